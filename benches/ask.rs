@@ -113,7 +113,7 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineId, samples: &mut
     let since = |began: Instant| began.elapsed().as_secs_f64() * 1e3;
 
     let began = Instant::now();
-    if let Err(error) = engines.ask(&spec(), cloud) {
+    if let Err(error) = engines.answer_live(&spec(), cloud) {
         println!("{:>12} {d:>3} {:<10} {error}", text::thousands(n as u64), kind);
         return;
     }
@@ -124,7 +124,7 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineId, samples: &mut
     for _ in 0..options.asks {
         let spec = spec();
         let began = Instant::now();
-        let record = engines.ask(&spec, cloud).unwrap_or_else(|error| panic!("{kind}: {error}"));
+        let record = engines.answer_live(&spec, cloud).unwrap_or_else(|error| panic!("{kind}: {error}"));
         asks.push(since(began));
         assert!(record.resident, "points must be prepared");
         last = Some((spec, record));

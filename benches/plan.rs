@@ -204,7 +204,7 @@ fn job(
         order: Order::Shuffled,
         ..RunSpec::new(data.clone(), QuerySpec::Count(q), k)
     };
-    let job = Job::of(&spec(EngineChoice::Auto), Purpose::Ask, n, d, None);
+    let job = Job::new(&spec(EngineChoice::Auto), Purpose::Answer, n, d, None);
     let candidates = engines.iter().map(|opened| {
         Candidate::new(planner, opened.engine.descriptor(), &job, Ok(Some(&opened.device)), false)
     });
@@ -212,7 +212,7 @@ fn job(
     let mut rows = Vec::new();
     for opened in engines.iter_mut() {
         let id = opened.engine.id();
-        let Some(predicted) = plan.of(id).and_then(|candidate| candidate.forecast) else { continue };
+        let Some(predicted) = plan.candidate(id).and_then(|candidate| candidate.forecast) else { continue };
         if total(predicted) > limit {
             continue;
         }

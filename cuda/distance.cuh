@@ -96,8 +96,8 @@ __device__ __forceinline__ void group_rows(const float* rows, float* windows, un
         unsigned row =
             static_cast<unsigned>(i / POINTS / padded) * POINTS + static_cast<unsigned>(i % POINTS);
         bool there = first_row + row < n;
-        float nobody = there || j > 0 ? 0.0f : infinite_distance();
-        windows[start + i] = there && j < d ? rows[static_cast<size_t>(row) * d + j] : nobody;
+        float padding = there || j > 0 ? 0.0f : infinite_distance();
+        windows[start + i] = there && j < d ? rows[static_cast<size_t>(row) * d + j] : padding;
     }
 }
 

@@ -343,7 +343,7 @@ const ALGORITHMS_NAMED: [(&str, usize); 17] = [
     ("lesson/meter.rs", 1),
     ("lesson/picture/ballot.rs", 2),
     ("lesson/picture/cloud.rs", 13),
-    ("lesson/picture/kinds.rs", 2),
+    ("lesson/picture/legend.rs", 2),
     ("lesson/picture/merge_inputs.rs", 1),
     ("lesson/picture/moment.rs", 6),
     ("lesson/picture/page.rs", 1),

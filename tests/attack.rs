@@ -8,10 +8,10 @@
 
 #![cfg(target_os = "linux")]
 
-#[path = "attack/changing.rs"]
-mod changing;
-#[path = "attack/files.rs"]
-mod files;
+#[path = "attack/changing_files.rs"]
+mod changing_files;
+#[path = "attack/config_files.rs"]
+mod config_files;
 #[path = "attack/jobs.rs"]
 mod jobs;
 #[path = "attack/limits.rs"]
@@ -30,7 +30,7 @@ fn everything() -> bool {
 
 /// Runs the commands of a kind at decreasing limits and prints a row for each. Runs are independent, each in
 /// its own folder.
-fn fall(kind: Kind) {
+fn lower_limits(kind: Kind) {
     let place = Place::new(everything());
     let grouped = everything() && Group::new().is_some();
     if everything() && !grouped {
@@ -63,15 +63,15 @@ fn fall(kind: Kind) {
 
 #[test]
 fn searches_succeed_or_fail_cleanly() {
-    fall(Kind::Search);
+    lower_limits(Kind::Search);
 }
 
 #[test]
 fn lessons_succeed_or_fail_cleanly() {
-    fall(Kind::Lesson);
+    lower_limits(Kind::Lesson);
 }
 
 #[test]
 fn other_commands_succeed_or_fail_cleanly() {
-    fall(Kind::Other);
+    lower_limits(Kind::Other);
 }

@@ -20,27 +20,31 @@ fn cuda() -> Cuda {
     Cuda::open().unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn same(found: &Answer, expected: &Answer, what: &str) {
-    same_neighbours(&found.neighbors, &expected.neighbors, what);
-    assert_eq!(found.measured, expected.measured, "{what}");
+fn assert_same(found: &Answer, expected: &Answer, context: &str) {
+    assert_same_neighbours(&found.neighbors, &expected.neighbors, context);
+    assert_eq!(found.measured, expected.measured, "{context}");
     for query in 0..expected.convergence.queries() {
         let bits = |answer: &Answer| {
-            let (seen, max) = answer.convergence.of(query);
+            let (seen, max) = answer.convergence.for_query(query);
             (seen.to_vec(), max.iter().map(|max| max.to_bits()).collect::<Vec<_>>())
         };
-        assert_eq!(bits(found), bits(expected), "{what}: convergence of query {query}");
+        assert_eq!(bits(found), bits(expected), "{context}: convergence of query {query}");
     }
-    assert_eq!(found.convergence.queries(), expected.convergence.queries(), "{what}");
+    assert_eq!(found.convergence.queries(), expected.convergence.queries(), "{context}");
 }
 
-fn same_neighbours(found: &Neighbors, expected: &Neighbors, what: &str) {
-    assert_eq!(found.queries(), expected.queries(), "{what}");
+fn assert_same_neighbours(found: &Neighbors, expected: &Neighbors, context: &str) {
+    assert_eq!(found.queries(), expected.queries(), "{context}");
     for query in 0..expected.queries() {
-        assert_eq!(found.of(query).0, expected.of(query).0, "{what}: positions of query {query}");
+        assert_eq!(
+            found.for_query(query).0,
+            expected.for_query(query).0,
+            "{context}: positions of query {query}"
+        );
         let bits = |neighbors: &Neighbors| {
-            neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
+            neighbors.for_query(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
         };
-        assert_eq!(bits(found), bits(expected), "{what}: distances of query {query}");
+        assert_eq!(bits(found), bits(expected), "{context}: distances of query {query}");
     }
 }
 
@@ -53,7 +57,7 @@ fn check_compiled(cuda: &mut Cuda, case: &Case, policy: Option<Policy>, exact_di
     search.search(0..problem.q(), Build::Counted).unwrap();
     search.download(&mut found.neighbors).unwrap();
     search.collect(&mut found).unwrap();
-    same(&found, &expected, &format!("{case:?}, {policy:?}"));
+    assert_same(&found, &expected, &format!("{case:?}, {policy:?}"));
 }
 
 /// Including policies that this GPU would not choose: other GPUs will, perhaps untested.
@@ -145,12 +149,12 @@ fn more_than_2_to_the_31_coordinates_are_searched() {
         search.download(&mut found).unwrap();
         println!("{}: {ms:.1} ms, {}, {:?}", data.len(), search.parameters(), search.note());
         assert_eq!(
-            [found.of(0).0[0], found.of(1).0[0]],
+            [found.for_query(0).0[0], found.for_query(1).0[0]],
             [0, n as u32 - 1],
             "a query is not its own nearest neighbour"
         );
         match &first {
-            Some(first) => same_neighbours(&found, first, "beyond 2^31"),
+            Some(first) => assert_same_neighbours(&found, first, "beyond 2^31"),
             None => {
                 judge(&problem, &found, &Silent).unwrap_or_else(|mismatch| panic!("{mismatch}"));
                 first = Some(found);
@@ -171,11 +175,11 @@ fn measured_peaks_are_repeatable_and_plausible() {
     let of = |Peaks { fp32_per_second, bytes_per_second, launch_ms }: Peaks| {
         [fp32_per_second, bytes_per_second.expect("memory bandwidth"), launch_ms.expect("launch time")]
     };
-    for ((what, tolerance), (a, b)) in [("FP32", 0.05), ("memory", 0.1), ("launch", 0.5)]
+    for ((peak, tolerance), (a, b)) in [("FP32", 0.05), ("memory", 0.1), ("launch", 0.5)]
         .into_iter()
         .zip(of(first).into_iter().zip(of(second)))
     {
-        assert!((a - b).abs() <= tolerance * a.max(b), "{what}: {a:e} and {b:e}");
+        assert!((a - b).abs() <= tolerance * a.max(b), "{peak}: {a:e} and {b:e}");
     }
     // 64 or 128 lanes per multiprocessor, one instruction per lane and cycle, at 0.5 to 3 GHz.
     let device = cuda().device();

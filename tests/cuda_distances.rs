@@ -19,16 +19,16 @@ fn open(device: DeviceId) -> Box<dyn Engine> {
     engine.open_on(device).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn by(kernel: &str) -> Parameters {
+fn parameters(kernel: &str) -> Parameters {
     Parameters::from_iter([("kernel", kernel)])
 }
 
-fn wrong(answer: &Answer) -> u32 {
+fn wrong_neighbours(answer: &Answer) -> u32 {
     answer.measured.column("wrong").expect("counters").iter().sum()
 }
 
 /// Points in two unit cubes at this offset on either side of the origin, all of them queries.
-fn far(distance: f64) -> Problem {
+fn offset_problem(distance: f64) -> Problem {
     let unit = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / f64::from(1u32 << 24) - 0.5;
     let values = (0..3 * 700).map(|i| if i / 3 % 2 == 0 { distance } else { -distance } + unit(i)).collect();
     let cloud = cloud(values, 3, None);
@@ -48,12 +48,12 @@ fn errors_of_the_expanded_form_grow_with_the_offset() {
     let mut engine = open(DeviceId::Cpu);
     let mut errors = Vec::new();
     for distance in [0.0, 30.0, 1000.0] {
-        let problem = far(distance);
-        let exact = answer_with(engine.as_mut(), &problem, &by("registers"));
-        let expanded = answer_with(engine.as_mut(), &problem, &by("expanded"));
+        let problem = offset_problem(distance);
+        let exact = answer_with(engine.as_mut(), &problem, &parameters("registers"));
+        let expanded = answer_with(engine.as_mut(), &problem, &parameters("expanded"));
         assert_eq!(exact.neighbors, expanded.neighbors, "answers differ from the exact rule");
-        assert_eq!(wrong(&exact), 0);
-        errors.push(wrong(&expanded));
+        assert_eq!(wrong_neighbours(&exact), 0);
+        errors.push(wrong_neighbours(&expanded));
     }
     // The counts are out of 7,000 neighbours.
     assert!(
@@ -66,34 +66,37 @@ fn errors_of_the_expanded_form_grow_with_the_offset() {
 #[ignore = "needs an NVIDIA GPU"]
 fn the_gpu_counts_like_its_twin() {
     let (mut gpu, mut cpu) = (open(DeviceId::Gpu(0)), open(DeviceId::Cpu));
-    let mut check = |problem: &Problem, what: &str| {
+    let mut check = |problem: &Problem, context: &str| {
         for kernel in KERNELS {
-            let what = format!("{kernel}: {what}");
-            let expected = answer_with(cpu.as_mut(), problem, &by(kernel));
-            let found = answer_with(gpu.as_mut(), problem, &by(kernel));
+            let context = format!("{kernel}: {context}");
+            let expected = answer_with(cpu.as_mut(), problem, &parameters(kernel));
+            let found = answer_with(gpu.as_mut(), problem, &parameters(kernel));
             assert_eq!(
                 (&found.neighbors, &found.measured),
                 (&expected.neighbors, &expected.measured),
-                "{what}"
+                "{context}"
             );
-            let mut search =
-                gpu.load(problem, &by(kernel), false).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let mut search = gpu
+                .load(problem, &parameters(kernel), false)
+                .unwrap_or_else(|error| panic!("{context}: {error}"));
             println!(
-                "{what}: {}{}",
+                "{context}: {}{}",
                 search.parameters(),
                 search.note().map(|note| format!(" ({note})")).unwrap_or_default()
             );
             let mut timed = Neighbors::default();
             assert!(
-                search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{what}: {error}"))
+                search
+                    .search(0..problem.q(), Build::Timed)
+                    .unwrap_or_else(|error| panic!("{context}: {error}"))
                     > 0.0
             );
-            search.download(&mut timed).unwrap_or_else(|error| panic!("{what}: {error}"));
-            assert_eq!(timed, expected.neighbors, "{what}, timed");
+            search.download(&mut timed).unwrap_or_else(|error| panic!("{context}: {error}"));
+            assert_eq!(timed, expected.neighbors, "{context}, timed");
         }
     };
     for distance in [0.0, 30.0, 1000.0] {
-        check(&far(distance), &format!("{distance} away"));
+        check(&offset_problem(distance), &format!("{distance} away"));
     }
     // Sizes just below and above those of tiles and slices.
     for (n, q, dims) in [

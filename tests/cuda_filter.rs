@@ -30,7 +30,7 @@ enum Path {
 const FALLBACK: &str = "too many points passed the filter";
 
 /// The resolved parameters while the engine uses the filter.
-fn behind_filter() -> Parameters {
+fn filter_parameters() -> Parameters {
     Parameters::from_iter([("kernel", "filter")])
 }
 
@@ -91,7 +91,7 @@ fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<
     search.download(&mut found.neighbors).unwrap();
     let (method, note) = (search.parameters(), search.note());
     println!("{what}: n = {}, d = {}, k = {}: {method}, {note:?}", problem.n(), problem.dims(), problem.k());
-    let (filter, fell_back) = (method == behind_filter(), note.as_deref() == Some(FALLBACK));
+    let (filter, fell_back) = (method == filter_parameters(), note.as_deref() == Some(FALLBACK));
     let as_it_must = match path {
         Path::Filter => filter,
         Path::Fallback => fell_back,
@@ -99,16 +99,16 @@ fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<
     };
     for query in 0..problem.q() {
         let bits = |answer: &Answer| {
-            answer.neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
+            answer.neighbors.for_query(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
         };
         assert_eq!(
-            found.neighbors.of(query).0,
-            expected.neighbors.of(query).0,
+            found.neighbors.for_query(query).0,
+            expected.neighbors.for_query(query).0,
             "{what}: positions of query {query}"
         );
         assert_eq!(bits(&found), bits(&expected), "{what}: distances of query {query}");
         let convergence = |answer: &Answer| {
-            let (seen, max) = answer.convergence.of(query);
+            let (seen, max) = answer.convergence.for_query(query);
             (seen.to_vec(), max.iter().map(|max| max.to_bits()).collect::<Vec<_>>())
         };
         assert_eq!(convergence(&found), convergence(&expected), "{what}: convergence of query {query}");
@@ -240,9 +240,9 @@ fn filtered_builds_agree() {
         search.search(0..problem.q(), build).unwrap();
         search.download(&mut found.neighbors).unwrap();
         search.collect(&mut found).unwrap();
-        assert_eq!((search.parameters(), search.note()), (behind_filter(), None));
+        assert_eq!((search.parameters(), search.note()), (filter_parameters(), None));
         for query in 0..problem.q() {
-            assert_eq!(found.neighbors.of(query), expected.neighbors.of(query), "{build:?}");
+            assert_eq!(found.neighbors.for_query(query), expected.neighbors.for_query(query), "{build:?}");
         }
         if build != Build::Timed {
             assert_eq!(found.measured, expected.measured, "{build:?}");

@@ -22,7 +22,7 @@ fn a_gpu_fault_closes_all_gpu_engines_but_not_the_cpu() {
     let one = |engine| RunSpec { queries: QuerySpec::Rows(vec![5]), ..spec(engine) };
     let before = runs.execute(&spec(named("cuda")), &cloud, None, &mut |_, _| true).unwrap();
     runs.execute(&spec(named("cuda-split")), &cloud, None, &mut |_, _| true).unwrap();
-    asks.ask(&one(named("cuda")), &cloud).unwrap();
+    asks.answer_live(&one(named("cuda")), &cloud).unwrap();
 
     let fault = Cuda::open().unwrap().trap();
     println!("{fault}");
@@ -37,7 +37,7 @@ fn a_gpu_fault_closes_all_gpu_engines_but_not_the_cpu() {
             "{error}"
         );
     }
-    let error = asks.ask(&one(named("cuda")), &cloud).unwrap_err();
+    let error = asks.answer_live(&one(named("cuda")), &cloud).unwrap_err();
     assert!(matches!(error, RunError::Engine(EngineError::Unavailable { .. })), "{error}");
 
     let after = runs.execute(&spec(EngineChoice::Auto), &cloud, None, &mut |_, _| true).unwrap();
@@ -47,5 +47,5 @@ fn a_gpu_fault_closes_all_gpu_engines_but_not_the_cpu() {
             && registry::default_device(after.descriptor().unwrap()) == warpscope::knn::DeviceId::Cpu
     );
     assert_eq!(after.neighbors.indices, before.neighbors.indices);
-    assert_eq!(asks.ask(&one(EngineChoice::Auto), &cloud).unwrap().neighbors.queries(), 1);
+    assert_eq!(asks.answer_live(&one(EngineChoice::Auto), &cloud).unwrap().neighbors.queries(), 1);
 }

@@ -23,8 +23,8 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> Neighbors {
         search.download(&mut neighbors).unwrap_or_else(|error| panic!("{error}"));
         neighbors
     });
-    same(&answers[1], &answers[0], "the recorded search");
-    same(&answers[2], &answers[0], "the replayed search");
+    assert_same(&answers[1], &answers[0], "the recorded search");
+    assert_same(&answers[2], &answers[0], "the replayed search");
     std::mem::take(&mut answers[0])
 }
 
@@ -37,14 +37,18 @@ fn twin(problem: &Problem) -> Neighbors {
     neighbors
 }
 
-fn same(found: &Neighbors, expected: &Neighbors, what: &str) {
-    assert_eq!(found.queries(), expected.queries(), "{what}");
+fn assert_same(found: &Neighbors, expected: &Neighbors, context: &str) {
+    assert_eq!(found.queries(), expected.queries(), "{context}");
     for query in 0..expected.queries() {
-        assert_eq!(found.of(query).0, expected.of(query).0, "{what}: positions of query {query}");
+        assert_eq!(
+            found.for_query(query).0,
+            expected.for_query(query).0,
+            "{context}: positions of query {query}"
+        );
         let bits = |neighbors: &Neighbors| {
-            neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
+            neighbors.for_query(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
         };
-        assert_eq!(bits(found), bits(expected), "{what}: distances of query {query}");
+        assert_eq!(bits(found), bits(expected), "{context}: distances of query {query}");
     }
 }
 
@@ -75,7 +79,7 @@ fn overflowing_lists_do_not_change_answers() {
         for k in [1, 32, 1000, 1024] {
             // All points are equal.
             let constant = plane(vec![0.5; 2 * n], vec![0, n as u32 - 1], k);
-            same(&answer(&mut *engine, &constant), &twin(&constant), "one place");
+            assert_same(&answer(&mut *engine, &constant), &twin(&constant), "one place");
             // Half of the points are far away, the others are at equal distance, and a few in the last tenth
             // are nearer.
             let far = |i: usize| if i.is_multiple_of(2) { 9.0 } else { 1.0 };
@@ -83,7 +87,7 @@ fn overflowing_lists_do_not_change_answers() {
             let mut points: Vec<f64> = (0..n).flat_map(|i| [near(i), 0.0]).collect();
             points[0] = 0.0;
             let problem = plane(points, vec![0], k);
-            same(&answer(&mut *engine, &problem), &twin(&problem), "two distances");
+            assert_same(&answer(&mut *engine, &problem), &twin(&problem), "two distances");
         }
     }
     // Positions that the evenly spread sample rarely hits: points farther from the end are farther from the
@@ -91,5 +95,5 @@ fn overflowing_lists_do_not_change_answers() {
     let n = 400_000;
     let problem =
         plane((0..n).flat_map(|i| [((n - i) as f64).ln(), 0.0]).collect(), vec![n as u32 - 1, 0], 700);
-    same(&answer(&mut *engine, &problem), &twin(&problem), "dense at one end");
+    assert_same(&answer(&mut *engine, &problem), &twin(&problem), "dense at one end");
 }

@@ -140,7 +140,7 @@ fn a_different_search_is_detected() {
     *swapped = swapped.iter().skip(1).collect();
     let other = Recording::new(twin.parameters.clone(), problem.clone(), 0, steps);
     match record_on_gpu(&other, &mut cuda) {
-        Err(LessonError::Differs { step, .. }) => assert_eq!(step, layer + 1),
+        Err(LessonError::StepDiffers { step, .. }) => assert_eq!(step, layer + 1),
         other => panic!("{:?}", other.map(|recording| recording.len())),
     }
     assert!(matches!(
@@ -273,7 +273,7 @@ fn check_selection(record: Record) -> usize {
                 .unwrap_or_else(|error| panic!("{case:?}, query {query}: {error}"));
             assert!(gpu.parameters.recorded_on.contains("NVIDIA"), "{}", gpu.parameters.recorded_on);
             assert_eq!(gpu.steps(), twin.steps());
-            assert_eq!((gpu.round(), gpu.merges()), (twin.round(), twin.merges()));
+            assert_eq!((gpu.round_names(), gpu.merges()), (twin.round_names(), twin.merges()));
             steps += gpu.len();
         }
     }

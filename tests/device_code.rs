@@ -166,7 +166,7 @@ fn interface_headers_become_rust() {
         "step/interface",
     ] {
         let header = format!("cuda/{header}.cuh");
-        let rust = interface::rust_of(&read(&header), &header).unwrap();
+        let rust = interface::to_rust(&read(&header), &header).unwrap();
         assert!(rust.contains("#[repr(C)]"), "{header}");
     }
 }

@@ -89,7 +89,7 @@ fn about_fits_at_a_large_scale_and_mentions_a_missing_gpu_once() {
         .engines
         .iter()
         .filter(|status| status.is_gpu())
-        .all(|status| status.why_not().is_some());
+        .all(|status| status.unavailable_reason().is_some());
     if without {
         assert_eq!(window.query_all_by_label("Searching GPU").count(), 1);
         window.get_by_label_contains("none: ");

@@ -23,7 +23,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use warpscope::export;
 use warpscope::progress::Silent;
-use warpscope::run::recording::{self, Points, Shown};
+use warpscope::run::recording::{self, CloudLoading, Shown};
 
 /// Whether to test everything.
 fn everything() -> bool {
@@ -239,17 +239,17 @@ impl Bench {
     }
 
     /// Whether all destinations are new (otherwise some are old). Each must be one or the other.
-    fn check(&self, told: &str) -> bool {
+    fn check(&self, context: &str) -> bool {
         let now = files(&self.work());
         let temporary = now.keys().find(|path| path.to_string_lossy().contains(".warpscope-"));
-        assert_eq!(temporary, None, "{told}: temporary files remain");
+        assert_eq!(temporary, None, "{context}: temporary files remain");
         // Collects all results first, so that every destination is checked.
         let new: Vec<bool> =
-            self.job.writes.iter().map(|destination| self.is_new(destination, &now, told)).collect();
+            self.job.writes.iter().map(|destination| self.is_new(destination, &now, context)).collect();
         new.into_iter().all(|new| new)
     }
 
-    fn is_new(&self, destination: &Destination, now: &Files, told: &str) -> bool {
+    fn is_new(&self, destination: &Destination, now: &Files, context: &str) -> bool {
         let (Destination::Run(name)
         | Destination::Recording(name)
         | Destination::File(name)
@@ -268,25 +268,28 @@ impl Bench {
             assert_eq!(
                 now.get(&notes).map(Vec::as_slice),
                 Some(&b"kept"[..]),
-                "{told}: a file of another program is gone"
+                "{context}: a file of another program is gone"
             );
         }
         if matches!(destination, Destination::Run(_) | Destination::Recording(_)) {
             let info = self.command(&format!("info {name} --json")).output().unwrap();
-            assert!(info.status.success(), "{told}: {}", String::from_utf8_lossy(&info.stderr));
+            assert!(info.status.success(), "{context}: {}", String::from_utf8_lossy(&info.stderr));
             let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
             let k = if now == old { 3 } else { 5 };
-            assert_eq!(info["runs"][0]["run"]["spec"]["k"], k, "{told}: files of different runs are mixed");
+            assert_eq!(
+                info["runs"][0]["run"]["spec"]["k"], k,
+                "{context}: files of different runs are mixed"
+            );
         }
         if now == old {
             return false;
         }
         match destination {
             Destination::File(_) | Destination::Folder(_) => {
-                assert!(now == new, "{told}: {name} is neither old nor new")
+                assert!(now == new, "{context}: {name} is neither old nor new")
             }
             Destination::Run(_) => {
-                assert!(now.keys().eq(new.keys()), "{told}: {:?}", now.keys());
+                assert!(now.keys().eq(new.keys()), "{context}: {:?}", now.keys());
                 // Two runs differ in times but not in results.
                 for (path, bytes) in &now {
                     let same = ["merges.csv", "convergence.csv", "neighbors.npz", "notes.txt"]
@@ -294,17 +297,17 @@ impl Bench {
                         .any(|name| path.ends_with(name));
                     assert!(
                         !same || new[path] == *bytes,
-                        "{told}: {} is neither old nor new",
+                        "{context}: {} is neither old nor new",
                         path.display()
                     );
                     assert!(
                         path.ends_with("notes.txt") || old.get(path) != Some(bytes),
-                        "{told}: {} is the old one",
+                        "{context}: {} is the old one",
                         path.display()
                     );
                 }
                 let repeats = String::from_utf8(now[&Path::new(name).join("timings.csv")].clone()).unwrap();
-                assert!(repeats.ends_with('\n') && repeats.contains("search,2,"), "{told}: {repeats}");
+                assert!(repeats.ends_with('\n') && repeats.contains("search,2,"), "{context}: {repeats}");
                 serde_json::from_slice::<serde_json::Value>(&now[&Path::new(name).join("trace.json")])
                     .unwrap();
             }
@@ -314,12 +317,12 @@ impl Bench {
                 let rows = String::from_utf8(now[Path::new(name)].clone()).unwrap();
                 assert!(
                     rows.ends_with('\n') && whole.lines().next() == rows.lines().next(),
-                    "{told}: {rows}"
+                    "{context}: {rows}"
                 );
                 // Rows of unequal length are an error.
                 assert!(
                     csv::Reader::from_reader(rows.as_bytes()).records().all(|row| row.is_ok()),
-                    "{told}: {rows}"
+                    "{context}: {rows}"
                 );
                 return rows.lines().count() == whole.lines().count();
             }
@@ -328,11 +331,15 @@ impl Bench {
     }
 
     /// Readers must see the old or the new state before any clean-up, and the next writer must clean up.
-    fn check_after_next(&self, told: &str) -> bool {
+    fn check_after_next(&self, context: &str) -> bool {
         for destination in self.job.writes {
             if let Destination::Run(name) | Destination::Recording(name) = destination {
                 let compared = self.command(&format!("compare {name} {name}")).output().unwrap();
-                assert!(compared.status.success(), "{told}: {}", String::from_utf8_lossy(&compared.stderr));
+                assert!(
+                    compared.status.success(),
+                    "{context}: {}",
+                    String::from_utf8_lossy(&compared.stderr)
+                );
             }
         }
         // A command that checks its destination and then fails before writing.
@@ -342,9 +349,9 @@ impl Bench {
                 Destination::Folder(name) => format!("lesson --lesson sort --frames {name} --from 9999999"),
                 _ => "run --input none.csv --neighbors none.npz".to_owned(),
             };
-            assert_eq!(self.command(&next).output().unwrap().status.code(), Some(1), "{told}: {next}");
+            assert_eq!(self.command(&next).output().unwrap().status.code(), Some(1), "{context}: {next}");
         }
-        self.check(told)
+        self.check(context)
     }
 }
 
@@ -364,23 +371,23 @@ fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
         bench.reset();
         let (done, reached) = bench.with_fault(fault, at);
         let stderr = String::from_utf8(done.stderr).unwrap();
-        let told = format!("{}: {kind} at {call} {at}: {stderr}", bench.job.name);
+        let context = format!("{}: {kind} at {call} {at}: {stderr}", bench.job.name);
         if !reached {
-            assert_eq!(done.status.code(), Some(0), "{told}");
+            assert_eq!(done.status.code(), Some(0), "{context}");
             break;
         }
         tally.tried += 1;
         if kind == "kill" {
-            assert_eq!(done.status.signal(), Some(9), "{told}");
+            assert_eq!(done.status.signal(), Some(9), "{context}");
         }
         let may_leave = kind == "kill" || matches!(call, "unlink" | "rmdir");
-        let new = if may_leave { bench.check_after_next(&told) } else { bench.check(&told) };
+        let new = if may_leave { bench.check_after_next(&context) } else { bench.check(&context) };
         if kind != "kill" {
             // Libraries must not print anything.
             let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
             match done.status.code() {
                 // Some calls are retried after a failure.
-                Some(0) => assert!(new && errors.is_empty(), "{told}"),
+                Some(0) => assert!(new && errors.is_empty(), "{context}"),
                 Some(1) => {
                     // A library may reword the error; the system's own reason is required otherwise.
                     let reasons = [
@@ -391,13 +398,13 @@ fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
                     let reason = reasons
                         .iter()
                         .find_map(|(known, text)| (*known == kind).then_some(*text))
-                        .expect(&told);
+                        .expect(&context);
                     assert!(
                         errors.len() == 1 && errors[0].starts_with("error: ") && errors[0].contains(reason),
-                        "{told}"
+                        "{context}"
                     );
                 }
-                _ => panic!("{told}"),
+                _ => panic!("{context}"),
             }
         }
         *(if new { &mut tally.new } else { &mut tally.old }) += 1;
@@ -485,7 +492,7 @@ fn save_session() {
     // A run of all ignored tests starts this one without arguments.
     let Ok(paths) = std::env::var("SAVE_SESSION") else { return };
     let (from, to) = paths.split_once(' ').unwrap();
-    let recording = recording::read(Path::new(from), Points::Restore, &Silent).unwrap();
+    let recording = recording::read(Path::new(from), CloudLoading::Restore, &Silent).unwrap();
     let shown =
         Shown { session: b"{\"schema_version\": 1, \"saved_unix\": 0, \"points\": true}", cloud: None };
     let saved = export::session(shown, &recording.runs, true, Path::new(to), &Silent);

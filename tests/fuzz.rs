@@ -15,7 +15,7 @@ use warpscope::cloud::formats;
 /// Default number of damaged copies of a seed.
 const COPIES: usize = 3;
 /// The largest input.
-const MOST: usize = 1 << 16;
+const MAX_INPUT: usize = 1 << 16;
 
 /// A small portable generator.
 struct Random(u64);
@@ -122,7 +122,7 @@ fn briefly(name: &str) {
 
 fn damaged(target: &Target, seed: &[u8], words: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let how = random.next() as u32;
-    mutate::damage(target, seed, MOST.max(seed.len()), how, &mut |bytes, most| {
+    mutate::damage(target, seed, MAX_INPUT.max(seed.len()), how, &mut |bytes, most| {
         random.damage(bytes, words, most)
     })
 }
@@ -184,7 +184,7 @@ fn damaged_files_have_valid_checksums() {
         let mut random = Random(7);
         let nothing = |random: &mut Random, seed: &[u8]| {
             let how = (random.next() as u32) << 3 | 1;
-            mutate::damage(target, seed, MOST.max(seed.len()), how, &mut |_, _| {})
+            mutate::damage(target, seed, MAX_INPUT.max(seed.len()), how, &mut |_, _| {})
         };
         for seed in (target.seeds)() {
             for _ in 0..4 {

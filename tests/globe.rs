@@ -15,7 +15,7 @@ use warpscope::knn::{DeviceId, DeviceKind, EngineId, Metric, NONE, Neighbors, Pr
 
 /// Largest error of a chord, in Earth radii: two unit vectors, each rounded to f32 by up to 2⁻²⁴, and the f32
 /// arithmetic between them.
-fn off(chord: f64) -> f64 {
+fn max_chord_error(chord: f64) -> f64 {
     2f64.powi(-23) + 3e-7 * chord
 }
 
@@ -42,7 +42,7 @@ fn problem(data: &Arc<PointCloud>, queries: &Queries, k: usize) -> Problem {
 
 /// Places everywhere: evenly spread, around the poles and the antimeridian, some duplicated, some shifted by
 /// a full turn.
-fn places(n: usize, seed: u64) -> Vec<[f64; 2]> {
+fn positions(n: usize, seed: u64) -> Vec<[f64; 2]> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut unit = move || f64::from(rng.next_u32()) / f64::from(u32::MAX);
     let mut places: Vec<[f64; 2]> = Vec::with_capacity(n);
@@ -102,7 +102,7 @@ fn answers(problem: &Problem) -> Neighbors {
 #[test]
 fn neighbours_agree_with_the_haversine_formula() {
     let n = 1600;
-    let places = places(n, 7);
+    let places = positions(n, 7);
     let data = cloud(["lon", "lat"], places.concat());
     let asked: Vec<u32> = (0..64).chain([n as u32 - 1]).collect();
     // All places, including the antipodes.
@@ -113,21 +113,21 @@ fn neighbours_agree_with_the_haversine_formula() {
         for (query, &row) in asked.iter().enumerate() {
             let from = places[row as usize];
             let mut expected: Vec<f64> = places.iter().map(|&place| chord(from, place)).collect();
-            let (rows, squared) = found.of(query);
+            let (rows, squared) = found.for_query(query);
             for (rank, (&row, &squared)) in rows.iter().zip(squared).enumerate() {
                 assert_ne!(row, NONE);
-                let (own, told) = (expected[row as usize], f64::from(squared).sqrt());
+                let (own, reported) = (expected[row as usize], f64::from(squared).sqrt());
                 assert!(
-                    (own - told).abs() <= off(own),
-                    "query {query}, rank {rank}: {told} reported, {own} expected"
+                    (own - reported).abs() <= max_chord_error(own),
+                    "query {query}, rank {rank}: {reported} reported, {own} expected"
                 );
             }
             expected.sort_by(f64::total_cmp);
             for (rank, (&squared, &expected)) in squared.iter().zip(&expected).enumerate() {
-                let told = f64::from(squared).sqrt();
+                let reported = f64::from(squared).sqrt();
                 assert!(
-                    (told - expected).abs() <= off(expected),
-                    "query {query}, rank {rank}: {told}, and {expected} is nearest"
+                    (reported - expected).abs() <= max_chord_error(expected),
+                    "query {query}, rank {rank}: {reported}, and {expected} is nearest"
                 );
             }
         }

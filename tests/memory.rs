@@ -31,11 +31,11 @@ struct Case {
 }
 
 /// An integer below 1000, or a number with decimals that f32 cannot represent.
-fn whole(at: usize) -> f64 {
+fn integer(at: usize) -> f64 {
     ((at * 7919) % 1000) as f64
 }
 
-fn precise(at: usize) -> f64 {
+fn decimal(at: usize) -> f64 {
     4_918_340.0 + ((at * 7919) % 1_000_003) as f64 * 0.000_25
 }
 
@@ -47,7 +47,7 @@ fn npy(out: &mut dyn Write, descr: &str, order: &str, rows: usize, dims: usize) 
 }
 
 fn floats(out: &mut dyn Write, count: usize) {
-    (0..count).for_each(|at| out.write_all(&(whole(at) as f32).to_le_bytes()).unwrap());
+    (0..count).for_each(|at| out.write_all(&(integer(at) as f32).to_le_bytes()).unwrap());
 }
 
 fn doubles(out: &mut dyn Write, count: usize, value: fn(usize) -> f64) {
@@ -87,8 +87,8 @@ fn ply(out: &mut dyn Write, rows: usize, number: &str) {
     for row in 0..rows {
         for axis in 0..3 {
             match number {
-                "float" => out.write_all(&(whole(row + axis) as f32).to_le_bytes()).unwrap(),
-                _ => out.write_all(&precise(row + axis).to_le_bytes()).unwrap(),
+                "float" => out.write_all(&(integer(row + axis) as f32).to_le_bytes()).unwrap(),
+                _ => out.write_all(&decimal(row + axis).to_le_bytes()).unwrap(),
             }
         }
         out.write_all(&[7]).unwrap();
@@ -133,18 +133,18 @@ const CASES: &[Case] = &[
         rest: 1.0,
         write: |out, n, d| {
             npy(out, "<f8", "False", n, d);
-            doubles(out, n * d, whole);
+            doubles(out, n * d, integer);
         },
     },
     Case {
-        name: "f64-precise.npy",
+        name: "f64-decimal.npy",
         rows: 1_000_000,
         dims: 3,
         peak: 3.0,
         rest: 2.0,
         write: |out, n, d| {
             npy(out, "<f8", "False", n, d);
-            doubles(out, n * d, precise);
+            doubles(out, n * d, decimal);
         },
     },
     Case {
@@ -155,7 +155,7 @@ const CASES: &[Case] = &[
         rest: 1.0,
         write: |out, n, d| {
             npy(out, "<f8", "True", n, d);
-            doubles(out, n * d, whole);
+            doubles(out, n * d, integer);
         },
     },
     Case { name: "scan.las", rows: 1_000_000, dims: 3, peak: 3.0, rest: 2.0, write: las },
@@ -200,12 +200,12 @@ const CASES: &[Case] = &[
         write: |out, n, _| ply(out, n, "double"),
     },
     Case {
-        name: "whole.csv",
+        name: "integer.csv",
         rows: 700_000,
         dims: 3,
         peak: 3.0,
         rest: 1.0,
-        write: |out, n, d| csv(out, n, d, whole),
+        write: |out, n, d| csv(out, n, d, integer),
     },
     // Read column by column as f64, then copied into rows.
     Case {
@@ -216,7 +216,7 @@ const CASES: &[Case] = &[
         rest: 1.0,
         write: |out, n, d| {
             (0..n).for_each(|row| {
-                let point: Vec<String> = (0..d).map(|axis| whole(row * d + axis).to_string()).collect();
+                let point: Vec<String> = (0..d).map(|axis| integer(row * d + axis).to_string()).collect();
                 write!(out, "{}[{}]", if row == 0 { "[" } else { "," }, point.join(",")).unwrap();
             });
             write!(out, "]").unwrap();
@@ -231,7 +231,7 @@ const CASES: &[Case] = &[
         write: |out, n, _| {
             writeln!(out, "{n}\n").unwrap();
             (0..n).for_each(|row| {
-                writeln!(out, "C {} {} {}", whole(row), whole(row + 1), whole(row + 2)).unwrap()
+                writeln!(out, "C {} {} {}", integer(row), integer(row + 1), integer(row + 2)).unwrap()
             });
         },
     },
@@ -243,18 +243,19 @@ const CASES: &[Case] = &[
         rest: 1.0,
         write: |out, n, d| {
             (0..n).for_each(|row| {
-                let vector: Vec<String> = (0..d).map(|axis| format!("{}.5", whole(row * d + axis))).collect();
+                let vector: Vec<String> =
+                    (0..d).map(|axis| format!("{}.5", integer(row * d + axis))).collect();
                 writeln!(out, "w{row} {}", vector.join(" ")).unwrap();
             });
         },
     },
     Case {
-        name: "precise.csv",
+        name: "decimal.csv",
         rows: 300_000,
         dims: 7,
         peak: 3.0,
         rest: 2.0,
-        write: |out, n, d| csv(out, n, d, precise),
+        write: |out, n, d| csv(out, n, d, decimal),
     },
 ];
 
@@ -366,7 +367,7 @@ const HOSTILE: &[Hostile] = &[
 ];
 
 /// Peak memory of a task beyond the start, and the size of its result, in bytes.
-fn taken<T>(work: impl FnOnce() -> T) -> (T, f64, f64) {
+fn measure_memory<T>(work: impl FnOnce() -> T) -> (T, f64, f64) {
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
     let answer = work();
@@ -404,24 +405,24 @@ fn reading_needs_at_most_three_times_the_clouds_size() {
     for case in CASES {
         let path = write(folder.path(), case);
         let (cloud, peak, rest) =
-            taken(|| load(&Source::File { path: path.clone(), columns: "".parse().unwrap() }));
+            measure_memory(|| load(&Source::File { path: path.clone(), columns: "".parse().unwrap() }));
         assert_eq!((cloud.len(), cloud.dims()), (case.rows, case.dims));
         check(case.name, (4 * case.rows * case.dims) as f64, peak, rest, case.peak, case.rest);
         drop(cloud);
         // Describing a file must leave no memory allocated.
-        let (_, peak, _) = taken(|| formats::describe(&path, &Silent).unwrap());
+        let (_, peak, _) = measure_memory(|| formats::describe(&path, &Silent).unwrap());
         check(&format!("{}, described", case.name), (4 * case.rows * case.dims) as f64, peak, 0.0, 3.0, 0.0);
         std::fs::remove_file(path).unwrap();
     }
     let (cloud, peak, rest) =
-        taken(|| load(&Source::Generate { spec: "gaussian-mixture:n=1e6,d=3".to_owned(), seed: 1 }));
+        measure_memory(|| load(&Source::Generate { spec: "gaussian-mixture:n=1e6,d=3".to_owned(), seed: 1 }));
     check("generated", (12 * cloud.len()) as f64, peak, rest, 1.0, 1.0);
 
     for &Hostile { name, columns, line, content } in HOSTILE {
         let path = folder.path().join(name);
         std::fs::write(&path, content()).unwrap();
         let source = Source::File { path: path.clone(), columns: "".parse().unwrap() };
-        let (loaded, peak, _) = taken(|| cloud::load(&source, true, &Silent));
+        let (loaded, peak, _) = measure_memory(|| cloud::load(&source, true, &Silent));
         let kept = loaded.as_ref().map_or(0, |cloud| 4 * cloud.len() * cloud.dims());
         let most = 3.0 * kept as f64 + 3.0 * line as f64 + COLUMN * columns as f64 + LISTS;
         println!(

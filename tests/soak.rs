@@ -36,7 +36,7 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::lesson::LessonAction;
 use warpscope::app::live::LiveAction;
 use warpscope::app::runs::{RunsAction, Saved};
-use warpscope::app::selection::{How, SelectAction};
+use warpscope::app::selection::{SelectAction, SelectMode};
 use warpscope::app::session::Activity;
 use warpscope::app::state::PaneKind;
 use warpscope::app::tokens::Look;
@@ -48,15 +48,15 @@ use warpscope::export::graph::GraphForm;
 use warpscope::knn::Metric;
 
 /// Actions per window.
-const LIFE: u64 = 1_000;
+const ACTIONS_PER_WINDOW: u64 = 1_000;
 
 /// Memory that a window may leave allocated: tables that only grow, such as glyphs, the planner's
 /// corrections, thread locals. With debug assertions egui also stores the name of every id, about 250 KiB per
 /// thousand actions; `scripts/soak` builds it without.
-const LEFT: usize = 4 << 20;
+const MAX_LEFTOVER_BYTES: usize = 4 << 20;
 
 /// Time limit for work to end after it was cancelled; a stuck job lasts for ever.
-const ENDS: Duration = Duration::from_secs(240);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(240);
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -68,7 +68,7 @@ static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 struct Dice(ChaCha8Rng);
 
 impl Dice {
-    fn of(seed: u64, action: u64) -> Self {
+    fn new(seed: u64, action: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(action);
         Self(rng)
@@ -78,17 +78,17 @@ impl Dice {
         (self.0.next_u64() % end.max(1) as u64) as usize
     }
 
-    fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[self.below(of.len())]
+    fn choose<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
     }
 
-    fn place(&mut self, size: egui::Vec2) -> Pos2 {
+    fn position(&mut self, size: egui::Vec2) -> Pos2 {
         pos2(self.below(size.x as usize) as f32, self.below(size.y as usize) as f32)
     }
 }
 
 /// Invalid and valid inputs for fields.
-const ODD: [&str; 28] = [
+const FIELD_INPUTS: [&str; 28] = [
     "",
     " ",
     "0",
@@ -197,7 +197,7 @@ fn keep_within(window: &mut Window, place: &Path, dice: &mut Dice) {
 }
 
 /// Performs an action and describes it.
-fn act(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
+fn perform_action(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
     let size = window.ctx.content_rect().size();
     match dice.below(24) {
         0..=3 => {
@@ -206,12 +206,12 @@ fn act(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
                 .copied()
                 .filter(|command| !matches!(command, Command::Open | Command::Quit))
                 .collect();
-            send(window, *dice.one(&commands))
+            send(window, *dice.choose(&commands))
         }
-        4 => send(window, Command::Show(*dice.one(PaneKind::ALL))),
+        4 => send(window, Command::Show(*dice.choose(PaneKind::ALL))),
         5 => send(
             window,
-            *dice.one(&[
+            *dice.choose(&[
                 Command::Run,
                 Command::Run,
                 Command::Cancel,
@@ -226,9 +226,9 @@ fn act(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
         15 => draft(window, dice, files),
         16 => open(window, dice, files),
         17 => export(window, dice),
-        18 | 19 => ask(window, dice),
+        18 | 19 => request_data(window, dice),
         20 => {
-            let size = *dice.one(&[
+            let size = *dice.choose(&[
                 [1280.0, 800.0],
                 [720.0, 480.0],
                 [400.0, 300.0],
@@ -239,14 +239,14 @@ fn act(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
             window.set_size(size.into());
             format!("{size:?}")
         }
-        21 => send(window, Action::SetLook(*dice.one(&Look::ALL))),
+        21 => send(window, Action::SetLook(*dice.choose(&Look::ALL))),
         22 => {
             let commands: Vec<_> = Command::all()
                 .iter()
                 .filter(|command| !matches!(command, Command::Open))
                 .filter_map(|command| command.shortcut())
                 .collect();
-            let keys = *dice.one(&commands);
+            let keys = *dice.choose(&commands);
             window.key_press_modifiers(keys.modifiers, keys.logical_key);
             format!("{keys:?}")
         }
@@ -296,8 +296,8 @@ fn click(window: &mut Window, dice: &mut Dice) -> String {
     if asks(&label) {
         return "clicks no dialog of the desktop".to_owned();
     }
-    let modifiers = *dice.one(&[Modifiers::NONE, Modifiers::NONE, Modifiers::SHIFT, Modifiers::COMMAND]);
-    let button = *dice.one(&[
+    let modifiers = *dice.choose(&[Modifiers::NONE, Modifiers::NONE, Modifiers::SHIFT, Modifiers::COMMAND]);
+    let button = *dice.choose(&[
         PointerButton::Primary,
         PointerButton::Primary,
         PointerButton::Primary,
@@ -309,7 +309,7 @@ fn click(window: &mut Window, dice: &mut Dice) -> String {
 
 fn type_odd(window: &mut Window, dice: &mut Dice) -> String {
     let long = "9".repeat(5_000);
-    let text = if dice.below(40) == 0 { &long } else { *dice.one(&ODD) };
+    let text = if dice.below(40) == 0 { &long } else { *dice.choose(&FIELD_INPUTS) };
     let field = {
         let fields: Vec<_> = window
             .root()
@@ -327,14 +327,14 @@ fn type_odd(window: &mut Window, dice: &mut Dice) -> String {
     window.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
     window.event(egui::Event::Text(text.to_owned()));
     if dice.below(2) == 0 {
-        window.key_press(*dice.one(&[egui::Key::Enter, egui::Key::Escape, egui::Key::Tab]));
+        window.key_press(*dice.choose(&[egui::Key::Enter, egui::Key::Escape, egui::Key::Tab]));
     }
     format!("types {:?} into {field:?}", text.chars().take(40).collect::<String>())
 }
 
 fn drag(window: &mut Window, dice: &mut Dice, size: egui::Vec2) -> String {
-    let (from, to) = (dice.place(size), dice.place(size));
-    let modifiers = *dice.one(&[Modifiers::NONE, Modifiers::SHIFT, Modifiers::COMMAND, Modifiers::ALT]);
+    let (from, to) = (dice.position(size), dice.position(size));
+    let modifiers = *dice.choose(&[Modifiers::NONE, Modifiers::SHIFT, Modifiers::COMMAND, Modifiers::ALT]);
     if dice.below(4) == 0 {
         window.hover_at(from);
         let delta = vec2(0.0, dice.below(400) as f32 - 200.0);
@@ -351,7 +351,7 @@ fn drag(window: &mut Window, dice: &mut Dice, size: egui::Vec2) -> String {
         );
         return format!("scrolls {delta} at {from}");
     }
-    let button = *dice.one(&[
+    let button = *dice.choose(&[
         PointerButton::Primary,
         PointerButton::Primary,
         PointerButton::Secondary,
@@ -378,12 +378,12 @@ fn drag(window: &mut Window, dice: &mut Dice, size: egui::Vec2) -> String {
 
 fn draft(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
     let mut draft = window.state().state().draft.clone();
-    let number = |dice: &mut Dice| dice.one(&["1", "3", "8", "40", "900", "x"]).to_string();
-    draft.generator = dice.one(&SPECS).to_string();
-    draft.data = *dice.one(&[DataKind::Generate, DataKind::Generate, DataKind::File]);
-    draft.path = dice.one(files).display().to_string();
-    draft.query_path = dice.one(files).display().to_string();
-    draft.queries = *dice.one(&[
+    let number = |dice: &mut Dice| dice.choose(&["1", "3", "8", "40", "900", "x"]).to_string();
+    draft.generator = dice.choose(&SPECS).to_string();
+    draft.data = *dice.choose(&[DataKind::Generate, DataKind::Generate, DataKind::File]);
+    draft.path = dice.choose(files).display().to_string();
+    draft.query_path = dice.choose(files).display().to_string();
+    draft.queries = *dice.choose(&[
         QueryKind::Count,
         QueryKind::All,
         QueryKind::Rows,
@@ -391,14 +391,18 @@ fn draft(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
         QueryKind::Coordinates,
         QueryKind::Selected,
     ]);
-    (draft.k, draft.query_count, draft.query_rows, draft.query_place) =
-        (number(dice), number(dice), dice.one(&ODD).to_string(), dice.one(&ODD).to_string());
-    draft.engine = dice.one(&ENGINES).parse().expect("an engine");
-    (draft.metric, draft.order) = (*dice.one(&Metric::ALL), *dice.one(&[Order::File, Order::Shuffled]));
+    (draft.k, draft.query_count, draft.query_rows, draft.query_place) = (
+        number(dice),
+        number(dice),
+        dice.choose(&FIELD_INPUTS).to_string(),
+        dice.choose(&FIELD_INPUTS).to_string(),
+    );
+    draft.engine = dice.choose(&ENGINES).parse().expect("an engine");
+    (draft.metric, draft.order) = (*dice.choose(&Metric::ALL), *dice.choose(&[Order::File, Order::Shuffled]));
     (draft.exclude_self, draft.profile, draft.drop_nonfinite) =
         (dice.below(2) == 0, dice.below(2) == 0, dice.below(2) == 0);
     // Some runs take long enough to be cancelled.
-    draft.repeats = dice.one(&["1", "2", "3", "100000"]).to_string();
+    draft.repeats = dice.choose(&["1", "2", "3", "100000"]).to_string();
     let said = format!("{draft:?}");
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.state_mut().send(if dice.below(2) == 0 { Action::Load } else { Command::Run.into() });
@@ -406,10 +410,10 @@ fn draft(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
 }
 
 fn open(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
-    let file = dice.one(files).clone();
+    let file = dice.choose(files).clone();
     match dice.below(3) {
         0 => {
-            let dropped = [file, dice.one(files).clone()];
+            let dropped = [file, dice.choose(files).clone()];
             window.input_mut().dropped_files = dropped
                 .iter()
                 .map(|path| Arc::new(Dropped(path.clone())) as egui::DroppedFileHandle)
@@ -423,19 +427,19 @@ fn open(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
 }
 
 fn export(window: &mut Window, dice: &mut Dice) -> String {
-    let pane = *dice.one(PaneKind::ALL);
+    let pane = *dice.choose(PaneKind::ALL);
     let kinds = [
         ExportKind::Data(pane),
         ExportKind::Picture(pane),
         ExportKind::AllNeighbors,
         ExportKind::Trace,
         ExportKind::Selection,
-        ExportKind::Graph(*dice.one(&GraphForm::ALL)),
-        ExportKind::Recording(*dice.one(&Saved::ALL)),
+        ExportKind::Graph(*dice.choose(&GraphForm::ALL)),
+        ExportKind::Recording(*dice.choose(&Saved::ALL)),
         ExportKind::Session,
         ExportKind::Window,
     ];
-    let kind = *dice.one(&kinds);
+    let kind = *dice.choose(&kinds);
     if dice.below(6) == 0 {
         return send(window, Action::CopyTable(pane));
     }
@@ -443,7 +447,7 @@ fn export(window: &mut Window, dice: &mut Dice) -> String {
     window.run_steps(1);
     if let Some(dialog) = &mut window.state().session().export.clone() {
         let ending =
-            dice.one(&["csv", "tsv", "parquet", "npz", "ivecs", "svg", "json", "warpscope", "exe", ""]);
+            dice.choose(&["csv", "tsv", "parquet", "npz", "ivecs", "svg", "json", "warpscope", "exe", ""]);
         if dice.below(2) == 0 {
             dialog.path = Path::new(&dialog.path).with_extension(ending).display().to_string();
         }
@@ -461,12 +465,14 @@ fn export(window: &mut Window, dice: &mut Dice) -> String {
 }
 
 /// Requests the data that panes need.
-fn ask(window: &mut Window, dice: &mut Dice) -> String {
+fn request_data(window: &mut Window, dice: &mut Dice) -> String {
     let run = {
         let ids: Vec<_> = window.state().session().runs.runs().iter().map(|run| run.id).collect();
-        if ids.is_empty() { 1 } else { *dice.one(&ids) }
+        if ids.is_empty() { 1 } else { *dice.choose(&ids) }
     };
-    let (row, how) = (dice.below(700) as u32, *dice.one(&[How::Replace, How::Add, How::Remove, How::Toggle]));
+    let row = dice.below(700) as u32;
+    let modes = [SelectMode::Replace, SelectMode::Add, SelectMode::Remove, SelectMode::Toggle];
+    let how = *dice.choose(&modes);
     let at = vec![dice.below(60) as f64 - 10.0; 1 + dice.below(3)];
     let actions: [Action; 24] = [
         Action::PickRow(row),
@@ -475,17 +481,17 @@ fn ask(window: &mut Window, dice: &mut Dice) -> String {
         LiveAction::To(at.clone()).into(),
         LiveAction::Release.into(),
         LiveAction::Back.into(),
-        LiveAction::Type(vec![(*dice.one(&ODD)).to_owned(); at.len()]).into(),
+        LiveAction::Type(vec![(*dice.choose(&FIELD_INPUTS)).to_owned(); at.len()]).into(),
         LiveAction::Apply.into(),
         SelectAction::rows((0..row).step_by(3).collect(), how, "soak").into(),
         SelectAction::queries(vec![row, row / 2], how, "soak").into(),
         Action::SelectRank(Some(dice.below(50))),
         Action::SetProjection(ProjectionView {
-            kind: *dice.one(&[ProjectionKind::Axes, ProjectionKind::Pca, ProjectionKind::Random]),
+            kind: *dice.choose(&[ProjectionKind::Axes, ProjectionKind::Pca, ProjectionKind::Random]),
             seed: 3,
         }),
         ColorAction::Set(ColorView {
-            by: dice.one(&ColorBy::all()).clone(),
+            by: dice.choose(&ColorBy::all()).clone(),
             log: dice.below(2) == 0,
             ..ColorView::default()
         })
@@ -497,12 +503,12 @@ fn ask(window: &mut Window, dice: &mut Dice) -> String {
         LessonAction::Record.into(),
         RunsAction::Show(run).into(),
         RunsAction::Choose(run).into(),
-        RunsAction::Rename(Some((run, (*dice.one(&ODD)).to_owned()))).into(),
+        RunsAction::Rename(Some((run, (*dice.choose(&FIELD_INPUTS)).to_owned()))).into(),
         RunsAction::TakeName.into(),
         RunsAction::Delete(run).into(),
         RunsAction::Undelete.into(),
     ];
-    send(window, dice.one(&actions).clone())
+    send(window, dice.choose(&actions).clone())
 }
 
 /// Cancels until no work remains.
@@ -517,12 +523,12 @@ fn end_all(window: &mut Window) -> Result<(), String> {
         if !app.is_busy() && app.session().activity == Activity::Idle && app.tasks() == 0 {
             return Ok(());
         }
-        if began.elapsed() > ENDS {
+        if began.elapsed() > CANCEL_TIMEOUT {
             return Err(format!(
                 "{:?} and {} tasks go on {} s after all was cancelled",
                 app.session().activity,
                 app.tasks(),
-                ENDS.as_secs()
+                CANCEL_TIMEOUT.as_secs()
             ));
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -530,7 +536,7 @@ fn end_all(window: &mut Window) -> Result<(), String> {
 }
 
 /// Actions of a seed from one number to another, in one window.
-fn live(seed: u64, actions: std::ops::Range<u64>) {
+fn run_actions(seed: u64, actions: std::ops::Range<u64>) {
     let place = tempfile::tempdir().expect("a folder");
     std::env::set_current_dir(place.path()).expect("it exists");
     let files = files(place.path());
@@ -540,9 +546,9 @@ fn live(seed: u64, actions: std::ops::Range<u64>) {
     window.ctx.set_missing_glyph_policy(egui::MissingGlyphPolicy::Tofu);
     let mut before: Vec<String> = Vec::new();
     for number in actions {
-        let mut dice = Dice::of(seed, number);
+        let mut dice = Dice::new(seed, number);
         let done = catch_unwind(AssertUnwindSafe(|| {
-            let said = act(&mut window, &mut dice, &files);
+            let said = perform_action(&mut window, &mut dice, &files);
             window.run_steps(1 + dice.below(3));
             keep_within(&mut window, place.path(), &mut dice);
             if number + 1 == last || dice.below(200) == 0 {
@@ -581,8 +587,14 @@ fn random_actions_do_not_break_the_window() {
         [] => vec![(1, 0..300), (2, 0..300)],
         [actions, ref rest @ ..] => {
             let (seed, first) = (rest.first().copied().unwrap_or(1), rest.get(1).copied().unwrap_or(0));
-            (0..actions.div_ceil(LIFE))
-                .map(|life| (seed, first + life * LIFE..first + actions.min((life + 1) * LIFE)))
+            (0..actions.div_ceil(ACTIONS_PER_WINDOW))
+                .map(|life| {
+                    (
+                        seed,
+                        first + life * ACTIONS_PER_WINDOW
+                            ..first + actions.min((life + 1) * ACTIONS_PER_WINDOW),
+                    )
+                })
                 .collect()
         }
     };
@@ -597,7 +609,7 @@ fn random_actions_do_not_break_the_window() {
     let began = Instant::now();
     let mut after_first = None;
     for (seed, actions) in lives {
-        live(seed, actions.clone());
+        run_actions(seed, actions.clone());
         let left = LIVE.load(Relaxed);
         let first = *after_first.get_or_insert(left);
         println!(
@@ -606,7 +618,7 @@ fn random_actions_do_not_break_the_window() {
             began.elapsed().as_secs()
         );
         assert!(
-            left <= first + LEFT,
+            left <= first + MAX_LEFTOVER_BYTES,
             "after actions {actions:?} of seed {seed}, {left} bytes are left, where {first} were after the \
              first window"
         );

@@ -27,12 +27,12 @@ const COLUMNS: [Column; 9] = [
 
 /// Each phrase, in lower case, and how often it may occur in each of [`COLUMNS`].
 const ALLOWED: &[(&str, [usize; COLUMNS.len()])] = &[
-    ("nobody", [0, 0, 17, 3, 0, 0, 0, 10, 0]),
+    ("nobody", [0, 0, 4, 3, 0, 0, 0, 0, 0]),
     ("whoever", [0, 0, 0, 0, 0, 0, 0, 0, 0]),
-    ("of which", [1, 5, 2, 13, 0, 0, 0, 11, 0]),
+    ("of which", [1, 5, 2, 13, 0, 0, 0, 4, 0]),
     ("so many", [0, 0, 7, 3, 0, 0, 0, 0, 0]),
-    ("as many as", [0, 1, 2, 4, 0, 0, 0, 3, 0]),
-    ("how many there are", [0, 0, 0, 0, 0, 0, 0, 1, 0]),
+    ("as many as", [0, 1, 2, 4, 0, 0, 0, 2, 0]),
+    ("how many there are", [0, 0, 0, 0, 0, 0, 0, 0, 0]),
     ("are others", [0, 0, 0, 0, 0, 0, 0, 0, 0]),
     ("is none", [0, 0, 6, 14, 1, 0, 0, 1, 0]),
     ("are none", [0, 0, 3, 10, 0, 0, 0, 0, 0]),

@@ -48,7 +48,7 @@ fn main() {
         }
         println!("cargo::rerun-if-changed=../../{}", file.display());
         if file.to_string_lossy().ends_with("interface.cuh") {
-            agree(&file, &out);
+            translate_header(&file, &out);
         }
     }
 
@@ -100,10 +100,10 @@ fn main() {
 }
 
 /// Translates an interface header, such as `cuda/split/interface.cuh`, to Rust: `split_interface.rs`.
-fn agree(header: &Path, out: &Path) {
+fn translate_header(header: &Path, out: &Path) {
     let name = header.display().to_string();
     let text = fs::read_to_string(header).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let rust = interface::rust_of(&text, &name).unwrap_or_else(|why| panic!("{why}"));
+    let rust = interface::to_rust(&text, &name).unwrap_or_else(|why| panic!("{why}"));
     let source = header.with_extension("rs");
     let source = source.strip_prefix("cuda").expect("listed below cuda/").to_string_lossy();
     fs::write(out.join(flat(&source)), rust).expect("OUT_DIR is writable");
@@ -191,7 +191,7 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
         format!(
             "{} {release} {:016x}\n{:?}",
             nvcc.display(),
-            of_sources(),
+            hash_sources(),
             units.iter().map(&options).collect::<Vec<_>>()
         ),
     );
@@ -238,7 +238,7 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
 }
 
 /// A hash of everything that kernels are compiled from, including this program.
-fn of_sources() -> u64 {
+fn hash_sources() -> u64 {
     let mut hasher = DefaultHasher::new();
     include_str!("build.rs").hash(&mut hasher);
     let mut files = files_below(Path::new("cuda"));

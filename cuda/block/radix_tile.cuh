@@ -2,7 +2,7 @@
 // The tile is first ordered in shared memory, so that neighbouring threads write to neighbouring addresses
 // (Satish, Harris and Garland 2009).
 //
-// Scope: a block with one thread per digit, all of which call together. A warp owns consecutive keys of the
+// Scope: a block with one thread per digit; all threads call together. A warp owns consecutive keys of the
 // tile: item i of lane L of warp W is key (W ITEMS + i) WARP + L.
 #pragma once
 

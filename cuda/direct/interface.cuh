@@ -8,8 +8,8 @@
 #define WARPSCOPE_WARP_KNN_ENTRY(K, D, BUILD) warp_knn_k##K##_d##D##_##BUILD
 // Transposes rows into windows for a search of any d; compiled with D = 0.
 #define WARPSCOPE_GROUP_ROWS_ENTRY warp_knn_group_rows
-// The policy that a module was compiled with: a `Cut`.
-#define WARPSCOPE_WARP_KNN_CUT warp_knn_cut
+// How a module's kernel was compiled: a `KernelConfig`.
+#define WARPSCOPE_WARP_KNN_CONFIG warp_knn_config
 
 namespace warpscope::direct {
 
@@ -31,7 +31,7 @@ struct Policy {
 };
 
 // What the host must know for a launch, stored in each module.
-struct Cut {
+struct KernelConfig {
     Policy policy;
     unsigned shared_bytes;  // Dynamic shared memory of a block.
 };

@@ -1,7 +1,7 @@
 // How the kernel is specialised for each architecture, capacity and number of dimensions.
 //
 // The host does not repeat any of it: every module contains the policy that it was compiled with
-// (warp_knn_cut, in warp_knn.cu), and crates/engines/src/cuda/direct/mod.rs reads it from there.
+// (warp_knn_config, in warp_knn.cu), and crates/engines/src/cuda/direct/mod.rs reads it from there.
 // WARPSCOPE_POLICY, a list of the seven numbers below, replaces the table; the tuner compiles its trials that
 // way. WARPSCOPE_EXACT_D compiles for that d alone.
 #pragma once

@@ -9,7 +9,8 @@ namespace warpscope::direct {
 constexpr Policy POLICY = choose_policy(ARCHITECTURE, WARPSCOPE_K, WARPSCOPE_D);
 using Memory = SharedMemory<WARPSCOPE_K / 32, WARPSCOPE_D, POLICY>;
 
-extern "C" __constant__ __attribute__((used)) const Cut WARPSCOPE_WARP_KNN_CUT = {POLICY, Memory::BYTES};
+extern "C" __constant__ __attribute__((used)) const KernelConfig WARPSCOPE_WARP_KNN_CONFIG = {
+    POLICY, Memory::BYTES};
 
 #define WARPSCOPE_BUILD(BUILD, BOUNDS, TALLY)                                                           \
     WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_WARP_KNN_ENTRY, WARPSCOPE_K, WARPSCOPE_D, BUILD), BOUNDS, \

@@ -8,7 +8,7 @@ namespace warpscope::filtered {
 
 #define WARPSCOPE_FORM(SLAB, RESIDENT) \
     {SLAB, FilterShared<SLAB, RESIDENT>::QUERIES, RESIDENT ? Slab<SLAB>::BYTES : 0}
-extern "C" __constant__ __attribute__((used)) const FilterCut WARPSCOPE_FILTER_CUT = {
+extern "C" __constant__ __attribute__((used)) const FilterForms WARPSCOPE_FILTER_FORMS = {
     {WARPSCOPE_FORM(16, true), WARPSCOPE_FORM(32, true), WARPSCOPE_FORM(64, true),
      WARPSCOPE_FORM(64, false)}};
 

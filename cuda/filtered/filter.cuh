@@ -2,7 +2,7 @@
 // Excluded points are proven not to be candidates (docs/filter.md); survivors.cuh computes the distances of
 // the others, the survivors, by the rule.
 //
-// Scope: a grid of blocks of FILTER_THREADS threads, all of which call.
+// Scope: a grid of blocks of FILTER_THREADS threads; all threads call.
 //
 //   round_tile(rounding)               block x rounds tile x: FILTER_TILE rows
 //   mma_filter<SLAB, RESIDENT>(filter) block (x, y) compares tile x of the queries with tiles_a_block

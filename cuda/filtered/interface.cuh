@@ -10,8 +10,8 @@
 #define WARPSCOPE_FILTER_ENTRY(SLAB, FORM) filter_##SLAB##_##FORM
 // Computes sums that the host chooses, like the filter does.
 #define WARPSCOPE_PROBE_ENTRY filter_probe
-// Launch parameters of the filter's forms: a `FilterCut`.
-#define WARPSCOPE_FILTER_CUT filter_cut
+// The forms of the filter: a `FilterForms`.
+#define WARPSCOPE_FILTER_FORMS filter_forms
 // The search among the survivors: BUILD is timed, counted or profiled.
 #define WARPSCOPE_SURVIVORS_ENTRY(K, BUILD) select_k##K##_##BUILD
 
@@ -36,7 +36,7 @@ struct FilterForm {
 
 // What the host must know for a launch, stored in the module: 16 resident, 32 resident, 64 resident, 64
 // streaming.
-struct FilterCut {
+struct FilterForms {
     FilterForm forms[4];
 };
 

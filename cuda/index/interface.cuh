@@ -19,7 +19,7 @@ constexpr unsigned HEIGHTS = 6;
 // Warps per block of the search, one query each.
 constexpr unsigned TRAVERSE_WARPS = 4;
 // The most dimensions.
-constexpr unsigned MOST_DIMS = 32;
+constexpr unsigned MAX_DIMS = 32;
 // Threads per block of leaves and boxes.
 constexpr unsigned BUILD_THREADS = 256;
 // Threads per block of codes and sweep, one per digit.

@@ -48,7 +48,7 @@ constexpr unsigned AROUND = L < 64 ? 1 : L < 128 ? 4 : 6;
 
 // The most leaves with candidates per part. The queries of a part that needs more are not close together.
 template <int L>
-constexpr unsigned MOST_VISITED = L < 128 ? 256 : 512;
+constexpr unsigned MAX_VISITED = L < 128 ? 256 : 512;
 
 // Whether packets are searched in parts. With lists of 64 the loop takes the registers of two warps in
 // sixteen, which costs more than it saves.
@@ -68,7 +68,7 @@ template <int L>
 constexpr int FEW = L < 32 ? 12 : L < 128 ? 8 : 5;
 
 // The largest finite float: distances are at most this, except those to padding.
-constexpr float GREATEST = 3.402823466e38f;
+constexpr float MAX_FINITE = 3.402823466e38f;
 
 // This lane's query and the bounding box of all queries, which is the same in every lane.
 template <int D>
@@ -180,11 +180,11 @@ __device__ __forceinline__ void distances(const float* points, const Packet<D>& 
 
 // Squared distance from this lane's point of a leaf to another lane's query.
 template <int D>
-__device__ __forceinline__ float distance_to(const Leaf<D>& leaf, const Packet<D>& packet, unsigned whose) {
+__device__ __forceinline__ float distance_to(const Leaf<D>& leaf, const Packet<D>& packet, unsigned owner) {
     float acc = 0.0f;
 #pragma unroll
     for (int j = 0; j < D; ++j) {
-        acc = add_squared_difference(leaf.point[j], __shfl_sync(ALL_LANES, packet.query[j], whose), acc);
+        acc = add_squared_difference(leaf.point[j], __shfl_sync(ALL_LANES, packet.query[j], owner), acc);
     }
     return acc;
 }
@@ -215,10 +215,10 @@ struct Shortest {
     }
 
     // Boxes beyond this are pruned, padding included.
-    __device__ __forceinline__ float limit() const { return fminf(best[L - 1], GREATEST); }
+    __device__ __forceinline__ float limit() const { return fminf(best[L - 1], MAX_FINITE); }
 
     // Filters a leaf for all lanes: each lane tests every point.
-    __device__ __forceinline__ void leaf(const float* points) {
+    __device__ __forceinline__ void filter_leaf(const float* points) {
 #pragma unroll 1
         for (unsigned first = 0; first < WARP; first += STRIDE) {
             float squared[STRIDE];
@@ -235,23 +235,25 @@ struct Shortest {
         }
     }
 
-    // Filters a leaf for a few lanes: all lanes process one query after the other, a point per lane.
-    __device__ __forceinline__ void leaf_for(const Leaf<D>& leaf, unsigned askers, unsigned lane) {
-        for (; askers != 0; askers &= askers - 1) {
-            unsigned whose = __ffs(askers) - 1;
-            float squared = distance_to(leaf, packet, whose);
-            float kth = __shfl_sync(ALL_LANES, best[L - 1], whose);
+    // Filters a leaf for the queries of a few lanes: all lanes process one query after the other, a point per
+    // lane.
+    __device__ __forceinline__ void filter_leaf_for(const Leaf<D>& leaf, unsigned active_lanes,
+                                                    unsigned lane) {
+        for (; active_lanes != 0; active_lanes &= active_lanes - 1) {
+            unsigned owner = __ffs(active_lanes) - 1;
+            float squared = distance_to(leaf, packet, owner);
+            float kth = __shfl_sync(ALL_LANES, best[L - 1], owner);
             unsigned candidates = __ballot_sync(ALL_LANES, SELECTIVE<D> ? squared <= kth : squared < kth);
             if (candidates == 0) {
                 continue;
             }
             unsigned slot =
-                __shfl_sync(ALL_LANES, taken, whose) + __popc(candidates & warp::lanes_below(lane)) * WARP;
+                __shfl_sync(ALL_LANES, taken, owner) + __popc(candidates & warp::lanes_below(lane)) * WARP;
             if (candidates >> lane & 1) {
                 // From this lane's column to the other's.
-                slots[static_cast<int>(slot + whose) - static_cast<int>(lane)] = squared;
+                slots[static_cast<int>(slot + owner) - static_cast<int>(lane)] = squared;
             }
-            taken += lane == whose ? __popc(candidates) * WARP : 0;
+            taken += lane == owner ? __popc(candidates) * WARP : 0;
         }
     }
 
@@ -295,7 +297,7 @@ struct EntryOf<128> {
 // Stride between a lane's entries. All lanes read long lists from one column: an odd stride spreads it over
 // the banks.
 template <int L>
-constexpr unsigned NEXT = L <= 32 ? WARP : WARP + 1;
+constexpr unsigned ENTRY_STRIDE = L <= 32 ? WARP : WARP + 1;
 
 // Queries whose distances are laid out at a time, to be searched by all lanes, and the stride between a
 // query's distances.
@@ -305,7 +307,7 @@ constexpr unsigned LAID_OUT = 8, ACROSS = LAID_OUT + 1;
 template <int L, int D>
 struct PacketMemory {
     using Entry = typename EntryOf<L>::Type;
-    static_assert(sizeof(Entry) == sizeof(Key) || MOST_VISITED<L> * WARP <= 1u << 16,
+    static_assert(sizeof(Entry) == sizeof(Key) || MAX_VISITED<L> * WARP <= 1u << 16,
                   "a place in the visited leaves fits into two bytes");
 
     union {
@@ -313,7 +315,7 @@ struct PacketMemory {
             float slots[(EAGER<L> + WARP) * WARP];
             float above[HEIGHTS * WARP];
         } search;
-        Entry entries[(L + STRIDE) * NEXT<L>];
+        Entry entries[(L + STRIDE) * ENTRY_STRIDE<L>];
         struct {
             Key buffer[L < 32 ? 32 : L];
             Key above[HEIGHTS * WARP];
@@ -329,7 +331,7 @@ struct PacketMemory {
             unsigned by_rank[L <= 32 ? 1 : L];
         } answer;
     };
-    unsigned visited[MOST_VISITED<L>];
+    unsigned visited[MAX_VISITED<L>];
 };
 
 // Finds the k smallest distances of each lane's query, and records the leaves that may contain them; false if
@@ -391,8 +393,8 @@ __device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& 
         }
         // Test each query by itself: if the queries are across a jump, their bounding box may be much larger
         // than needed.
-        unsigned askers = __ballot_sync(ALL_LANES, bound(tree, level, box, packet) <= found.limit());
-        if (askers == 0) {
+        unsigned active_lanes = __ballot_sync(ALL_LANES, bound(tree, level, box, packet) <= found.limit());
+        if (active_lanes == 0) {
             continue;
         }
         if (level > 0) {
@@ -404,16 +406,16 @@ __device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& 
             continue;
         }
         unsigned before = found.taken;
-        if (__popc(askers) > FEW<L>) {
+        if (__popc(active_lanes) > FEW<L>) {
             leaf.share(memory.leaf.points, memory.leaf.positions, lane);
-            found.leaf(memory.leaf.points);
+            found.filter_leaf(memory.leaf.points);
         } else {
-            found.leaf_for(leaf, askers, lane);
+            found.filter_leaf_for(leaf, active_lanes, lane);
         }
         if (SELECTIVE<D> && !__any_sync(ALL_LANES, found.taken != before)) {
             continue;
         }
-        if (count == MOST_VISITED<L>) {
+        if (count == MAX_VISITED<L>) {
             return false;
         }
         if (lane == 0) {
@@ -430,13 +432,13 @@ struct Collected {
     static constexpr unsigned ROWS = L + STRIDE;
 
     const Packet<D>& packet;
-    Entry* entries;  // ROWS x NEXT, this lane's column
+    Entry* entries;  // ROWS x ENTRY_STRIDE, this lane's column
     float kth;
-    unsigned taken = 0;  // entries used, times NEXT
+    unsigned taken = 0;  // entries used, times ENTRY_STRIDE
 
     // Collects from the visited leaf number `turn`.
-    __device__ __forceinline__ void leaf(unsigned turn, const float* points,
-                                         const unsigned* shared_positions) {
+    __device__ __forceinline__ void filter_leaf(unsigned turn, const float* points,
+                                                const unsigned* shared_positions) {
 #pragma unroll 1
         for (unsigned first = 0; first < WARP; first += STRIDE) {
             float squared[STRIDE];
@@ -454,36 +456,38 @@ struct Collected {
             for (unsigned i = 0; i < STRIDE; ++i) {
                 if (squared[i] <= kth) {
                     put(entries[taken], squared[i], positions[i], turn * WARP + first + i);
-                    taken += NEXT<L>;
+                    taken += ENTRY_STRIDE<L>;
                 }
             }
-            enough();
+            cap();
         }
     }
 
-    __device__ __forceinline__ void leaf_for(unsigned turn, const Leaf<D>& leaf, unsigned askers,
-                                             unsigned lane) {
-        for (; askers != 0; askers &= askers - 1) {
-            unsigned whose = __ffs(askers) - 1;
-            float squared = distance_to(leaf, packet, whose);
-            unsigned candidates = __ballot_sync(ALL_LANES, squared <= __shfl_sync(ALL_LANES, kth, whose));
+    // The same for the queries of a few lanes, one after the other.
+    __device__ __forceinline__ void filter_leaf_for(unsigned turn, const Leaf<D>& leaf, unsigned active_lanes,
+                                                    unsigned lane) {
+        for (; active_lanes != 0; active_lanes &= active_lanes - 1) {
+            unsigned owner = __ffs(active_lanes) - 1;
+            float squared = distance_to(leaf, packet, owner);
+            unsigned candidates = __ballot_sync(ALL_LANES, squared <= __shfl_sync(ALL_LANES, kth, owner));
             if (candidates == 0) {
                 continue;
             }
             unsigned slot =
-                __shfl_sync(ALL_LANES, taken, whose) + __popc(candidates & warp::lanes_below(lane)) * NEXT<L>;
-            if ((candidates >> lane & 1) && slot < ROWS * NEXT<L>) {
-                put(entries[static_cast<int>(slot + whose) - static_cast<int>(lane)], squared, leaf.position,
+                __shfl_sync(ALL_LANES, taken, owner) +
+                __popc(candidates & warp::lanes_below(lane)) * ENTRY_STRIDE<L>;
+            if ((candidates >> lane & 1) && slot < ROWS * ENTRY_STRIDE<L>) {
+                put(entries[static_cast<int>(slot + owner) - static_cast<int>(lane)], squared, leaf.position,
                     turn * WARP + lane);
             }
-            taken += lane == whose ? __popc(candidates) * NEXT<L> : 0;
+            taken += lane == owner ? __popc(candidates) * ENTRY_STRIDE<L> : 0;
         }
-        enough();
+        cap();
     }
 
     // Gives up lanes with more than L entries, because their number is unbounded. The slots after the list
     // have room for one stride.
-    __device__ __forceinline__ void enough() { kth = taken > L * NEXT<L> ? -1.0f : kth; }
+    __device__ __forceinline__ void cap() { kth = taken > L * ENTRY_STRIDE<L> ? -1.0f : kth; }
 
     static __device__ __forceinline__ void put(Entry& entry, float squared, unsigned position, unsigned at) {
         if constexpr (sizeof(Entry) == sizeof(Key)) {
@@ -528,10 +532,10 @@ __device__ __forceinline__ void write_sorted(const Traversal& search, Key* entri
     unsigned rank = lane % L;
 #pragma unroll 4
     for (unsigned first = 0; first < WARP; first += WARP / L) {
-        unsigned whose = first + lane / L;
-        Key key = entries[rank * WARP + (whose + rank) % WARP];
-        AnswerRow row(search, search.first_query + __shfl_sync(ALL_LANES, in_launch, whose));
-        if (rank < search.k && (part >> whose & 1)) {
+        unsigned owner = first + lane / L;
+        Key key = entries[rank * WARP + (owner + rank) % WARP];
+        AnswerRow row(search, search.first_query + __shfl_sync(ALL_LANES, in_launch, owner));
+        if (rank < search.k && (part >> owner & 1)) {
             row.put(rank, key);
         }
     }
@@ -562,14 +566,14 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
         __syncwarp();
 #pragma unroll 1
         for (unsigned left = part >> first & ((1u << LAID_OUT) - 1); left != 0; left &= left - 1) {
-            unsigned column = __ffs(left) - 1, whose = first + column;
-            unsigned count = __shfl_sync(ALL_LANES, found, whose);
-            size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, whose);
+            unsigned column = __ffs(left) - 1, owner = first + column;
+            unsigned count = __shfl_sync(ALL_LANES, found, owner);
+            size_t query = search.first_query + __shfl_sync(ALL_LANES, in_launch, owner);
             unsigned position[R], rank[R];
             float squared[R];
 #pragma unroll
             for (int r = 0; r < R; ++r) {
-                unsigned entry = memory.entries[min(r * WARP + lane, count - 1) * NEXT<L> + whose];
+                unsigned entry = memory.entries[min(r * WARP + lane, count - 1) * ENTRY_STRIDE<L> + owner];
                 size_t leaf = memory.visited[entry / WARP];
                 const float* point = tree.coordinates + leaf * D * WARP + entry % WARP;
                 position[r] = tree.positions[leaf * WARP + entry % WARP];
@@ -659,28 +663,28 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
     __syncwarp();
     Collected<L, D> collected{packet, memory.entries + lane, shortest.limit()};
     Leaf<D> leaf, next;
-    unsigned askers = 0;
+    unsigned active_lanes = 0;
 #pragma unroll 1
     for (unsigned i = 0; i <= count; ++i) {
         // The next leaf is loaded while this one is processed.
-        unsigned asking = 0;
+        unsigned next_active = 0;
         if (i < count) {
             unsigned number = memory.visited[i];
             next.load(tree, number, lane);
-            asking = __ballot_sync(ALL_LANES, bound(tree, 0, number, packet) <= collected.kth);
+            next_active = __ballot_sync(ALL_LANES, bound(tree, 0, number, packet) <= collected.kth);
         }
-        if (__popc(askers) > FEW<L>) {
+        if (__popc(active_lanes) > FEW<L>) {
             leaf.share(memory.leaf.points, memory.leaf.positions, lane);
-            collected.leaf(i - 1, memory.leaf.points, memory.leaf.positions);
+            collected.filter_leaf(i - 1, memory.leaf.points, memory.leaf.positions);
         } else {
-            collected.leaf_for(i - 1, leaf, askers, lane);
+            collected.filter_leaf_for(i - 1, leaf, active_lanes, lane);
         }
         leaf = next;
-        askers = asking;
+        active_lanes = next_active;
     }
     // Other lanes may have written to this column.
     __syncwarp();
-    unsigned found = collected.taken / NEXT<L>;
+    unsigned found = collected.taken / ENTRY_STRIDE<L>;
     // 0 entries if there were too many leaves; more than L if there were too many points.
     unsigned alone = __ballot_sync(ALL_LANES, there && found - 1 >= L);
     if constexpr (L <= 32) {

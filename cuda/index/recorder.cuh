@@ -1,4 +1,4 @@
-// Records a query's search of the tree event by event. crates/engines/src/cuda/trace/told.rs decodes the
+// Records a query's search of the tree event by event. crates/engines/src/cuda/trace/replay.rs decodes the
 // words and replays them to the observers of crates/engines/src/index/observer.rs.
 //
 // An event is its kind followed by the words that the comments in `Recorder` list. A key is two words:

@@ -140,7 +140,7 @@ template <int R, int D, class Tally>
 __device__ __forceinline__ void traverse(const Traversal& search, const Tally& tally = {}) {
     __shared__ Key buffers[TRAVERSE_WARPS][WARP * R];
     __shared__ Key above[TRAVERSE_WARPS][HEIGHTS * WARP];
-    __shared__ float rows[TRAVERSE_WARPS][D == 0 ? MOST_DIMS : 1];
+    __shared__ float rows[TRAVERSE_WARPS][D == 0 ? MAX_DIMS : 1];
     unsigned number = threadIdx.x / WARP;
     unsigned turn = blockIdx.x * TRAVERSE_WARPS + number;
     if (turn >= search.query_count) {

@@ -56,7 +56,7 @@ struct Bits {
 
     // Location of a slot in the buffer. Slots are elements, T consecutive ones per thread; row i holds the
     // i-th of each thread.
-    static __device__ __forceinline__ unsigned place(unsigned slot) { return slot % T * N + slot / T; }
+    static __device__ __forceinline__ unsigned slot_index(unsigned slot) { return slot % T * N + slot / T; }
 
     Memory& memory;
     unsigned k;
@@ -147,7 +147,7 @@ struct Bits {
             bool candidate = may && key < limit;
             unsigned slot = IN_ORDER ? next_slot(candidate) : any_slot(candidate);
             if (candidate && slot < K) {
-                memory.buffer[place(slot)] = key;
+                memory.buffer[slot_index(slot)] = key;
             }
             if (!candidate || slot < K) {
                 waiting &= ~(1u << i);
@@ -159,7 +159,7 @@ struct Bits {
     // Collects the candidates of a source, each warp independently. All warps meet when the buffer is full
     // and at the end: a warp that has read everything waits there for the others.
     template <int ITEMS, class Source>
-    __device__ __forceinline__ void take_apart(Source& source) {
+    __device__ __forceinline__ void collect_by_warp(Source& source) {
         unsigned waiting = 0;
         do {
             for (;;) {
@@ -178,7 +178,7 @@ struct Bits {
                     break;
                 }
             }
-        } while (meet());
+        } while (sync_and_merge());
     }
 
     // After a barrier: whether all slots are occupied. Counts the candidates appended since the last call.
@@ -192,7 +192,7 @@ struct Bits {
 
     // All threads meet, and merge if the buffer is full. Returns false if it is not: then all warps have read
     // everything, since only that brings them here.
-    __device__ __forceinline__ bool meet() {
+    __device__ __forceinline__ bool sync_and_merge() {
         __syncthreads();
         bool full = is_full();
         if (full) {
@@ -209,7 +209,7 @@ struct Bits {
         counts.forced += forced;
         if (buffered < K) {
             for (unsigned slot = buffered + thread; slot < K; slot += THREADS) {
-                memory.buffer[place(slot)] = PADDING;
+                memory.buffer[slot_index(slot)] = PADDING;
             }
             __syncthreads();
         }
@@ -274,10 +274,9 @@ struct Bits {
     using Bitonic = block::Bitonic<T, N>;
 };
 
-// Appends the candidates of a batch of all threads, in the order of threads if IN_ORDER. Merges whenever the
-// buffer is full.
+// Appends all candidates of a batch, in the order of threads if IN_ORDER. Merges whenever the buffer is full.
 template <unsigned ITEMS, bool IN_ORDER, class Selector, class KeyAt>
-__device__ __forceinline__ void take(Selector& bits, unsigned waiting, KeyAt key_at) {
+__device__ __forceinline__ void append_all(Selector& bits, unsigned waiting, KeyAt key_at) {
     for (;;) {
         waiting = bits.template append<ITEMS, IN_ORDER>(waiting, key_at);
         // Other threads read the slots.
@@ -302,8 +301,8 @@ __device__ __forceinline__ void stream(Selector& bits, const float* row, unsigne
         batch.load(row, first, end, threadIdx.x);
         unsigned waiting = batch.within(bits.bound);
         if (__syncthreads_or(waiting != 0)) {
-            take<ITEMS, IN_ORDER>(bits, waiting, [&](int i) {
-                return key_of(batch.distances[i], first + Read::place(threadIdx.x, i));
+            append_all<ITEMS, IN_ORDER>(bits, waiting, [&](int i) {
+                return key_of(batch.distances[i], first + Read::offset(threadIdx.x, i));
             });
         }
     }
@@ -344,7 +343,7 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
             // The first batches are in flight while the sample is processed.
             RowBatches<THREADS, ITEMS, STAGES> batches(ring, row, 0, selection.n, selection.prefetch);
             bits.begin(bound());
-            bits.template take_apart<ITEMS>(batches);
+            bits.template collect_by_warp<ITEMS>(batches);
         }
         if (!sampled || bits.all_taken >= min(selection.k, selection.n)) {
             break;

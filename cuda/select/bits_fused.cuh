@@ -169,11 +169,11 @@ struct FusedLists {
     }
 
     // Position of a lane's item in the window: four neighbours, and four more half a window further.
-    __device__ __forceinline__ unsigned place(unsigned item) const {
+    __device__ __forceinline__ unsigned point_of_item(unsigned item) const {
         return item / 4 * (FUSED_POINTS / 2) + lane * 4 + item % 4;
     }
 
-    // Adds a window of points: acc[i][j] is the distance of query i and the point at place(j).
+    // Adds a window of points: acc[i][j] is the distance of query i and the point at point_of_item(j).
     __device__ __forceinline__ void add(const float (&acc)[FUSED_QUERIES][FUSED_GROUPS], unsigned window) {
         bool near = false;
 #pragma unroll
@@ -214,7 +214,7 @@ struct FusedLists {
             bool full = false;
             while (!full && __any_sync(ALL_LANES, items != 0)) {
                 unsigned item = items != 0 ? __ffs(items) - 1 : 0;
-                Key key = items != 0 ? key_at(i, window, place(item)) : PADDING;
+                Key key = items != 0 ? key_at(i, window, point_of_item(item)) : PADDING;
                 bool candidate = key < below;
                 unsigned lanes = __ballot_sync(ALL_LANES, candidate);
                 unsigned slot = used + __popc(lanes & warp::lanes_below(lane));

@@ -37,7 +37,7 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
         this->counts.merges += 1;
         this->counts.forced += forced;
         for (unsigned slot = this->buffered + thread; slot < SLOTS; slot += THREADS) {
-            memory.buffer[Buffered::place(slot)] = PADDING;
+            memory.buffer[Buffered::slot_index(slot)] = PADDING;
         }
         __syncthreads();
         // Only the threads that hold candidates sort; the rest is padding.

@@ -71,7 +71,7 @@ __device__ __forceinline__ void select_part(const Selection& selection) {
     }
     __syncthreads();
     bits.restart(selection.bounds[query]);
-    bits.template take_apart<ITEMS>(batches);
+    bits.template collect_by_warp<ITEMS>(batches);
     size_t number = static_cast<size_t>(query) * selection.parts + part;
     Key* kept = selection.kept + number * K;
     unsigned count = bits.buffered;
@@ -88,7 +88,7 @@ __device__ __forceinline__ void select_part(const Selection& selection) {
         }
     } else {
         for (unsigned slot = threadIdx.x; slot < count; slot += THREADS) {
-            kept[slot] = memory.buffer[Selector::place(slot)];
+            kept[slot] = memory.buffer[Selector::slot_index(slot)];
         }
     }
     if (threadIdx.x == 0) {
@@ -124,11 +124,11 @@ __device__ __forceinline__ void combine_parts(const Selection& selection) {
     if (found < min(selection.k, selection.n)) {
         RowBatches<THREADS, ITEMS, STAGES> batches(ring, selection.distances + query * selection.pitch, 0,
                                                    selection.n, 0);
-        bits.template take_apart<ITEMS>(batches);
+        bits.template collect_by_warp<ITEMS>(batches);
     } else {
         KeptKeys<K, THREADS> keys{selection.kept + static_cast<size_t>(query) * selection.parts * K,
                                   part_counts, selection.parts};
-        bits.template take_apart<1>(keys);
+        bits.template collect_by_warp<1>(keys);
     }
     finish<false>(bits, selection, query);
 }

@@ -31,25 +31,25 @@ struct Products {
 __device__ __forceinline__ void distances_expanded(const Distances& tile) { register_tiles<Products>(tile); }
 
 // The squared norm of each row, one thread per row.
-__device__ __forceinline__ void distances_norms(const Norms& of) {
+__device__ __forceinline__ void distances_norms(const Norms& args) {
     unsigned row = blockIdx.x * DISTANCE_THREADS + threadIdx.x;
-    if (row >= of.count) {
+    if (row >= args.count) {
         return;
     }
-    const float* values = row_of(of.rows, row, of.d);
+    const float* values = row_of(args.rows, row, args.d);
     float acc = 0.0f;
     auto add = [&](float value) { acc = __fmaf_rn(value, value, acc); };
     unsigned j = 0;
-    if (of.d % 4 == 0) {
-        for (; j < of.d; j += 4) {
+    if (args.d % 4 == 0) {
+        for (; j < args.d; j += 4) {
             float4 four = four_of_row<true>(values + j, 4);
             add(four.x), add(four.y), add(four.z), add(four.w);
         }
     }
-    for (; j < of.d; ++j) {
+    for (; j < args.d; ++j) {
         add(values[j]);
     }
-    of.norms[row] = acc;
+    args.norms[row] = acc;
 }
 
 // Turns a product that another kernel left in the tile into distances: four points of a query per thread.
@@ -77,26 +77,26 @@ __device__ __forceinline__ void distances_complete(const Distances& tile) {
 
 // The number of the k points found by the expanded form that are not among the k nearest, with one warp per
 // query. The key of such a point is above the last neighbour's.
-__device__ __forceinline__ void distances_wrong(const Comparison& of) {
+__device__ __forceinline__ void distances_wrong(const Comparison& args) {
     unsigned query = blockIdx.x * (DISTANCE_THREADS / WARP) + threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    if (query >= of.query_count) {
+    if (query >= args.query_count) {
         return;
     }
-    size_t last = static_cast<size_t>(of.first_query + query) * of.k + of.k - 1;
-    Key limit = key_of(of.squared_distances[last], of.indices[last]);
-    const float* coordinates = row_of(of.queries, of.first_query + query, of.d);
+    size_t last = static_cast<size_t>(args.first_query + query) * args.k + args.k - 1;
+    Key limit = key_of(args.squared_distances[last], args.indices[last]);
+    const float* coordinates = row_of(args.queries, args.first_query + query, args.d);
     unsigned wrong = 0;
-    for (unsigned i = lane; i < of.k; i += WARP) {
-        unsigned index = of.found[static_cast<size_t>(query) * of.k + i];
+    for (unsigned i = lane; i < args.k; i += WARP) {
+        unsigned index = args.found[static_cast<size_t>(query) * args.k + i];
         if (index == index_of(PADDING)) {
             continue;
         }
-        float distance = squared_distance(row_of(of.points, index, of.d), coordinates, of.d);
+        float distance = squared_distance(row_of(args.points, index, args.d), coordinates, args.d);
         wrong += key_of(distance, index) > limit ? 1 : 0;
     }
     wrong = warp::reduce_add(wrong);
     if (lane == 0) {
-        of.counts[static_cast<size_t>(query) * COUNTS] = wrong;
+        args.counts[static_cast<size_t>(query) * COUNTS] = wrong;
     }
 }
 

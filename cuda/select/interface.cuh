@@ -41,7 +41,7 @@ constexpr unsigned BITS_WIDE_STAGES = 2;
 // Threads per block that bounds a divided row.
 constexpr unsigned BOUND_THREADS = 1024;
 // The most minima of a sample.
-constexpr unsigned MOST_MINIMA = 2048;
+constexpr unsigned MAX_MINIMA = 2048;
 
 // Keys in the list of bits-global, slots of its buffer, and threads per block.
 constexpr unsigned GLOBAL_KEPT = 4096;
@@ -85,7 +85,7 @@ constexpr unsigned PASS_THREADS = 512;
 // Sample size; also the largest bucket sorted by a single block.
 constexpr unsigned FEW = 1024;
 // The most buckets that a sample divides into.
-constexpr unsigned MOST_BUCKETS = 256;
+constexpr unsigned MAX_BUCKETS = 256;
 
 // Threads per block that sorts a row, one per digit; bits per digit; passes.
 constexpr unsigned ROW_THREADS = 256;
@@ -178,7 +178,7 @@ struct Selection {
 
 // Parameters of the multi-pass selectors and of the sort of rows.
 struct MultiPass {
-    Selection of;
+    Selection selection;
     unsigned* auxiliary;                 // query_count x auxiliary_words
     unsigned long long auxiliary_words;  // per row, a multiple of 4
     // 1: positions are moved along with distances; 2: they are not, and the row is read again

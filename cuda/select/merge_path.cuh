@@ -24,9 +24,9 @@ struct PathShape {
     static constexpr unsigned THREADS = K <= 1024 ? PATH_FEW_THREADS : PATH_THREADS;
     static constexpr unsigned RUN = THREADS * PATH_KEYS;  // distances read at a time, at least K
 
-    // Inserts one key of padding after every sixteen, which is as many as have distinct banks, so that
-    // threads that walk side by side avoid bank conflicts.
-    static __device__ __forceinline__ constexpr unsigned place(unsigned i) { return i + i / 16; }
+    // Inserts one key of padding after every sixteen keys, which span all banks, so that threads that walk
+    // side by side avoid bank conflicts.
+    static __device__ __forceinline__ constexpr unsigned padded_index(unsigned i) { return i + i / 16; }
 
     struct Memory {
         Key kept[K + K / 16];
@@ -46,12 +46,14 @@ struct MergePath {
 
     __device__ __forceinline__ explicit MergePath(typename Shape::Memory& memory) : memory(memory) {
         for (unsigned i = threadIdx.x; i < K; i += THREADS) {
-            memory.kept[Shape::place(i)] = PADDING;
+            memory.kept[Shape::padded_index(i)] = PADDING;
         }
     }
 
     // A key, by its index without padding.
-    static __device__ __forceinline__ Key at(const Key* keys, unsigned i) { return keys[Shape::place(i)]; }
+    static __device__ __forceinline__ Key at(const Key* keys, unsigned i) {
+        return keys[Shape::padded_index(i)];
+    }
 
     // Reads PATH_KEYS distances per thread. Sorts them by odd-even transposition.
     __device__ __forceinline__ void load_runs(const float* row, unsigned first, unsigned n) {
@@ -79,7 +81,7 @@ struct MergePath {
         __syncthreads();
 #pragma unroll
         for (unsigned i = 0; i < ITEMS; ++i) {
-            to[Shape::place(first + i)] = keys[i];
+            to[Shape::padded_index(first + i)] = keys[i];
         }
         __syncthreads();
     }

@@ -2,7 +2,7 @@
 // of candidates in front (Tang et al. 2015; Hanák 2023, §3.6.2). Twin of
 // crates/engines/src/select/merge_queue.rs.
 //
-// Scope: a warp, all lanes of which call together.
+// Scope: a warp; all lanes call together.
 //
 // Invariants: each level descends, and so do the levels' heads, their largest keys. So the first level's head
 // is the largest of all. The queue holds K >= k keys. K - k of them are 0 from the start and stay, because no

@@ -6,7 +6,7 @@
 // (sample_select.cuh). Distances are compared by their bits, so that a bucket is a range of integers, and
 // equal distances are a range of one integer.
 //
-// Scope: one block per row, of PASS_THREADS threads, all of which call together.
+// Scope: one block of PASS_THREADS threads per row; all threads call together.
 #pragma once
 
 #include "block/bitonic.cuh"
@@ -26,12 +26,12 @@ namespace warpscope::select {
 constexpr unsigned PASS_ITEMS = 8;
 constexpr unsigned PASS_WARPS = PASS_THREADS / WARP;
 constexpr unsigned PASS_ROUNDS = PASS_ITEMS / 4;
-constexpr unsigned OF_WARP = PASS_ITEMS * WARP;
-constexpr unsigned OF_TILE = PASS_ITEMS * PASS_THREADS;
-static_assert(OF_TILE < 1u << 16, "two counts in a word");
+constexpr unsigned WARP_ITEMS = PASS_ITEMS * WARP;
+constexpr unsigned TILE_ITEMS = PASS_ITEMS * PASS_THREADS;
+static_assert(TILE_ITEMS < 1u << 16, "two counts in a word");
 
 // The bits that represent elements past the end of a row.
-constexpr unsigned NOWHERE = 0xffffffffu;
+constexpr unsigned PAST_END = 0xffffffffu;
 
 // Distances and their positions; null if the distances are in the order of positions. Aligned to four floats.
 struct Source {
@@ -43,9 +43,9 @@ struct Source {
 // Calls each(bits, begin of the tile, the thread's first index in it) for each tile of a source.
 template <class Each>
 __device__ __forceinline__ void in_tiles(const Source& source, Each each) {
-    unsigned place = threadIdx.x / WARP * OF_WARP + warp::lane_id() * 4;
+    unsigned place = threadIdx.x / WARP * WARP_ITEMS + warp::lane_id() * 4;
     unsigned begin = 0;
-    for (unsigned rest = source.length; rest > 0; begin += OF_TILE, rest -= min(rest, OF_TILE)) {
+    for (unsigned rest = source.length; rest > 0; begin += TILE_ITEMS, rest -= min(rest, TILE_ITEMS)) {
         const float4* fours =
             reinterpret_cast<const float4*>(source.distances + begin + static_cast<size_t>(place));
         unsigned mine = rest > place ? rest - place : 0;
@@ -54,10 +54,10 @@ __device__ __forceinline__ void in_tiles(const Source& source, Each each) {
         for (unsigned round = 0; round < PASS_ROUNDS; ++round) {
             unsigned at = round * WARP * 4;
             float4 four = at < mine ? fours[round * WARP] : make_float4(0, 0, 0, 0);
-            bits[4 * round] = at < mine ? __float_as_uint(four.x) : NOWHERE;
-            bits[4 * round + 1] = at + 1 < mine ? __float_as_uint(four.y) : NOWHERE;
-            bits[4 * round + 2] = at + 2 < mine ? __float_as_uint(four.z) : NOWHERE;
-            bits[4 * round + 3] = at + 3 < mine ? __float_as_uint(four.w) : NOWHERE;
+            bits[4 * round] = at < mine ? __float_as_uint(four.x) : PAST_END;
+            bits[4 * round + 1] = at + 1 < mine ? __float_as_uint(four.y) : PAST_END;
+            bits[4 * round + 2] = at + 2 < mine ? __float_as_uint(four.z) : PAST_END;
+            bits[4 * round + 3] = at + 3 < mine ? __float_as_uint(four.w) : PAST_END;
         }
         each(bits, begin, place);
     }
@@ -70,18 +70,18 @@ struct OrderMemory {
     unsigned warps[2][PASS_WARPS];
 };
 
-struct Taken {
+struct ClassCounts {
     unsigned first;
     unsigned second;
 };
 
 // Calls put(bits, index in the source, elements of the first class before it, elements of the second) for
-// each distance that has a class; returns how many there are of each.
+// each distance that has a class; returns the size of each class.
 template <class ClassOf, class Put>
-__device__ __forceinline__ Taken in_order(OrderMemory& memory, const Source& source, ClassOf class_of,
-                                          Put put) {
+__device__ __forceinline__ ClassCounts in_order(OrderMemory& memory, const Source& source, ClassOf class_of,
+                                                Put put) {
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP, side = 0;
-    Taken taken = {0, 0};
+    ClassCounts taken = {0, 0};
     in_tiles(source, [&](const unsigned (&bits)[PASS_ITEMS], unsigned begin, unsigned place) {
         unsigned mine = 0;
 #pragma unroll
@@ -171,7 +171,7 @@ struct PassMemory {
         unsigned counters[COUNTERS];
         Key keys[FEW];
     };
-    unsigned tree[MOST_BUCKETS];
+    unsigned tree[MAX_BUCKETS];
     OrderMemory order;
     unsigned sums[PASS_WARPS];
     Bucket found;
@@ -188,12 +188,12 @@ __device__ __forceinline__ void count_buckets(PassMemory& memory, const Source& 
     __syncthreads();
     unsigned copy = warp::lane_id() % copies;
     in_tiles(source, [&](const unsigned (&bits)[PASS_ITEMS], unsigned, unsigned) {
-        unsigned of[PASS_ITEMS];
-        partition.bucket_of(bits, of);
+        unsigned bucket[PASS_ITEMS];
+        partition.bucket_of(bits, bucket);
 #pragma unroll
         for (unsigned item = 0; item < PASS_ITEMS; ++item) {
             if (range.holds(bits[item])) {
-                atomicAdd(&memory.counters[of[item] * copies + copy], 1);
+                atomicAdd(&memory.counters[bucket[item] * copies + copy], 1);
             }
         }
     });
@@ -259,7 +259,9 @@ __device__ __forceinline__ Limit sort_few(PassMemory& memory, const Source& sour
 }
 
 // Rounds a number of distances up to a multiple of four.
-__device__ __forceinline__ size_t fours(unsigned count) { return (static_cast<size_t>(count) + 3) / 4 * 4; }
+__device__ __forceinline__ size_t round_up_to_fours(unsigned count) {
+    return (static_cast<size_t>(count) + 3) / 4 * 4;
+}
 
 // Finds the k smallest of a row. Counts the distances read and written; the timed build does not write the
 // counts. Trace is NoTrace, or a PassRecorder, which documents its events.
@@ -268,13 +270,13 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Trace trace 
     // Ranges of up to this size are sorted instead of divided again.
     constexpr unsigned SORTED = Trace::TRACED ? 1 : FEW;
     __shared__ PassMemory memory;
-    const Selection& of = passes.of;
-    unsigned query = blockIdx.x, wanted = min(of.n, of.k);
-    const Source row = {of.distances + query * of.pitch, nullptr, of.n};
-    size_t answer = static_cast<size_t>(of.first_query + query) * of.k;
+    const Selection& selection = passes.selection;
+    unsigned query = blockIdx.x, wanted = min(selection.n, selection.k);
+    const Source row = {selection.distances + query * selection.pitch, nullptr, selection.n};
+    size_t answer = static_cast<size_t>(selection.first_query + query) * selection.k;
     bool moves_positions = passes.stages == 1;
     Source source = row;
-    Range range = {0, END, wanted, of.n};
+    Range range = {0, END, wanted, selection.n};
     unsigned narrowed = 0, found = 0, pass = 0;
     unsigned long long reads = 0, writes = 0;
     for (; range.is_open(SORTED); ++pass) {
@@ -296,7 +298,7 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Trace trace 
         }
         // Narrow the source to the distances in the range. They are at most half of the source, so two
         // buffers alternate, the second half as large as the first.
-        size_t half = fours(of.n / 2), quarter = fours(of.n / 4);
+        size_t half = round_up_to_fours(selection.n / 2), quarter = round_up_to_fours(selection.n / 4);
         unsigned* words = passes.auxiliary + query * passes.auxiliary_words;
         float* to = reinterpret_cast<float*>(words + (narrowed % 2 == 0 ? 0 : half));
         unsigned* to_positions = words + half + quarter + (narrowed % 2 == 0 ? 0 : half);
@@ -305,13 +307,14 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Trace trace 
         };
         auto move = [&](unsigned bits, unsigned at, unsigned below, unsigned in) {
             bool is_in = range.holds(bits);
-            (is_in ? to + in : of.squared_distances + answer + found + below)[0] = __uint_as_float(bits);
+            (is_in ? to + in : selection.squared_distances + answer + found + below)[0] =
+                __uint_as_float(bits);
             if (moves_positions) {
-                (is_in ? to_positions + in : of.indices + answer + found + below)[0] =
+                (is_in ? to_positions + in : selection.indices + answer + found + below)[0] =
                     source.positions == nullptr ? at : source.positions[at];
             }
         };
-        Taken taken = in_order(memory.order, source, class_of, move);
+        ClassCounts taken = in_order(memory.order, source, class_of, move);
         reads += source.length;
         writes += taken.first + taken.second;
         found += taken.first;
@@ -336,18 +339,19 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Trace trace 
     in_order(memory.order, last, class_of, [&](unsigned bits, unsigned at, unsigned less, unsigned same) {
         if (bits < limit.bits || same < limit.equal) {
             size_t to = answer + found + less + min(same, limit.equal);
-            of.squared_distances[to] = __uint_as_float(bits);
-            of.indices[to] = last.positions == nullptr ? at : last.positions[at];
+            selection.squared_distances[to] = __uint_as_float(bits);
+            selection.indices[to] = last.positions == nullptr ? at : last.positions[at];
         }
     });
     if constexpr (Trace::TRACED) {
-        trace.taken(of.indices + answer, of.squared_distances + answer, wanted);
+        trace.taken(selection.indices + answer, selection.squared_distances + answer, wanted);
     }
     reads += last.length;
     writes += wanted - found;
     if constexpr (COUNTED) {
         if (threadIdx.x == 0) {
-            write_counts(of.counts + query * COUNTS, pass, range.size, saturated(reads), saturated(writes));
+            write_counts(selection.counts + query * COUNTS, pass, range.size, saturated(reads),
+                         saturated(writes));
         }
     }
 }

@@ -5,7 +5,7 @@
 // kept keys are sorted too: the smaller of their element i and the chunk's element K - 1 - i is kept, and the
 // result is bitonic.
 //
-// Scope: a team, all threads of which call together. In registers, a thread has up to 16 keys. If a warp can
+// Scope: a team; all threads call together. In registers, a thread has up to 16 keys. If a warp can
 // hold a chunk, each warp of a block is a team that takes every fourth chunk and has its own K keys, and the
 // teams merge at the end. Otherwise the team is the block.
 #pragma once
@@ -84,7 +84,7 @@ struct RegisterChunk {
         }
     }
 
-    static __device__ __forceinline__ void meet() {
+    static __device__ __forceinline__ void sync() {
         if (N == WARP) {
             __syncwarp();
         } else {
@@ -102,7 +102,7 @@ struct RegisterChunk {
     __device__ __forceinline__ void merge() {
         take_smaller(memory.kept);
         network().merge(keys);
-        keep();
+        store_kept();
     }
 
     // Merges another team's kept keys into this team's.
@@ -113,12 +113,12 @@ struct RegisterChunk {
         }
         take_smaller(other.kept);
         network().merge(keys);
-        keep();
+        store_kept();
     }
 
     // Element K - 1 - i is in the mirrored thread's mirrored row.
     __device__ __forceinline__ void take_smaller(const Key* kept) {
-        meet();
+        sync();
 #pragma unroll
         for (unsigned i = 0; i < T; ++i) {
             Key other = kept[(T - 1 - i) * N + (N - 1 - thread)];
@@ -126,9 +126,9 @@ struct RegisterChunk {
         }
     }
 
-    __device__ __forceinline__ void keep() {
+    __device__ __forceinline__ void store_kept() {
         // Others may still read the kept keys.
-        meet();
+        sync();
 #pragma unroll
         for (unsigned i = 0; i < T; ++i) {
             memory.kept[i * N + thread] = keys[i];

@@ -1,5 +1,5 @@
-// Records a multi-pass selection event by event. crates/engines/src/cuda/trace/told.rs decodes the words and
-// replays them to the observers of crates/engines/src/select/mod.rs.
+// Records a multi-pass selection event by event. crates/engines/src/cuda/trace/replay.rs decodes the words
+// and replays them to the observers of crates/engines/src/select/mod.rs.
 //
 // An event is its kind followed by the words that the comments in `PassRecorder` list. The block's first warp
 // writes them; the data it reads was written before a barrier, and is overwritten only after the next one.

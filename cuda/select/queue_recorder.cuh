@@ -1,4 +1,4 @@
-// Records a warp select event by event. crates/engines/src/cuda/trace/told.rs decodes the words and replays
+// Records a warp select event by event. crates/engines/src/cuda/trace/replay.rs decodes the words and replays
 // them to the observers of crates/engines/src/select/mod.rs.
 //
 // An event is its kind followed by the words that the comments in `QueueRecorder` list. A key is two words:

@@ -28,10 +28,10 @@ struct Digits {
 
     // Distances outside of the range get an arbitrary bucket.
     __device__ __forceinline__ void bucket_of(const unsigned (&bits)[PASS_ITEMS],
-                                              unsigned (&of)[PASS_ITEMS]) const {
+                                              unsigned (&bucket)[PASS_ITEMS]) const {
 #pragma unroll
         for (unsigned i = 0; i < PASS_ITEMS; ++i) {
-            of[i] = (bits[i] - low) >> shift;
+            bucket[i] = (bits[i] - low) >> shift;
         }
     }
 

@@ -38,14 +38,14 @@ struct Batch {
 
     float distances[ITEMS];
 
-    static __device__ __forceinline__ unsigned place(unsigned thread, unsigned item) {
+    static __device__ __forceinline__ unsigned offset(unsigned thread, unsigned item) {
         return (item / WIDTH * THREADS + thread) * WIDTH + item % WIDTH;
     }
 
     __device__ __forceinline__ void load(const float* row, unsigned first, unsigned end, unsigned thread) {
 #pragma unroll
         for (unsigned i = 0; i < ITEMS; i += WIDTH) {
-            unsigned at = first + place(thread, i);
+            unsigned at = first + offset(thread, i);
             Read read = at < end ? __ldcs(reinterpret_cast<const Read*>(row + at))
                                  : Vector<WIDTH>::all(infinite_distance());
 #pragma unroll
@@ -59,7 +59,7 @@ struct Batch {
                                                     unsigned thread) {
 #pragma unroll
         for (unsigned i = 0; i < ITEMS; i += WIDTH) {
-            unsigned at = first + place(thread, i);
+            unsigned at = first + offset(thread, i);
             // A cache line has 32 distances; one thread prefetches it.
             if (thread % (32 / WIDTH) == 0 && at < end) {
                 asm volatile("prefetch.global.L2 [%0];" ::"l"(row + at));
@@ -161,7 +161,7 @@ struct RowBatches {
 
     __device__ __forceinline__ Key key_at(int i) const {
         const float* copied = reinterpret_cast<const float*>(&ring[(stage * VECTORS + i / WIDTH) * THREADS]);
-        return key_of(copied[i % WIDTH], first - STRIDE + Read::place(lane, i));
+        return key_of(copied[i % WIDTH], first - STRIDE + Read::offset(lane, i));
     }
 
   private:
@@ -169,7 +169,7 @@ struct RowBatches {
     __device__ __forceinline__ void copy(unsigned to) {
 #pragma unroll
         for (unsigned vector = 0; vector < VECTORS; ++vector) {
-            unsigned at = Read::place(lane, WIDTH * vector);
+            unsigned at = Read::offset(lane, WIDTH * vector);
             Copied* place = &ring[(to * VECTORS + vector) * THREADS];
             if (at < left_ahead) {
                 ptx::copy_async<sizeof(Copied)>(ptx::shared_address(place), ahead + at, true);
@@ -227,7 +227,7 @@ struct RowBatches {
 
     __device__ __forceinline__ unsigned within(float bound) const { return batch.within(bound); }
     __device__ __forceinline__ Key key_at(int i) const {
-        return key_of(batch.distances[i], first - STRIDE + Read::place(lane, i));
+        return key_of(batch.distances[i], first - STRIDE + Read::offset(lane, i));
     }
 };
 #endif

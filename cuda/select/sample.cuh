@@ -51,7 +51,7 @@ __device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n
 template <unsigned THREADS>
 __device__ __forceinline__ float sampled_bound(const float* row, unsigned n, const Sampling& sampling,
                                                unsigned* totals) {
-    constexpr unsigned EACH = MOST_MINIMA / THREADS;
+    constexpr unsigned EACH = MAX_MINIMA / THREADS;
     unsigned mine[EACH];
 #pragma unroll
     for (unsigned i = 0; i < EACH; ++i) {

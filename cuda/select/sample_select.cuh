@@ -78,27 +78,27 @@ struct Splitters {
     // Finds a thread's distances together, so that their latencies overlap. Distances outside of the range
     // get an arbitrary bucket.
     __device__ __forceinline__ void bucket_of(const unsigned (&bits)[PASS_ITEMS],
-                                              unsigned (&of)[PASS_ITEMS]) const {
+                                              unsigned (&bucket)[PASS_ITEMS]) const {
         unsigned below[PASS_ITEMS];  // the last splitter that is not above the distance
 #pragma unroll
         for (unsigned i = 0; i < PASS_ITEMS; ++i) {
-            of[i] = 0;
-            below[i] = NOWHERE;
+            bucket[i] = 0;
+            below[i] = PAST_END;
         }
 #pragma unroll 1
         for (unsigned level = 0; level < depth; ++level) {
 #pragma unroll
             for (unsigned i = 0; i < PASS_ITEMS; ++i) {
-                unsigned splitter = tree[of[i]];
+                unsigned splitter = tree[bucket[i]];
                 bool is_above = splitter <= bits[i];
                 below[i] = is_above ? splitter : below[i];
-                of[i] = 2 * of[i] + 1 + is_above;
+                bucket[i] = 2 * bucket[i] + 1 + is_above;
             }
         }
 #pragma unroll
         for (unsigned i = 0; i < PASS_ITEMS; ++i) {
-            unsigned leaf = of[i] - ((1u << depth) - 1);
-            of[i] = 2 * leaf - (leaf > 0 && below[i] == bits[i]);
+            unsigned leaf = bucket[i] - ((1u << depth) - 1);
+            bucket[i] = 2 * leaf - (leaf > 0 && below[i] == bits[i]);
         }
     }
 

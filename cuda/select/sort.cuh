@@ -124,13 +124,13 @@ __device__ __forceinline__ void pad(const Keys& answer, unsigned count, unsigned
     }
 }
 
-__device__ __forceinline__ Keys answer_of(const Selection& selection, unsigned query) {
+__device__ __forceinline__ Keys answer_keys(const Selection& selection, unsigned query) {
     size_t at = static_cast<size_t>(selection.first_query + query) * selection.k;
     return {reinterpret_cast<unsigned*>(selection.squared_distances) + at, selection.indices + at};
 }
 
 // The counts, which do not depend on the distances.
-__device__ __forceinline__ void counts_of(unsigned* counts, unsigned n, unsigned kept) {
+__device__ __forceinline__ void sort_counts(unsigned* counts, unsigned n, unsigned kept) {
     unsigned long long read = static_cast<unsigned long long>(n) * (1 + ROW_PASSES);
     unsigned long long written = static_cast<unsigned long long>(n) * (ROW_PASSES - 1) + kept;
     write_counts(counts, ROW_PASSES, saturated(read), saturated(written));
@@ -139,37 +139,38 @@ __device__ __forceinline__ void counts_of(unsigned* counts, unsigned n, unsigned
 // Sorts a row of the matrix. A row needs four auxiliary words per distance.
 template <bool COUNTED>
 __device__ __forceinline__ void sort_distances(const MultiPass& passes) {
-    const Selection& of = passes.of;
-    unsigned query = blockIdx.x, kept = min(of.n, of.k);
-    sort_row(of.n, kept, [&](unsigned pass) -> Keys {
+    const Selection& selection = passes.selection;
+    unsigned query = blockIdx.x, kept = min(selection.n, selection.k);
+    sort_row(selection.n, kept, [&](unsigned pass) -> Keys {
         if (pass == 0) {
             // This pointer is only read.
-            return {const_cast<unsigned*>(reinterpret_cast<const unsigned*>(of.distances + query * of.pitch)),
+            return {const_cast<unsigned*>(
+                        reinterpret_cast<const unsigned*>(selection.distances + query * selection.pitch)),
                     nullptr};
         }
         if (pass == ROW_PASSES) {
-            return answer_of(of, query);
+            return answer_keys(selection, query);
         }
         size_t quarter = passes.auxiliary_words / 4;
         unsigned* words =
             passes.auxiliary + query * passes.auxiliary_words + (pass % 2 == 0 ? 2 * quarter : 0);
         return {words, words + quarter};
     });
-    pad(answer_of(of, query), kept, of.k);
+    pad(answer_keys(selection, query), kept, selection.k);
     if (COUNTED && threadIdx.x == 0) {
-        counts_of(of.counts + query * COUNTS, of.n, kept);
+        sort_counts(selection.counts + query * COUNTS, selection.n, kept);
     }
 }
 
 // Sorts the selected distances of a row in place. A row needs two auxiliary words per distance.
 __device__ __forceinline__ void sort_found(const MultiPass& passes) {
-    const Selection& of = passes.of;
-    unsigned query = blockIdx.x, kept = min(of.n, of.k);
+    const Selection& selection = passes.selection;
+    unsigned query = blockIdx.x, kept = min(selection.n, selection.k);
     sort_row(kept, kept, [&](unsigned pass) -> Keys {
         unsigned* words = passes.auxiliary + query * passes.auxiliary_words;
-        return pass % 2 == 0 ? answer_of(of, query) : Keys{words, words + kept};
+        return pass % 2 == 0 ? answer_keys(selection, query) : Keys{words, words + kept};
     });
-    pad(answer_of(of, query), kept, of.k);
+    pad(answer_keys(selection, query), kept, selection.k);
 }
 
 }  // namespace warpscope::select

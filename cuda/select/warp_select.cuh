@@ -2,7 +2,7 @@
 // one lane's queue may have dropped a neighbour (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3). Twin
 // of crates/engines/src/select/warp_select.rs.
 //
-// Scope: a warp, all lanes of which call together. In block select, the warps of a block share a query, take
+// Scope: a warp; all lanes call together. In block select, the warps of a block share a query, take
 // batches in turn, and merge at the end.
 //
 // Invariants: a lane's queue descends; its first key, the largest, is not below the k-th of the warp's queue,

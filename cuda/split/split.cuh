@@ -55,7 +55,7 @@ static_assert(SPLIT_SELECT_THREADS == block::SELECT_THREADS,
 
 // Output location of a lane's group in the sample.
 struct Minima {
-    unsigned* place;  // of the window, for the block's first query
+    unsigned* next;   // where the next query's minimum goes
     unsigned groups;  // stride between queries
     unsigned lanes;   // per group
     bool writes;
@@ -64,8 +64,8 @@ struct Minima {
         : groups(split.windows * split.window_groups),
           lanes(WARP / split.window_groups),
           writes(lane % lanes == 0) {
-        place = split.minima + static_cast<size_t>(first_slot) * groups + window * split.window_groups +
-                lane / lanes;
+        next = split.minima + static_cast<size_t>(first_slot) * groups + window * split.window_groups +
+               lane / lanes;
     }
 
     // Writes the minimum for the next query: `distance` is the smallest over this lane's points.
@@ -79,9 +79,9 @@ struct Minima {
             }
         }
         if (writes) {
-            *place = bits;
+            *next = bits;
         }
-        place += groups;
+        next += groups;
     }
 };
 
@@ -90,9 +90,9 @@ __device__ __forceinline__ float largest_bound() { return __uint_as_float(0x7f7f
 
 // Appends the points of a window that are within the bound to the query's list. Most warps that get here have
 // one such point. If there are several, the warp counts them first and adds to the shared count only once.
-template <int D, class Places>
+template <int D, class Clusters>
 __device__ __forceinline__ void append(const Split& split, unsigned slot, float bound,
-                                       const float (&distances)[LANE_POINTS<D>], const Places& places,
+                                       const float (&distances)[LANE_POINTS<D>], const Clusters& clusters,
                                        unsigned lane) {
     unsigned hits = 0;
 #pragma unroll
@@ -122,7 +122,7 @@ __device__ __forceinline__ void append(const Split& split, unsigned slot, float 
                 distance = p == other ? distances[other] : distance;
             }
             if (at < split.capacity) {
-                list[at] = key_of(distance, places.base + place<D>(places, lane, p));
+                list[at] = key_of(distance, clusters.base + lane_point<D>(clusters, lane, p));
             }
             ++at;
             hits &= hits - 1;
@@ -195,16 +195,16 @@ __device__ __forceinline__ void collect(const Split& split) {
     for (unsigned number = blockIdx.x * SPLIT_WARPS + threadIdx.x / WARP; number < windows;
          number += gridDim.x * SPLIT_WARPS) {
         unsigned base = number * WINDOW_POINTS<D>;
-        Consecutive places{base, split.n - base};
+        Consecutive clusters{base, split.n - base};
         Window<D> window;
-        window.load(split.points, places, lane);
+        window.load(split.points, clusters, lane);
 #pragma unroll 1
         for (unsigned i = 0; i < count; ++i) {
             float4 query = queries[i];
             float distances[LANE_POINTS<D>];
             window.measure(query, distances);
             if (any_within(distances, query.w)) {
-                append<D>(split, first + i, query.w, distances, places, lane);
+                append<D>(split, first + i, query.w, distances, clusters, lane);
             }
         }
     }
@@ -242,9 +242,9 @@ __device__ __forceinline__ void collect_rows(const Split& split) {
     for (unsigned number = blockIdx.x * SPLIT_ROW_WARPS + warp; number < windows;
          number += gridDim.x * SPLIT_ROW_WARPS) {
         unsigned base = number * WINDOW_POINTS<0>;
-        Consecutive places{base, split.n - base};
+        Consecutive clusters{base, split.n - base};
         float distances[Q][LANE_POINTS<0>];
-        measure_rows(tiles[warp], split.points, queries, split.d, count, places, lane, distances);
+        measure_rows(tiles[warp], split.points, queries, split.d, count, clusters, lane, distances);
         unsigned wanted = 0;
 #pragma unroll
         for (int q = 0; q < Q; ++q) {
@@ -262,7 +262,7 @@ __device__ __forceinline__ void collect_rows(const Split& split) {
                     chosen[p] = q == other ? distances[other][p] : chosen[p];
                 }
             }
-            append<0>(split, first + q, split.bounds[first + q], chosen, places, lane);
+            append<0>(split, first + q, split.bounds[first + q], chosen, clusters, lane);
             wanted &= wanted - 1;
         }
     }
@@ -297,12 +297,13 @@ struct SelectStage {
     unsigned count;
 };
 
-// A prefix that covers the k smallest of `count` keys, and at most `enough` keys in all; k <= enough.
+// A prefix that covers the k smallest of `count` keys, and at most `max_covered` keys in all, which is at
+// least k.
 template <class KeyAt>
 __device__ __forceinline__ block::Prefix smallest_prefix(SelectStage& memory, unsigned k, unsigned count,
-                                                         unsigned enough, KeyAt key_at) {
+                                                         unsigned max_covered, KeyAt key_at) {
     block::Prefix prefix = {0, block::KEY_BITS, 0, count};
-    while (prefix.through > enough) {
+    while (prefix.through > max_covered) {
         prefix = block::add_digit(memory.select, prefix, k, count, key_at);
     }
     return prefix;
@@ -311,8 +312,8 @@ __device__ __forceinline__ block::Prefix smallest_prefix(SelectStage& memory, un
 // Distributes the keys covered by a prefix, at most one per thread of the block; PADDING for threads without
 // one. They reuse the histogram's memory.
 template <class KeyAt>
-__device__ __forceinline__ Key take(SelectStage& memory, const block::Prefix& prefix, unsigned count,
-                                    KeyAt key_at) {
+__device__ __forceinline__ Key gather_keys(SelectStage& memory, const block::Prefix& prefix, unsigned count,
+                                           KeyAt key_at) {
     Key* taken = reinterpret_cast<Key*>(memory.select.histogram);
     __syncthreads();
     taken[threadIdx.x] = PADDING;
@@ -376,10 +377,10 @@ __device__ __forceinline__ unsigned read_all(const Split& split, SelectStage& me
             kept = memory.count;
             __syncthreads();
             if (kept > KEPT - block::SELECT_THREADS) {
-                // `enough` is k here: the prefix must cover no other point's key.
+                // The prefix must cover no other point's key, so `max_covered` is k.
                 auto key_at = [&](unsigned i) { return memory.kept[i]; };
                 block::Prefix prefix = smallest_prefix(memory, split.k, kept, split.k, key_at);
-                Key mine = take(memory, prefix, kept, key_at);
+                Key mine = gather_keys(memory, prefix, kept, key_at);
                 if (threadIdx.x < split.k) {
                     memory.kept[threadIdx.x] = mine;
                 }
@@ -409,7 +410,7 @@ __device__ __forceinline__ void select(const Split& split) {
     }
     unsigned k = min(split.k, count);
     auto key_at = [=](unsigned i) { return list[i]; };
-    Key mine = take(memory, smallest_prefix(memory, k, count, size, key_at), count, key_at);
+    Key mine = gather_keys(memory, smallest_prefix(memory, k, count, size, key_at), count, key_at);
     __syncthreads();
     mine = block::sort(mine, size, reinterpret_cast<Key*>(memory.select.histogram));
     if (threadIdx.x < split.k) {

@@ -37,19 +37,19 @@ struct Sampled {
 };
 
 // The position of a window's i-th row, relative to its first, and of a lane's p-th point.
-template <class Places>
-__device__ __forceinline__ unsigned row(const Places& places, unsigned i) {
-    return places.cluster(i / CLUSTER) + i % CLUSTER;
+template <class Clusters>
+__device__ __forceinline__ unsigned window_row(const Clusters& clusters, unsigned i) {
+    return clusters.cluster(i / CLUSTER) + i % CLUSTER;
 }
 
-template <int D, class Places>
-__device__ __forceinline__ unsigned place(const Places& places, unsigned lane, unsigned p) {
+template <int D, class Clusters>
+__device__ __forceinline__ unsigned lane_point(const Clusters& clusters, unsigned lane, unsigned p) {
     if constexpr (D == 2) {  // two lanes read a cluster
-        return places.cluster(p / 2 * (WARP / 2) + lane / 2) + lane % 2 * 2 + p % 2;
+        return clusters.cluster(p / 2 * (WARP / 2) + lane / 2) + lane % 2 * 2 + p % 2;
     } else if constexpr (D == 3) {  // a lane reads a cluster
-        return places.cluster(p / CLUSTER * WARP + lane) + p % CLUSTER;
+        return clusters.cluster(p / CLUSTER * WARP + lane) + p % CLUSTER;
     } else {
-        return row(places, p * WARP + lane);
+        return window_row(clusters, p * WARP + lane);
     }
 }
 
@@ -62,14 +62,14 @@ struct Window {
 
     alignas(16) float rows[P][D];
 
-    template <class Places>
-    __device__ __forceinline__ void load(const float* points, const Places& places, unsigned lane) {
-        const float* first = row_of(points, places.base, D);
-        if (Places::WHOLE || places.end >= WINDOW_POINTS<D>) {
+    template <class Clusters>
+    __device__ __forceinline__ void load(const float* points, const Clusters& clusters, unsigned lane) {
+        const float* first = row_of(points, clusters.base, D);
+        if (Clusters::WHOLE || clusters.end >= WINDOW_POINTS<D>) {
 #pragma unroll
             for (unsigned p = 0; p < P; p += VECTOR_POINTS) {
                 const float4* from =
-                    reinterpret_cast<const float4*>(row_of(first, place<D>(places, lane, p), D));
+                    reinterpret_cast<const float4*>(row_of(first, lane_point<D>(clusters, lane, p), D));
 #pragma unroll
                 for (unsigned v = 0; v < VECTORS; ++v) {
                     float4 word = __ldg(from + v);
@@ -80,15 +80,15 @@ struct Window {
                     to[3] = word.w;
                 }
             }
-        } else if constexpr (!Places::WHOLE) {
+        } else if constexpr (!Clusters::WHOLE) {
             // The last window of the cloud: positions past the end are padded with infinity.
 #pragma unroll
             for (unsigned p = 0; p < P; ++p) {
-                unsigned offset = place<D>(places, lane, p);
+                unsigned offset = lane_point<D>(clusters, lane, p);
 #pragma unroll
                 for (int j = 0; j < D; ++j) {
                     rows[p][j] =
-                        offset < places.end ? __ldg(row_of(first, offset, D) + j) : infinite_distance();
+                        offset < clusters.end ? __ldg(row_of(first, offset, D) + j) : infinite_distance();
                 }
             }
         }
@@ -119,12 +119,12 @@ struct Tile {
 };
 
 // Distances to `count` queries, the first at `queries`; those past `count` are undefined.
-template <int Q, class Places>
+template <int Q, class Clusters>
 __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points, const float* queries,
-                                             unsigned d, unsigned count, const Places& places, unsigned lane,
-                                             float (&distances)[Q][LANE_POINTS<0>]) {
+                                             unsigned d, unsigned count, const Clusters& clusters,
+                                             unsigned lane, float (&distances)[Q][LANE_POINTS<0>]) {
     constexpr unsigned ROWS = WINDOW_POINTS<0>;
-    const float* first = row_of(points, places.base, d);
+    const float* first = row_of(points, clusters.base, d);
 #pragma unroll
     for (int q = 0; q < Q; ++q) {
 #pragma unroll
@@ -143,10 +143,10 @@ __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points,
 #pragma unroll IN_FLIGHT
             for (unsigned i = 0; i < ROWS * WORDS / WARP; ++i) {
                 unsigned at = i * WARP + lane, j = at % WORDS * 4, number = at / WORDS,
-                         offset = row(places, number);
-                float nobody = j0 + j < d ? infinite_distance() : 0.0f;
-                float4 word = make_float4(nobody, nobody, nobody, nobody);
-                if (offset < places.end && j0 + j < d) {
+                         offset = window_row(clusters, number);
+                float padding = j0 + j < d ? infinite_distance() : 0.0f;
+                float4 word = make_float4(padding, padding, padding, padding);
+                if (offset < clusters.end && j0 + j < d) {
                     word = __ldg(reinterpret_cast<const float4*>(row_of(first, offset, d) + j0 + j));
                 }
                 tile.points[j][number] = word.x;
@@ -158,9 +158,9 @@ __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points,
 #pragma unroll 8
             for (unsigned i = 0; i < ROWS * TILE / WARP; ++i) {
                 unsigned at = i * WARP + lane, j = at % TILE, number = at / TILE,
-                         offset = row(places, number);
+                         offset = window_row(clusters, number);
                 float value = j0 + j < d ? infinite_distance() : 0.0f;
-                if (offset < places.end && j0 + j < d) {
+                if (offset < clusters.end && j0 + j < d) {
                     value = __ldg(row_of(first, offset, d) + j0 + j);
                 }
                 tile.points[j][number] = value;

@@ -117,7 +117,7 @@ __device__ __forceinline__ void order_minima(const Minima& order) {
     if (in_launch >= order.queries.count) {
         return;
     }
-    Key* entries = share_of(warp, padded, 0) + CANDIDATES;
+    Key* entries = warp_memory(warp, padded, 0) + CANDIDATES;
     const float* distances =
         order.stored.distances + static_cast<size_t>(in_launch) * order.stored.groups * WARP;
     minima(order.stored, 0, order.order.count, padded, distances, entries, lane);
@@ -136,7 +136,7 @@ __device__ __forceinline__ void visit_stored(const StoredVisit& visit) {
         return;
     }
     unsigned own = visit.order.entries == nullptr ? visit.order.padded : 0;
-    Key* share = share_of(warp, own, 0);
+    Key* share = warp_memory(warp, own, 0);
     Key* entries = share + CANDIDATES;
     const float* distances =
         visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
@@ -146,10 +146,10 @@ __device__ __forceinline__ void visit_stored(const StoredVisit& visit) {
         entries = row_of(visit.order.entries, in_launch, visit.order.padded);
     }
     Queue<R, COUNTED> queue;
-    queue.start(share, visit.found.k);
+    queue.start(share, visit.output.k);
     queue.begin_with(entries, visit.order.count);
     traverse(StoredDistances{visit.stored, distances, lane}, entries, visit.order.count, queue);
-    write(visit.found, visit.queries, in_launch, visit.order.count, queue);
+    write(visit.output, visit.queries, in_launch, visit.order.count, queue);
 }
 
 }  // namespace warpscope::step

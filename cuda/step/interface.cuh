@@ -132,7 +132,7 @@ struct Minima {
 };
 
 // Destination of the answers.
-struct Found {
+struct Output {
     unsigned k;
     unsigned* indices;         // q x k
     float* squared_distances;  // q x k
@@ -147,7 +147,7 @@ struct IndexedVisit {
     const unsigned* positions;     // groups x WARP
     Queries queries;
     Order order;
-    Found found;
+    Output output;
 };
 
 // Parameters of the visit of stored distances.
@@ -155,7 +155,7 @@ struct StoredVisit {
     Stored stored;
     Queries queries;
     Order order;
-    Found found;
+    Output output;
 };
 
 // Data that the warps of a query share, and their results for gather.
@@ -177,7 +177,7 @@ struct StoredShare {
 };
 struct Gathering {
     Queries queries;
-    Found found;
+    Output output;
     Shares shares;
 };
 

@@ -78,7 +78,7 @@ struct Queue : warp::SortedKeys<R> {
 
     // Merges a full queue into the result.
     __device__ __forceinline__ void merge_queue() {
-        NoTrace nobody;
+        NoTrace no_trace;
         // Other lanes read the slots.
         __syncwarp();
         // 1. Sort the queue. Element (lane, register) is in slot register * 32 + lane: any order will do
@@ -88,7 +88,7 @@ struct Queue : warp::SortedKeys<R> {
         for (unsigned r = 0; r < QUEUE; ++r) {
             sorted[r] = queue[r * WARP + lane];
         }
-        warp::sort<warp::UNROLL_SHORT<R>>(sorted, lane, nobody);
+        warp::sort<warp::UNROLL_SHORT<R>>(sorted, lane, no_trace);
 #pragma unroll
         for (unsigned r = 0; r < QUEUE; ++r) {
             queue[r * WARP + lane] = sorted[r];
@@ -106,7 +106,7 @@ struct Queue : warp::SortedKeys<R> {
         // The next candidates must not overtake these reads.
         __syncwarp();
         // 3. The result ascends, then descends: one merge sorts it.
-        warp::merge<warp::UNROLL_SHORT<R>>(keys, lane, WARP, nobody);
+        warp::merge<warp::UNROLL_SHORT<R>>(keys, lane, WARP, no_trace);
         queued = 0;
         last = element(k - 1);
         visits.merges += 1;

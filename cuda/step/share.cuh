@@ -18,8 +18,9 @@
 
 namespace warpscope::step {
 
-// A warp that has every step-th entry of its query, starting with the first; replaces Alone (traverse.cuh).
-struct Together {
+// A warp that has every step-th entry of its query, starting with the first. Replaces WholeQuery
+// (traverse.cuh).
+struct SharedQuery {
     unsigned long long* bound;
     unsigned first_entry;
     unsigned stride;
@@ -34,7 +35,7 @@ struct Together {
         return choose(bounded < last, bounded, last);
     }
 
-    __device__ __forceinline__ void tell(Key last) const {
+    __device__ __forceinline__ void publish(Key last) const {
         if (lane == 0 && last != PADDING) {
             atomicMax(bound, ~last);
         }
@@ -43,8 +44,8 @@ struct Together {
 
 // Stores a warp's result for gather.
 template <int R>
-__device__ __forceinline__ void leave(const Shares& shares, unsigned in_launch, unsigned share,
-                                      const Queue<R, false>& queue) {
+__device__ __forceinline__ void store_result(const Shares& shares, unsigned in_launch, unsigned share,
+                                             const Queue<R, false>& queue) {
     Key* to = shares.results + (static_cast<size_t>(in_launch) * shares.count + share) * WARP * R;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
@@ -62,14 +63,14 @@ __device__ __forceinline__ void share_indexed(const IndexedShare& shared) {
     if (in_launch >= visit.queries.count) {
         return;
     }
-    Key* own = share_of(warp, 0, d);
+    Key* own = warp_memory(warp, 0, d);
     const float* query = stage_query(visit.queries, in_launch, own + CANDIDATES, lane);
     const Key* entries = row_of(visit.order.entries, in_launch, visit.order.padded);
     Queue<R, false> queue;
-    queue.start(own, visit.found.k);
+    queue.start(own, visit.output.k);
     traverse(Indexed{visit, query, lane}, entries, visit.order.count, queue,
-             Together{shared.shares.bounds + in_launch, share, shared.shares.count, lane});
-    leave(shared.shares, in_launch, share, queue);
+             SharedQuery{shared.shares.bounds + in_launch, share, shared.shares.count, lane});
+    store_result(shared.shares, in_launch, share, queue);
 }
 
 // Stored distances are distributed in processing order: a warp gets consecutive clusters, finds their minima
@@ -85,17 +86,17 @@ __device__ __forceinline__ void share_stored(const StoredShare& shared) {
     }
     unsigned each = (visit.order.count + shared.shares.count - 1) / shared.shares.count;
     unsigned from = min(share * each, visit.order.count), count = min(each, visit.order.count - from);
-    Key* own = share_of(warp, visit.order.padded, 0);
+    Key* own = warp_memory(warp, visit.order.padded, 0);
     Key* entries = own + CANDIDATES;
     const float* distances =
         visit.stored.distances + static_cast<size_t>(in_launch) * visit.stored.groups * WARP;
     minima(visit.stored, from, count, visit.order.padded, distances, entries, lane);
     Queue<R, false> queue;
-    queue.start(own, visit.found.k);
+    queue.start(own, visit.output.k);
     queue.begin_with(entries, count);
     traverse(StoredDistances{visit.stored, distances, lane}, entries, count, queue,
-             Together{shared.shares.bounds + in_launch, 0, 1, lane});
-    leave(shared.shares, in_launch, share, queue);
+             SharedQuery{shared.shares.bounds + in_launch, 0, 1, lane});
+    store_result(shared.shares, in_launch, share, queue);
 }
 
 // Merges the sorted results of a query's warps. If a group has no candidates, later groups have none either.
@@ -110,7 +111,7 @@ __device__ __forceinline__ void gather(const Gathering& gathering) {
     const Key* results =
         gathering.shares.results + static_cast<size_t>(in_launch) * gathering.shares.count * K;
     Queue<R, false> queue;
-    queue.start(share_of(warp, 0, 0), gathering.found.k);
+    queue.start(warp_memory(warp, 0, 0), gathering.output.k);
     queue.begin_with(results, K);
     for (unsigned share = 1; share < gathering.shares.count; ++share) {
         for (unsigned first = 0; first < K; first += WARP) {
@@ -122,7 +123,7 @@ __device__ __forceinline__ void gather(const Gathering& gathering) {
         }
     }
     queue.finish();
-    write(gathering.found, gathering.queries, in_launch, 0, queue);
+    write(gathering.output, gathering.queries, in_launch, 0, queue);
 }
 
 }  // namespace warpscope::step

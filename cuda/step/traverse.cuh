@@ -6,7 +6,7 @@
 //   order_clusters     bounds of all clusters, sorted, in the warp's own memory
 //   traverse           visits the clusters of a Source, Indexed or Stored (exhaustive.cuh)
 //
-// Shared memory: dynamic, for each warp what share_of() lays out; the caller must launch with that much.
+// Shared memory: dynamic, for each warp what warp_memory() lays out; the caller must launch with that much.
 #pragma once
 
 #include "distance.cuh"
@@ -20,7 +20,7 @@ namespace warpscope::step {
 
 // A warp's share of the dynamic shared memory, in keys: the queue, the entries unless they are in global
 // memory, and d coordinates.
-__device__ __forceinline__ Key* share_of(unsigned warp, unsigned entries, unsigned d) {
+__device__ __forceinline__ Key* warp_memory(unsigned warp, unsigned entries, unsigned d) {
     extern __shared__ Key shared[];
     return shared + warp * (CANDIDATES + entries + (d + 1) / 2);
 }
@@ -97,12 +97,12 @@ struct Indexed {
     }
 };
 
-// A warp with its own query. The alternative is Together (share.cuh).
-struct Alone {
+// A warp with its own query. The alternative is SharedQuery (share.cuh).
+struct WholeQuery {
     __device__ __forceinline__ unsigned first() const { return 0; }
     __device__ __forceinline__ unsigned step() const { return 1; }
     __device__ __forceinline__ Key tightened(Key last) const { return last; }
-    __device__ __forceinline__ void tell(Key) const {}
+    __device__ __forceinline__ void publish(Key) const {}
 };
 
 // Visits the clusters of sorted entries, or those of the warp's share; the queue ends with the neighbours
@@ -111,7 +111,7 @@ struct Alone {
 // If a cluster cannot contain a neighbour, no later one can. A cluster's points are ordered by position, and
 // none is nearer than its bound. So the cluster is finished as soon as the pair of that bound and a group's
 // first position is not below the k-th neighbour.
-template <int R, bool COUNTED, class Source, class Share = Alone>
+template <int R, bool COUNTED, class Source, class Share = WholeQuery>
 __device__ __forceinline__ void traverse(const Source& source, const Key* order, unsigned count,
                                          Queue<R, COUNTED>& queue, const Share& share = {}) {
     for (unsigned at = share.first(); at < count; at += share.step()) {
@@ -134,20 +134,20 @@ __device__ __forceinline__ void traverse(const Source& source, const Key* order,
             }
             queue.filter_keys(key);
         }
-        share.tell(queue.last);
+        share.publish(queue.last);
     }
     queue.finish();
 }
 
 // Writes a query's answer.
 template <int R, bool COUNTED>
-__device__ __forceinline__ void write(const Found& found, const Queries& queries, unsigned in_launch,
+__device__ __forceinline__ void write(const Output& output, const Queries& queries, unsigned in_launch,
                                       unsigned clusters, Queue<R, COUNTED>& queue) {
-    queue.write(AnswerRow(found, queries.first + in_launch));
+    queue.write(AnswerRow(output, queries.first + in_launch));
     if constexpr (COUNTED) {
         if (queue.lane == 0) {
             queue.visits.left_out = clusters - queue.visits.clusters;
-            found.visits[in_launch] = queue.visits;
+            output.visits[in_launch] = queue.visits;
         }
     }
 }
@@ -160,7 +160,7 @@ __device__ __forceinline__ void order(const Ordering& ordering) {
     if (in_launch >= ordering.queries.count) {
         return;
     }
-    Key* entries = share_of(warp, padded, d) + CANDIDATES;
+    Key* entries = warp_memory(warp, padded, d) + CANDIDATES;
     const float* query = stage_query(ordering.queries, in_launch, entries + padded, lane);
     order_clusters(ordering.spheres, ordering.order, query, d, entries, lane);
     Key* to = row_of(ordering.order.entries, in_launch, padded);
@@ -178,7 +178,7 @@ __device__ __forceinline__ void visit_indexed(const IndexedVisit& visit) {
         return;
     }
     unsigned own = visit.order.entries == nullptr ? visit.order.padded : 0;
-    Key* share = share_of(warp, own, d);
+    Key* share = warp_memory(warp, own, d);
     Key* entries = share + CANDIDATES;
     const float* query = stage_query(visit.queries, in_launch, entries + own, lane);
     if (own > 0) {
@@ -187,9 +187,9 @@ __device__ __forceinline__ void visit_indexed(const IndexedVisit& visit) {
         entries = row_of(visit.order.entries, in_launch, visit.order.padded);
     }
     Queue<R, COUNTED> queue;
-    queue.start(share, visit.found.k);
+    queue.start(share, visit.output.k);
     traverse(Indexed{visit, query, lane}, entries, visit.order.count, queue);
-    write(visit.found, visit.queries, in_launch, visit.order.count, queue);
+    write(visit.output, visit.queries, in_launch, visit.order.count, queue);
 }
 
 }  // namespace warpscope::step

@@ -65,10 +65,10 @@ struct Warp : SortedKeys<R>, private Observer {
     Tally tally;
 
     __device__ __forceinline__ void start(Key* buffer_of_query, unsigned neighbours,
-                                          const Observer& who_watches = {}) {
+                                          const Observer& new_observer = {}) {
         Sorted::start(neighbours);
         buffer = buffer_of_query;
-        observer() = who_watches;
+        observer() = new_observer;
     }
 
     // Notified of each step.

@@ -6,7 +6,7 @@
 // comparators with it are left out. Strides from 32 on work in memory; below, 32 keys are in registers, one
 // per lane, and are exchanged by shuffle.
 //
-// Scope: a warp, all lanes of which call together. When a function returns, all lanes see each other's
+// Scope: a warp; all lanes call together. When a function returns, all lanes see each other's
 // writes.
 #pragma once
 

@@ -33,21 +33,21 @@ pub use context::app::{App, plane_position, screen_position};
 pub use features::analysis::state::{AnalysisAction, AnalysisKind};
 pub use features::color::state::channel::Channel;
 pub use features::color::state::{ColorAction, ColorBy, ColorMap, ColorView};
-pub use features::contest::state::Longest;
+pub use features::engine_comparison::state::TimeLimit;
 pub use features::export::PaneData;
 pub use features::export::state::ExportKind;
 pub use features::picking::{PickTimes, measure as measure_picking};
 pub use features::projection::state::{ProjectionKind, ProjectionView};
-pub use gpu::{FrameBench, FrameReport, FrameTimes, Heard, Method, measure as measure_frames};
+pub use gpu::{BenchEvent, FrameBench, FrameReport, FrameTimes, Method, measure as measure_frames};
 pub use look::tokens;
 pub use model::log::Entry;
 pub use model::{About, DataKind, Draft, Level, Log, PictureSize, QueryKind};
-pub use shell::headless::{Alone, Headless, render_headless, write_picture};
+pub use shell::headless::{Headless, SinglePane, render_headless, write_picture};
 pub use shell::window::run;
 
 pub mod commands {
     //! Menu commands, and the queue of actions that panes send.
-    pub use super::features::contest::state::ContestAction;
+    pub use super::features::engine_comparison::state::EnginesAction;
     pub use super::features::manual::state::Manual;
     pub use super::features::walk::state::WalkAction;
     pub use super::model::{Action, Actions, Command, Mode};
@@ -56,12 +56,12 @@ pub mod commands {
 pub mod lesson {
     //! The lesson: player, input fields, quiz.
     pub use super::context::app::{is_moving, place_in_map, target_position};
+    pub use super::features::lesson::drag::NAME as MAP;
     pub use super::features::lesson::state::files::LessonFile;
     pub use super::features::lesson::state::session::Presenting;
     pub use super::features::lesson::state::{
-        LessonAction, PollAction, QuizAction, TouchAction, player, poll, quiz, session,
+        DragAction, LessonAction, PollAction, QuizAction, player, poll, quiz, session,
     };
-    pub use super::features::lesson::touch::NAME as MAP;
 }
 
 pub mod live {
@@ -71,12 +71,12 @@ pub mod live {
 
 pub mod runs {
     //! Runs of this session and of opened recordings.
-    pub use super::features::runs::state::{KeptRun, RunId, RunList, RunsAction, Saved};
+    pub use super::features::runs::state::{ListedRun, RunId, RunList, RunsAction, Saved};
 }
 
-pub mod kept {
+pub mod settings {
     //! Settings that persist between launches.
-    pub use super::context::settings::{Beginning, begin};
+    pub use super::context::settings::{Startup, begin};
 }
 
 pub mod saved {
@@ -87,14 +87,14 @@ pub mod saved {
 pub mod selection {
     //! Selected rows and queries, and the actions that change them.
     pub use super::features::selection::state::{Hovered, SelectAction, Selection};
-    pub use super::model::how::How;
+    pub use super::model::select_mode::SelectMode;
 }
 
 pub mod session {
     //! What is open: the cloud, its answers, tasks in progress.
-    pub use super::features::color::state::channel::Colored;
-    pub use super::features::walk::state::{Walked, Walkthrough};
-    pub use super::model::{Activity, Answered, Ended, Endings, Picked, Session};
+    pub use super::features::color::state::channel::ColoringState;
+    pub use super::features::walk::state::{WalkState, Walkthrough};
+    pub use super::model::{Activity, Ended, Endings, Picked, QueryAnswer, Session};
 }
 
 pub mod state {

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::answer::answer;
 use super::bar::Bar;
-use super::columns::{self, Searched};
+use super::columns::{self, SearchedColumns};
 use super::flags::{CloudArgs, EngineArgs, GraphArgs, JsonArgs, KArgs, MetricArgs, ThreadsArgs};
 use super::job::{Job, Request};
 use super::output;
-use super::paths::{spare_files, table_path};
+use super::paths::{protect_files, table_path};
 use super::queries::QueryChoice;
 use super::usage::Usage;
 use crate::cloud::formats::{self, ColumnData};
@@ -21,7 +21,7 @@ use crate::export::{self, graph as files, text};
 use crate::files::same;
 use crate::knn::Metric;
 use crate::run::graph::labels::{self, Classified, Labels};
-use crate::run::graph::other_cloud::{self, Leaks, LeaksFound, OverlapError};
+use crate::run::graph::other_cloud::{self, LeakCounts, Leaks, OverlapError};
 use crate::run::graph::summary::{self, Components, Duplicates, Hubs, Lid, Scores};
 use crate::run::graph::{Analysis, KnnGraph, groups, scores};
 use crate::run::stats::Spread;
@@ -119,7 +119,7 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
         found.graph = Some((record, graph, analysis));
     }
     found.leaks = leaks.as_ref().map(|(leaks, record, other)| (leaks, record, other.as_ref()));
-    let report = Report::of(&found, wanted);
+    let report = Report::new(&found, wanted);
     if args.json.json { output::print_json(&report) } else { output::print(&table(&report, wanted)) }
 }
 
@@ -143,7 +143,7 @@ fn check(args: &AnalyseArgs, request: &Request) -> anyhow::Result<()> {
     if args.out.as_ref().zip(wanted.graph.file()).is_some_and(|(out, graph)| same(out, graph)) {
         bail!(Usage("--out and --graph name the same file; change one of them".to_owned()));
     }
-    spare_files(
+    protect_files(
         "an input file",
         [&args.input].into_iter().chain(&wanted.overlap).chain(&wanted.leaks),
         outputs().cloned(),
@@ -196,7 +196,7 @@ fn find_leaks(
     let asked = QuerySpec::File { path: other.to_owned(), columns };
     let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..job.spec.clone() };
     let record = answer(engines, &Job { spec, query_cloud: Some(Arc::clone(&queries)), ..job.clone() })?;
-    Ok((Leaks::of(&record.neighbors, job.spec.metric, eps), record, queries))
+    Ok((Leaks::new(&record.neighbors, job.spec.metric, eps), record, queries))
 }
 
 fn analyse(
@@ -238,13 +238,13 @@ fn analyse(
         let data =
             Source::File { path: path.clone(), columns: wanted.overlap_columns.clone().unwrap_or_default() };
         let other = columns::read(&data, job.spec.drop_nonfinite, None, None)?.cloud;
-        other_cloud::same_rows(&job.cloud, &other).map_err(refused)?;
+        other_cloud::check_same_rows(&job.cloud, &other).map_err(refused)?;
         let record = answer(
             engines,
             &Job { spec: RunSpec { data, ..job.spec.clone() }, cloud: other, ..job.clone() },
         )?;
         let theirs = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", path.display()))?;
-        all.overlap = Some(other_cloud::shares(graph, &theirs, &Bar::new("comparing")).map_err(refused)?);
+        all.overlap = Some(other_cloud::overlap(graph, &theirs, &Bar::new("comparing")).map_err(refused)?);
     }
     Ok(all)
 }
@@ -338,7 +338,7 @@ pub struct AnalysisResults<'a> {
     pub cloud: &'a PointCloud,
     pub k: usize,
     pub metric: Metric,
-    pub searched: Searched,
+    pub searched: SearchedColumns,
     pub graph: Option<(&'a RunRecord, &'a KnnGraph<'a>, &'a Analysis)>,
     pub leaks: Option<(&'a Leaks, &'a RunRecord, &'a PointCloud)>,
     pub written: Vec<PathBuf>,
@@ -352,7 +352,7 @@ pub struct Report {
     pub points: u64,
     pub dimensions: usize,
     #[serde(flatten)]
-    pub searched: Searched,
+    pub searched: SearchedColumns,
     pub k: usize,
     pub metric: Metric,
     pub engine: String,
@@ -376,7 +376,7 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub components: Option<Components>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub leaks: Option<Named<LeaksFound>>,
+    pub leaks: Option<Named<LeakCounts>>,
     /// Files that were written.
     pub wrote: Vec<String>,
 }
@@ -390,11 +390,11 @@ pub struct Named<T> {
 }
 
 impl Report {
-    pub fn of(found: &AnalysisResults<'_>, wanted: &Wanted) -> Self {
+    pub fn new(found: &AnalysisResults<'_>, wanted: &Wanted) -> Self {
         let none = Analysis::default();
         let (graph, analysis) =
             found.graph.map_or((None, &none), |(_, graph, analysis)| (Some(graph), analysis));
-        let scores = |values: &Vec<f64>| graph.map(|graph| Scores::of(graph, found.cloud, values));
+        let scores = |values: &Vec<f64>| graph.map(|graph| Scores::new(graph, found.cloud, values));
         let path = |path: &Option<PathBuf>| {
             path.as_ref().map_or_else(String::new, |path| path.display().to_string())
         };
@@ -415,31 +415,31 @@ impl Report {
             hubness: analysis
                 .occurrences
                 .as_ref()
-                .and_then(|occurrences| Hubs::of(graph?, found.cloud, occurrences)),
-            lid: analysis.lid.as_ref().map(|dimensions| Lid::of(dimensions)),
+                .and_then(|occurrences| Hubs::new(graph?, found.cloud, occurrences)),
+            lid: analysis.lid.as_ref().map(|dimensions| Lid::new(dimensions)),
             labels: analysis.labels.as_ref().map(|(labels, votes)| Named {
                 of: wanted.labels.clone().unwrap_or_default(),
-                result: Classified::of(labels, votes),
+                result: Classified::new(labels, votes),
             }),
             duplicates: analysis
                 .duplicates
                 .as_ref()
                 .zip(wanted.duplicates)
-                .map(|(groups, eps)| Duplicates::of(groups, eps)),
+                .map(|(groups, eps)| Duplicates::new(groups, eps)),
             overlap: analysis.overlap.as_ref().and_then(|shares| {
-                Some(Named { of: path(&wanted.overlap), result: Spread::of(shares.iter().copied())? })
+                Some(Named { of: path(&wanted.overlap), result: Spread::new(shares.iter().copied())? })
             }),
-            components: analysis.components.as_ref().map(Components::of),
-            leaks: found.leaks.map(|(leaks, ..)| Named { of: path(&wanted.leaks), result: leaks.found() }),
+            components: analysis.components.as_ref().map(Components::new),
+            leaks: found.leaks.map(|(leaks, ..)| Named { of: path(&wanted.leaks), result: leaks.counts() }),
             wrote: found.written.iter().map(|path| path.display().to_string()).collect(),
         }
     }
 }
 
 /// Up to this number of labels the confusion matrix is shown; beyond it, the most frequent confusions.
-const MOST_LABELS: usize = 16;
+const MAX_LABELS: usize = 16;
 /// Number of confusions to list.
-const MOST_CONFUSIONS: usize = 10;
+const MAX_CONFUSIONS: usize = 10;
 
 /// A report as a few aligned lines.
 fn table(report: &Report, wanted: &Wanted) -> String {
@@ -516,35 +516,36 @@ fn table(report: &Report, wanted: &Wanted) -> String {
 }
 
 /// The confusion matrix, labels down and predictions across, or the most frequent confusions.
-fn confusion(of: &Classified) -> String {
-    if of.labels.len() <= MOST_LABELS {
-        let count = of.labels.len();
+fn confusion(result: &Classified) -> String {
+    if result.labels.len() <= MAX_LABELS {
+        let count = result.labels.len();
         let mut cells = vec![vec![0; count]; count];
-        of.confusion
+        result
+            .confusion
             .iter()
             .for_each(|cell| cells[cell.label as usize][cell.predicted as usize] = cell.points);
         let mut rows = vec![
             std::iter::once("label ↓ predicted →".to_owned())
-                .chain(of.labels.iter().cloned())
+                .chain(result.labels.iter().cloned())
                 .collect::<Vec<String>>(),
         ];
-        for (label, cells) in of.labels.iter().zip(cells) {
+        for (label, cells) in result.labels.iter().zip(cells) {
             rows.push(std::iter::once(label.clone()).chain(cells.into_iter().map(text::thousands)).collect());
         }
         let right: Vec<usize> = (1..=count).collect();
         return format!("\n{}", text::table(&rows, &right));
     }
-    let mut wrong: Vec<_> = of.confusion.iter().filter(|cell| cell.label != cell.predicted).collect();
+    let mut wrong: Vec<_> = result.confusion.iter().filter(|cell| cell.label != cell.predicted).collect();
     if wrong.is_empty() {
         return String::new();
     }
     wrong.sort_by_key(|cell| std::cmp::Reverse(cell.points));
     let mut rows = vec![["most confused", "taken for", "rows"].map(str::to_owned).to_vec()];
-    let name = |place: u32| of.labels[place as usize].clone();
+    let name = |place: u32| result.labels[place as usize].clone();
     rows.extend(
         wrong
             .iter()
-            .take(MOST_CONFUSIONS)
+            .take(MAX_CONFUSIONS)
             .map(|cell| vec![name(cell.label), name(cell.predicted), text::thousands(cell.points)]),
     );
     format!("\n{}", text::table(&rows, &[2]))

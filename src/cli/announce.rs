@@ -13,7 +13,7 @@ use crate::run::planner::Plan;
 pub const LONG_MS: f64 = 2000.0;
 
 /// A short run, as suggested: one warm-up, and enough repeats for a median.
-const SHORT: [u32; 2] = [1, 3];
+const SHORT_RUN: [u32; 2] = [1, 3];
 
 /// `21 passes (10 warm-ups, 10 timed, 1 counted), about 40 s on kdtree; 5 min on lockstep; --warmup 1
 /// --repeats 3 shortens it`, if the run is long. Engines without counters have no counted pass.
@@ -32,7 +32,7 @@ pub fn passes_of_run(spec: &RunSpec, plan: &Plan) -> Option<String> {
         .filter(|(passes, _)| *passes > 0)
         .map(|(passes, kind)| format!("{passes} {kind}"))
         .collect();
-    let [warmup, repeats] = SHORT;
+    let [warmup, repeats] = SHORT_RUN;
     let shorter = if spec.warmup > warmup || spec.repeats > repeats {
         format!("; shorten it with --warmup {warmup} --repeats {repeats}")
     } else {
@@ -94,28 +94,28 @@ const LARGE: u64 = 1 << 30;
 ///
 /// # Errors
 /// As [`export::check_room`].
-pub fn room_of_file(path: &Path, size: Size, n: usize) -> anyhow::Result<()> {
+pub fn check_disk_space(path: &Path, size: Size, n: usize) -> anyhow::Result<()> {
     export::check_room(path, size)?;
-    let format = NeighborFormat::of(path)?;
+    let format = NeighborFormat::from_path(path)?;
     let files: Vec<String> = format.files(path).iter().map(|file| file.display().to_string()).collect();
-    note_room(size, format, n, |expected| format!("{expected} to {}", files.join(" and ")));
+    note_size(size, format, n, |expected| format!("{expected} to {}", files.join(" and ")));
     Ok(())
 }
 
 /// Notes the size of large printed answers. They are printed as they are found, so they need not fit in
 /// memory.
-pub fn room_of_stdout(format: NeighborFormat, size: Size, n: usize) {
-    note_room(size, format, n, |expected| format!("{expected} to standard output"));
+pub fn note_stdout_size(format: NeighborFormat, size: Size, n: usize) {
+    note_size(size, format, n, |expected| format!("{expected} to standard output"));
 }
 
 /// Notes the size of large answers that are not written.
-pub fn room_of_nothing(size: Size, n: usize) {
-    note_room(size, NeighborFormat::Bin, n, |expected| {
+pub fn note_unsaved_size(size: Size, n: usize) {
+    note_size(size, NeighborFormat::Bin, n, |expected| {
         format!("counted but not saved; save them with --out FILE.ibin ({expected})")
     });
 }
 
-fn note_room(size: Size, format: NeighborFormat, n: usize, how: impl FnOnce(&str) -> String) {
+fn note_size(size: Size, format: NeighborFormat, n: usize, how: impl FnOnce(&str) -> String) {
     let expected = size.expected(format, n);
     if expected.bytes > LARGE {
         let count = (size.q as u64).saturating_mul(size.k as u64);
@@ -135,8 +135,8 @@ mod tests {
     use crate::run::planner::{Candidate, Job, Planner, Purpose};
     use crate::run::{EngineChoice, QuerySpec};
 
-    fn said(spec: &RunSpec, n: usize) -> Option<String> {
-        let job = Job::of(spec, Purpose::Measure, n, 2, None);
+    fn announcement(spec: &RunSpec, n: usize) -> Option<String> {
+        let job = Job::new(spec, Purpose::Measure, n, 2, None);
         let engines = spec
             .engine
             .engines()
@@ -155,21 +155,23 @@ mod tests {
             repeats: 10,
             ..RunSpec::new(source, QuerySpec::Count(10_000), 32)
         };
-        let long = said(&spec, 10_000_000).expect("it is long");
+        let long = announcement(&spec, 10_000_000).expect("it is long");
         assert!(
             long.starts_with("21 passes (10 warm-ups, 10 timed, 1 counted), about ")
                 && long.ends_with("; shorten it with --warmup 1 --repeats 3"),
             "{long}"
         );
-        assert_eq!(said(&spec, 100), None, "too short to announce");
-        let uncounted =
-            said(&RunSpec { engine: engine("kdtree"), warmup: 1, repeats: 3, ..spec.clone() }, 100_000_000)
-                .expect("it is long");
+        assert_eq!(announcement(&spec, 100), None, "too short to announce");
+        let uncounted = announcement(
+            &RunSpec { engine: engine("kdtree"), warmup: 1, repeats: 3, ..spec.clone() },
+            100_000_000,
+        )
+        .expect("it is long");
         assert!(
             uncounted.starts_with("4 passes (1 warm-up, 3 timed), about ") && !uncounted.contains("shorten"),
             "{uncounted}"
         );
-        let profiled = said(&RunSpec { profile: true, ..spec }, 10_000_000).expect("it is long");
+        let profiled = announcement(&RunSpec { profile: true, ..spec }, 10_000_000).expect("it is long");
         assert!(
             profiled.starts_with("22 passes (10 warm-ups, 10 timed, 1 counted, 1 profiled), "),
             "{profiled}"

@@ -20,7 +20,7 @@ const WORTH_A_NOTE_MS: f64 = 1000.0;
 /// # Errors
 /// Errors of the search.
 pub fn answer(engines: &mut Engines, job: &Job) -> anyhow::Result<RunRecord> {
-    let job = placed(engines, job);
+    let job = with_device(engines, job);
     let plan = plan(engines, &job)?;
     let record = engines.answer_planned(
         &job.spec,
@@ -38,12 +38,12 @@ const GPU_START_MS: f64 = 400.0;
 
 /// The job with its device chosen. `auto` stays on the CPU if that is predicted to finish before a GPU driver
 /// has started; then the driver is not loaded.
-pub fn placed(engines: &mut Engines, job: &Job) -> Job {
+pub fn with_device(engines: &mut Engines, job: &Job) -> Job {
     let mut job = job.clone();
     if job.spec.engine == EngineChoice::Auto && job.spec.device.is_none() {
         let on_cpu = RunSpec { device: Some(DeviceId::Cpu), warmup: 0, repeats: 1, ..job.spec.clone() };
         // Measuring the engines first would cost more than it saves.
-        let plan = engines.plan(&on_cpu, Purpose::Ask, &job.cloud, job.query_cloud.as_ref());
+        let plan = engines.plan(&on_cpu, Purpose::Answer, &job.cloud, job.query_cloud.as_ref());
         if plan.total_ms().is_some_and(|ms| ms < GPU_START_MS) {
             job.spec.device = Some(DeviceId::Cpu);
         }
@@ -52,7 +52,7 @@ pub fn placed(engines: &mut Engines, job: &Job) -> Job {
 }
 
 /// How a job was answered.
-pub struct Answered {
+pub struct AnswerStats {
     pub engine: String,
     pub device: String,
     /// Whether an index was built.
@@ -61,8 +61,8 @@ pub struct Answered {
     pub seconds: f64,
 }
 
-impl Answered {
-    pub fn of(record: &RunRecord, seconds: f64) -> Self {
+impl AnswerStats {
+    pub fn new(record: &RunRecord, seconds: f64) -> Self {
         let index = record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
         Self { engine: record.engine.to_string(), device: record.device.name.clone(), index, seconds }
     }
@@ -79,23 +79,23 @@ pub fn in_batches(
     since: Instant,
     how @ (_, own_first): (bool, bool),
     take: &mut dyn FnMut(Batch<'_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Answered> {
-    let on_cpu = |engine: &Descriptor, index, seconds| Answered {
+) -> anyhow::Result<AnswerStats> {
+    let on_cpu = |engine: &Descriptor, index, seconds| AnswerStats {
         engine: engine.id.to_string(),
         device: "CPU".to_owned(),
         index,
         seconds,
     };
     match batches {
-        Batches::Nearest(parts) => nearest(engines, (job, parts), since, own_first, take),
+        Batches::Nearest(batches) => nearest(engines, (job, batches), since, own_first, take),
         Batches::Within(all) => {
-            all.each(how, &Bar::new("searching"), take)?;
+            all.for_each(how, &Bar::new("searching"), take)?;
             // Only tree engines search within a radius.
             Ok(on_cpu(all.engine, true, since.elapsed().as_secs_f64()))
         }
         Batches::LargestProduct(largest) => {
             let mut seconds = 0.0;
-            largest.each(&Bar::new("searching"), |batch| {
+            largest.for_each(&Bar::new("searching"), |batch| {
                 seconds = since.elapsed().as_secs_f64();
                 take(batch)
             })?;
@@ -107,19 +107,19 @@ pub fn in_batches(
 /// The nearest, batch by batch.
 fn nearest(
     engines: &mut Engines,
-    (job, parts): (&Job, &QueryBatches),
+    (job, batches): (&Job, &QueryBatches),
     since: Instant,
     own_first: bool,
     take: &mut dyn FnMut(Batch<'_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Answered> {
+) -> anyhow::Result<AnswerStats> {
     let plan = plan(engines, job)?;
     let mut seconds = since.elapsed().as_secs_f64();
-    let (began, mut answered): (_, Option<Answered>) = (Instant::now(), None);
-    for range in parts.ranges() {
+    let (began, mut answered): (_, Option<AnswerStats>) = (Instant::now(), None);
+    for range in batches.ranges() {
         let start = Instant::now();
         // The bar disappears before its batch is printed.
         let mut record =
-            engines.answer_part(parts, range.clone(), Some(&plan), &mut Bar::since(began).stage())?;
+            engines.answer_batch(batches, range.clone(), Some(&plan), &mut Bar::since(began).stage())?;
         seconds += start.elapsed().as_secs_f64();
         if range.start == 0 {
             note_fallback(&record);
@@ -130,8 +130,8 @@ fn nearest(
         take(Batch::of_run(&record, 0..range.len(), range.start))?;
         // Later batches reuse the index of the first.
         let index = answered.is_some_and(|before| before.index);
-        let last = Answered::of(&record, seconds);
-        answered = Some(Answered { index: index || last.index, ..last });
+        let last = AnswerStats::new(&record, seconds);
+        answered = Some(AnswerStats { index: index || last.index, ..last });
     }
     // A problem has at least one query.
     answered.context("there are no queries")

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 
 use super::bar::Bar;
-use super::columns::Answered;
+use super::columns::AnswerColumns;
 use super::job::Request;
 use super::output;
 use super::queries::QueryChoice;
@@ -16,8 +16,8 @@ use crate::export::provenance::{KEY, Provenance};
 use crate::files;
 use crate::knn::{INNER_PRODUCT, Metric, Ranking};
 use crate::progress::Progress;
-use crate::run::compare::{MOST_RUN_BYTES, NEIGHBORS, RUN};
-use crate::run::recording::{self, Points};
+use crate::run::compare::{MAX_RUN_BYTES, NEIGHBORS, RUN};
+use crate::run::recording::{self, CloudLoading};
 use crate::run::{LoadedRun, RunFile, answers};
 
 pub struct Answers {
@@ -74,10 +74,10 @@ impl Answers {
 pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers> {
     let bar = Bar::new(&format!("reading {flag}"));
     if let Some((file, name)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
-        let recording = recording::read(&file, Points::Restore, &bar)?;
+        let recording = recording::read(&file, CloudLoading::Restore, &bar)?;
         let run = &recording.pick(name.as_deref(), &file)?.run;
-        let (table, far) =
-            answers::of_run(run).map_err(|why| anyhow::anyhow!("{flag}: {why}: {}", path.display()))?;
+        let (table, far) = answers::neighbors_of_run(run)
+            .map_err(|why| anyhow::anyhow!("{flag}: {why}: {}", path.display()))?;
         return Ok(Answers {
             path: path.to_owned(),
             table,
@@ -123,13 +123,13 @@ impl AnswerProvenance {
         if let Some(provenance) =
             formats::attribute(file, KEY, progress)?.and_then(|text| Provenance::read(&text))
         {
-            return Ok(Self::of(file, provenance));
+            return Ok(Self::from_metadata(file, provenance));
         }
         let ranking = match formats::attribute(file, "distance", progress)? {
             Some(theirs) => {
-                Some(Ranking::by_any_name(&theirs).map_or(theirs, |ranking| ranking.name().to_owned()))
+                Some(Ranking::from_alias(&theirs).map_or(theirs, |ranking| ranking.name().to_owned()))
             }
-            None => by_names(&answers::names(file, progress)?).map(str::to_owned),
+            None => metric_from_names(&answers::names(file, progress)?).map(str::to_owned),
         };
         Ok(Self { file: file.to_owned(), ranking, ..Self::default() })
     }
@@ -143,7 +143,7 @@ impl AnswerProvenance {
 
     /// Reads the `run.json` of a folder, if there is a valid one.
     pub fn of_folder(folder: &Path) -> Option<Self> {
-        let text = files::read_small(&folder.join(RUN), MOST_RUN_BYTES).ok()?;
+        let text = files::read_small(&folder.join(RUN), MAX_RUN_BYTES).ok()?;
         Some(Self::of_run_file(folder, &RunFile::read(&text).ok()?))
     }
 
@@ -157,7 +157,7 @@ impl AnswerProvenance {
         }
     }
 
-    fn of(file: &Path, provenance: Provenance) -> Self {
+    fn from_metadata(file: &Path, provenance: Provenance) -> Self {
         let Provenance { metric, exclude_self, columns, query_columns, .. } = provenance;
         Self {
             file: file.to_owned(),
@@ -178,7 +178,7 @@ impl AnswerProvenance {
         if let Some(ranking) = &self.ranking {
             let theirs = Metric::named(ranking).ok_or_else(|| self.no_distance(flag, ranking))?;
             match request.ranking.map(Ranking::name) {
-                Some(given) if !alike(theirs.name(), given) => {
+                Some(given) if !have_same_neighbors(theirs.name(), given) => {
                     bail!(
                         "{flag}: the answers use metric {theirs}, but --metric is {given}; drop --metric: \
                          {file}"
@@ -201,7 +201,7 @@ impl AnswerProvenance {
         }
         if request.answered.is_none() && self.columns.is_some() {
             let Self { file, columns, query_columns, .. } = self;
-            request.answered = Some(Answered {
+            request.answered = Some(AnswerColumns {
                 file: file.clone(),
                 columns: columns.clone(),
                 query_columns: query_columns.clone(),
@@ -231,7 +231,7 @@ impl AnswerProvenance {
     /// When they differ.
     pub fn check_truth(&self, truth: &Self) -> anyhow::Result<()> {
         match (&self.ranking, &truth.ranking) {
-            (Some(ranking), Some(of_truth)) if !alike(ranking, of_truth) => bail!(
+            (Some(ranking), Some(of_truth)) if !have_same_neighbors(ranking, of_truth) => bail!(
                 "--truth: the truth uses metric {of_truth}, but {} uses {ranking}; pass a truth with \
                  {ranking}: {}",
                 self.file.display(),
@@ -243,13 +243,13 @@ impl AnswerProvenance {
 }
 
 /// Whether two metrics have the same nearest rows.
-fn alike(one: &str, other: &str) -> bool {
-    let of_directions = |name| Metric::named(name).is_some_and(Metric::is_of_directions);
+fn have_same_neighbors(one: &str, other: &str) -> bool {
+    let of_directions = |name| Metric::named(name).is_some_and(Metric::compares_directions);
     one == other || of_directions(one) && of_directions(other)
 }
 
 /// The metric that names of arrays or columns imply. `distance` alone implies none.
-fn by_names(names: &[String]) -> Option<&'static str> {
+fn metric_from_names(names: &[String]) -> Option<&'static str> {
     let has = |name: &str| names.iter().any(|there| there == name);
     let squared = has("squared_distance") || has("squared_distances");
     let by =
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn column_names_identify_the_metric() {
-        let by = |names: &str| by_names(&names.split(',').map(str::to_owned).collect::<Vec<_>>());
+        let by = |names: &str| metric_from_names(&names.split(',').map(str::to_owned).collect::<Vec<_>>());
         for (names, told) in [
             ("query,rank,index,squared_distance,distance", Some("l2")),
             ("indices,squared_distances,distances,query_rows", Some("l2")),
@@ -284,11 +284,14 @@ mod tests {
     fn angular_and_cosine_have_the_same_neighbours() {
         for one in Metric::ALL {
             for other in Metric::ALL {
-                let same = one == other || one.is_of_directions() && other.is_of_directions();
-                assert_eq!(alike(one.name(), other.name()), same, "{one} {other}");
+                let same = one == other || one.compares_directions() && other.compares_directions();
+                assert_eq!(have_same_neighbors(one.name(), other.name()), same, "{one} {other}");
             }
-            assert!(!alike(one.name(), INNER_PRODUCT) && !alike(one.name(), "hamming"));
+            assert!(
+                !have_same_neighbors(one.name(), INNER_PRODUCT)
+                    && !have_same_neighbors(one.name(), "hamming")
+            );
         }
-        assert!(alike("hamming", "hamming"));
+        assert!(have_same_neighbors("hamming", "hamming"));
     }
 }

@@ -17,18 +17,18 @@ pub struct Bar {
 impl Bar {
     /// A bar with a message.
     pub fn new(what: &str) -> Self {
-        Self { bar: bar_of(what), pace: Mutex::default() }
+        Self { bar: new_bar(what), pace: Mutex::default() }
     }
 
     /// A bar for work that began earlier, perhaps under other bars.
     pub fn since(began: Instant) -> Self {
-        Self { bar: bar_of("").with_elapsed(began.elapsed()), pace: Mutex::default() }
+        Self { bar: new_bar("").with_elapsed(began.elapsed()), pace: Mutex::default() }
     }
 
     /// A bar for work with a predicted time, shown until the actual pace is known.
     pub fn expecting(ms: Option<f64>) -> Self {
         let expected = ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
-        Self { bar: bar_of(""), pace: Mutex::new(Pace { expected, ..Pace::default() }) }
+        Self { bar: new_bar(""), pace: Mutex::new(Pace { expected, ..Pace::default() }) }
     }
 
     /// Prints a line above the bar.
@@ -43,22 +43,22 @@ impl Bar {
         |stage, fraction| {
             self.bar.set_message(stage.to_owned());
             self.bar.set_position((fraction * 1000.0) as u64);
-            self.show_left(f64::from(fraction));
-            stop::asked().is_none()
+            self.show_time_left(f64::from(fraction));
+            stop::requested().is_none()
         }
     }
 
     /// Shows the estimated time left, if known.
-    fn show_left(&self, fraction: f64) {
+    fn show_time_left(&self, fraction: f64) {
         let Ok(mut pace) = self.pace.lock() else { return };
-        let left = pace.left(fraction, self.bar.elapsed());
+        let left = pace.time_left(fraction, self.bar.elapsed());
         self.bar.set_prefix(
             left.map_or_else(String::new, |left| format!(", about {:#} left", HumanDuration(left))),
         );
     }
 }
 
-fn bar_of(what: &str) -> ProgressBar {
+fn new_bar(what: &str) -> ProgressBar {
     // Draws nothing unless stderr is a terminal.
     let target = if output::is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(0), target);
@@ -86,7 +86,7 @@ const SHORT: Duration = Duration::from_secs(3);
 
 impl Pace {
     /// The time left when a fraction is done after `elapsed`.
-    fn left(&mut self, fraction: f64, elapsed: Duration) -> Option<Duration> {
+    fn time_left(&mut self, fraction: f64, elapsed: Duration) -> Option<Duration> {
         let goes_on = fraction >= std::mem::replace(&mut self.last, fraction);
         let Some((since, from)) = self.start.filter(|(_, from)| goes_on && fraction > *from) else {
             self.start = Some((elapsed, fraction));
@@ -112,12 +112,12 @@ impl Progress for Bar {
         }
         self.bar.set_position(done);
         if total > 0 {
-            self.show_left(done as f64 / total as f64);
+            self.show_time_left(done as f64 / total as f64);
         }
     }
 
     fn cancelled(&self) -> bool {
-        stop::asked().is_some()
+        stop::requested().is_some()
     }
 }
 
@@ -137,29 +137,33 @@ mod tests {
         let mut pace = Pace::default();
         // Building the index takes twenty seconds without progress.
         for at in [0.0, 10.0, 20.0] {
-            assert_eq!(pace.left(0.0, seconds(at)), None, "nothing is done yet");
+            assert_eq!(pace.time_left(0.0, seconds(at)), None, "nothing is done yet");
         }
-        assert_eq!(pace.left(0.25, seconds(22.0)), Some(seconds(6.0)));
-        assert_eq!(pace.left(0.5, seconds(24.0)), Some(seconds(4.0)));
-        assert_eq!(pace.left(1.0, seconds(28.0)), None);
+        assert_eq!(pace.time_left(0.25, seconds(22.0)), Some(seconds(6.0)));
+        assert_eq!(pace.time_left(0.5, seconds(24.0)), Some(seconds(4.0)));
+        assert_eq!(pace.time_left(1.0, seconds(28.0)), None);
         // Before the first progress, the prediction is shown.
         let mut expected = Pace { expected: Some(seconds(40.0)), ..Pace::default() };
         assert_eq!(
-            (expected.left(0.0, seconds(0.0)), expected.left(0.01, seconds(1.0))),
+            (expected.time_left(0.0, seconds(0.0)), expected.time_left(0.01, seconds(1.0))),
             (Some(seconds(40.0)), Some(seconds(39.0)))
         );
-        assert_eq!(expected.left(0.5, seconds(30.0)), Some(seconds(30.0)), "it is slower than predicted");
+        assert_eq!(
+            expected.time_left(0.5, seconds(30.0)),
+            Some(seconds(30.0)),
+            "it is slower than predicted"
+        );
         let mut late = Pace { expected: Some(seconds(4.0)), ..Pace::default() };
-        assert_eq!(late.left(0.0, seconds(5.0)), None);
+        assert_eq!(late.time_left(0.0, seconds(5.0)), None);
         // Other work under the same bar, then work that began under another bar.
-        assert_eq!(pace.left(0.1, seconds(30.0)), None);
+        assert_eq!(pace.time_left(0.1, seconds(30.0)), None);
         let mut part = Pace::default();
         assert_eq!(
-            (part.left(0.5, seconds(60.0)), part.left(0.75, seconds(90.0))),
+            (part.time_left(0.5, seconds(60.0)), part.time_left(0.75, seconds(90.0))),
             (None, Some(seconds(30.0)))
         );
         // Short work has no estimate.
         let mut short = Pace::default();
-        assert_eq!((short.left(0.0, seconds(0.0)), short.left(0.5, seconds(1.0))), (None, None));
+        assert_eq!((short.time_left(0.0, seconds(0.0)), short.time_left(0.5, seconds(1.0))), (None, None));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::bar::Bar;
 use super::output;
 use super::usage::Usage;
-use crate::cloud::formats::{self, Guess, Reason};
+use crate::cloud::formats::{self, ColumnGuess, Reason};
 use crate::cloud::{self, AutoColumns, Axis, CloudError, ColumnChoice, Globe, PointCloud, Source};
 use crate::progress::Silent;
 
@@ -43,7 +43,7 @@ fn check_once(source: &Source) -> anyhow::Result<()> {
         return Ok(());
     }
     let mut seen = HashSet::new();
-    match formats::columns_of(path, names, &Silent)?.iter().position(|&at| !seen.insert(at)) {
+    match formats::column_indices(path, names, &Silent)?.iter().position(|&at| !seen.insert(at)) {
         None => Ok(()),
         Some(twice) => {
             let name = &names[twice];
@@ -55,12 +55,12 @@ fn check_once(source: &Source) -> anyhow::Result<()> {
     }
 }
 
-/// Reads a cloud. Without `--columns`, its coordinates are inferred; [`note_taken`] reports them.
+/// Reads a cloud. Without `--columns`, its coordinates are inferred; [`note_inferred`] reports them.
 ///
 /// # Errors
 /// Errors of [`cloud::load`].
-fn load(source: &Source, drop_nonfinite: bool) -> Result<(PointCloud, Option<Guess>), CloudError> {
-    cloud::load_unchosen(source, AutoColumns::Inferred, drop_nonfinite, &Bar::new("reading the cloud"))
+fn load(source: &Source, drop_nonfinite: bool) -> Result<(PointCloud, Option<ColumnGuess>), CloudError> {
+    cloud::load_auto(source, AutoColumns::Inferred, drop_nonfinite, &Bar::new("reading the cloud"))
 }
 
 /// As [`load`], for queries from a file. `inferred` is whether the data's columns were inferred.
@@ -74,20 +74,20 @@ pub fn load_queries(
     drop_nonfinite: bool,
 ) -> Result<PointCloud, CloudError> {
     let how = if inferred { AutoColumns::Inferred } else { AutoColumns::AllNumeric };
-    cloud::load_queries_unchosen(source, data, how, drop_nonfinite, &Bar::new("reading the queries"))
+    cloud::load_queries_auto(source, data, how, drop_nonfinite, &Bar::new("reading the queries"))
 }
 
 /// A cloud with its coordinate columns, and how they were chosen.
-pub struct Choice {
+pub struct ChosenCloud {
     pub cloud: Arc<PointCloud>,
     /// The columns as given; the default if they were inferred.
     pub columns: ColumnChoice,
-    pub guess: Option<Guess>,
+    pub guess: Option<ColumnGuess>,
 }
 
 /// The columns that earlier answers used, if known.
 #[derive(Clone, Debug)]
-pub struct Answered {
+pub struct AnswerColumns {
     /// The file of the answers.
     pub file: PathBuf,
     pub columns: Option<Vec<String>>,
@@ -103,13 +103,13 @@ pub struct Answered {
 pub fn read(
     source: &Source,
     drop_nonfinite: bool,
-    answered: Option<&Answered>,
+    answered: Option<&AnswerColumns>,
     labels: Option<&str>,
-) -> anyhow::Result<Choice> {
+) -> anyhow::Result<ChosenCloud> {
     check_once(source)?;
     let mut guess = None;
     let answered = answered.map(|answered| (&*answered.file, answered.columns.as_deref()));
-    let mut cloud = as_answered(source, answered, |source| {
+    let mut cloud = load_like_answers(source, answered, |source| {
         load(source, drop_nonfinite).map(|(cloud, guessed)| {
             guess = guessed;
             cloud
@@ -125,10 +125,10 @@ pub fn read(
                 cloud =
                     load(&Source::File { path: path.clone(), columns: columns.clone() }, drop_nonfinite)?.0;
             }
-            None => note_taken(guess),
+            None => note_inferred(guess),
         }
     }
-    Ok(Choice { cloud: Arc::new(cloud), columns, guess })
+    Ok(ChosenCloud { cloud: Arc::new(cloud), columns, guess })
 }
 
 /// Notes that the first line of a file was skipped.
@@ -142,10 +142,11 @@ fn note_first_line(source: &Source) {
 
 /// The inferred columns without that of the labels, which would affect the distances; `None` if it is not
 /// among them.
-fn without_label(guess: &Guess, label: &str) -> Option<ColumnChoice> {
+fn without_label(guess: &ColumnGuess, label: &str) -> Option<ColumnChoice> {
     let is_label = |at: usize| guess.columns[at].name.eq_ignore_ascii_case(label) || label.parse() == Ok(at);
-    let others: Vec<String> = guess.taken.iter().filter(|&&at| !is_label(at)).map(usize::to_string).collect();
-    if others.is_empty() || others.len() == guess.taken.len() {
+    let others: Vec<String> =
+        guess.coordinates.iter().filter(|&&at| !is_label(at)).map(usize::to_string).collect();
+    if others.is_empty() || others.len() == guess.coordinates.len() {
         return None;
     }
     output::note(&format!(
@@ -156,15 +157,15 @@ fn without_label(guess: &Guess, label: &str) -> Option<ColumnChoice> {
 
 /// The searched columns, for JSON.
 #[derive(Clone, Debug, serde::Serialize)]
-pub struct Searched {
+pub struct SearchedColumns {
     /// In axis order.
     pub columns: Vec<String>,
     /// How they were chosen: `by name`, or `--columns`.
     pub columns_by: String,
 }
 
-impl Searched {
-    pub fn of(cloud: &PointCloud, guess: Option<&Guess>) -> Self {
+impl SearchedColumns {
+    pub fn new(cloud: &PointCloud, guess: Option<&ColumnGuess>) -> Self {
         let columns = cloud.axes().iter().map(|axis| axis.name.clone()).collect();
         let named = matches!(cloud.source(), Source::File { .. });
         let by = || if named { "--columns" } else { "the generator" }.to_owned();
@@ -173,15 +174,15 @@ impl Searched {
 }
 
 /// Notes which columns are searched and why; even with `--quiet` if names or values decided.
-fn note_taken(guess: &Guess) {
-    output::chosen(
-        &format!("{}; override with --columns", guess.sentence()),
+fn note_inferred(guess: &ColumnGuess) {
+    output::note_choice(
+        &format!("{}; override with --columns", guess.summary()),
         guess.reason != Reason::Elements,
     );
 }
 
 /// Notes how the columns of queries are matched if their names differ from the cloud's.
-pub fn note_of_queries(queries: &[Axis], cloud: &[Axis], file: &Path) {
+pub fn note_query_columns(queries: &[Axis], cloud: &[Axis], file: &Path) {
     let names = |axes: &[Axis]| axes.iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
     let (theirs, own) = (names(queries), names(cloud));
     let is_globe = |names: &[String]| Globe::is_named(names.iter().map(String::as_str));
@@ -202,7 +203,7 @@ pub fn note_of_queries(queries: &[Axis], cloud: &[Axis], file: &Path) {
 ///
 /// # Errors
 /// When the default columns cannot be loaded.
-pub fn as_answered(
+pub fn load_like_answers(
     source: &Source,
     answers: Option<(&Path, Option<&[String]>)>,
     mut load: impl FnMut(&Source) -> Result<PointCloud, CloudError>,

@@ -14,7 +14,7 @@ use super::usage::Usage;
 use super::{announce, config, output, stop, values};
 use crate::files::StagingDir;
 use crate::run::compare::{
-    Comparison, Difference, FEWEST_PAIRS, Gate, Pairs, RULE, SavedRun, Spread, compare, percent as shown,
+    Comparison, Difference, Gate, MIN_PAIRS, OUTLIER_RULE, Pairs, SavedRun, Spread, compare, percent as shown,
 };
 use crate::run::{EngineChoice, planner};
 use crate::text;
@@ -60,7 +60,7 @@ fn percent(text: &str) -> Result<f64, String> {
 /// # Errors
 /// When one cannot be read or run, when they have no phase in common, or when the second is slower than
 /// allowed.
-pub fn run(args: &CompareArgs, from: &config::From) -> anyhow::Result<()> {
+pub fn run(args: &CompareArgs, from: &config::ConfigSource) -> anyhow::Result<()> {
     let comparison = match (&args.a, &args.b) {
         (Some(a), Some(b)) if args.pairs.command.is_empty() => {
             let (a, b) = (SavedRun::read(a)?, SavedRun::read(b)?);
@@ -78,7 +78,7 @@ pub fn run(args: &CompareArgs, from: &config::From) -> anyhow::Result<()> {
             )
             .into());
         }
-        _ => in_turn(&args.pairs, from)?,
+        _ => run_alternately(&args.pairs, from)?,
     };
     comparison.warnings.iter().for_each(|warning| output::note(warning));
     if args.json.json {
@@ -138,14 +138,14 @@ pub struct PairArgs {
 }
 
 /// Flags of `run` that are set here or make no sense here.
-const RESULTS: [&str; 6] = ["--out", "--json", "--record", "--neighbors", "--dry-run", "--profile"];
+const RESERVED_FLAGS: [&str; 6] = ["--out", "--json", "--record", "--neighbors", "--dry-run", "--profile"];
 
 /// Defaults for a run of a pair.
-const SMALL: [(&str, &str); 2] = [("--warmup", "1"), ("--repeats", "3")];
+const PAIR_DEFAULTS: [(&str, &str); 2] = [("--warmup", "1"), ("--repeats", "3")];
 
 /// # Errors
 /// Usage errors, and failures of a program.
-fn in_turn(args: &PairArgs, from: &config::From) -> anyhow::Result<Comparison> {
+fn run_alternately(args: &PairArgs, from: &config::ConfigSource) -> anyhow::Result<Comparison> {
     let sides = sides(args)?;
     let folder = StagingDir::private(&std::env::temp_dir())
         .with_context(|| format!("cannot write: {}", std::env::temp_dir().display()))?;
@@ -170,7 +170,7 @@ fn in_turn(args: &PairArgs, from: &config::From) -> anyhow::Result<Comparison> {
             announce(args.pairs, began.elapsed().as_secs_f64() * 1e3);
         }
     }
-    let comparison = pairs.compared().context("no pairs were run")?;
+    let comparison = pairs.comparison().context("no pairs were run")?;
     anyhow::ensure!(
         !comparison.phases.is_empty(),
         "nothing to compare: the two runs have no phase in common"
@@ -180,11 +180,11 @@ fn in_turn(args: &PairArgs, from: &config::From) -> anyhow::Result<Comparison> {
 
 /// The file of defaults to pass to the programs, unless they find it themselves; an empty one for
 /// `--no-config`.
-fn defaults(from: &config::From, folder: &Path) -> anyhow::Result<Option<PathBuf>> {
+fn defaults(from: &config::ConfigSource, folder: &Path) -> anyhow::Result<Option<PathBuf>> {
     Ok(match from {
-        config::From::Usual => None,
-        config::From::File(path) => Some(path.clone()),
-        config::From::Nowhere => {
+        config::ConfigSource::Default => None,
+        config::ConfigSource::File(path) => Some(path.clone()),
+        config::ConfigSource::Ignored => {
             let empty = folder.join("config.toml");
             std::fs::write(&empty, "").with_context(|| format!("cannot write: {}", empty.display()))?;
             Some(empty)
@@ -193,7 +193,7 @@ fn defaults(from: &config::From, folder: &Path) -> anyhow::Result<Option<PathBuf
 }
 
 /// The fewest pairs that can be compared.
-pub const FEW: u32 = FEWEST_PAIRS as u32;
+pub const MIN_PAIR_COUNT: u32 = MIN_PAIRS as u32;
 
 /// Parses `--pairs`.
 ///
@@ -202,11 +202,11 @@ pub const FEW: u32 = FEWEST_PAIRS as u32;
 pub fn number(text: &str) -> Result<u32, String> {
     values::whole::<u32>(text)
         .ok()
-        .filter(|pairs| (FEW..=values::MOST_REPEATS as u32).contains(pairs))
+        .filter(|pairs| (MIN_PAIR_COUNT..=values::MAX_REPEATS as u32).contains(pairs))
         .ok_or_else(|| {
             format!(
-                "must be between {FEW} and {}: fewer pairs give no 95 % confidence interval",
-                values::MOST_REPEATS
+                "must be between {MIN_PAIR_COUNT} and {}: fewer pairs give no 95 % confidence interval",
+                values::MAX_REPEATS
             )
         })
 }
@@ -216,8 +216,8 @@ fn announce(pairs: u32, ms: f64) {
     let left = ms * f64::from(pairs - 1);
     if left > announce::LONG_MS {
         let more = text::count(u64::from(pairs) - 1, "more pair", "more pairs");
-        let shorter = if pairs > FEW {
-            format!("; reduce it with --pairs {}", (pairs / 2).max(FEW))
+        let shorter = if pairs > MIN_PAIR_COUNT {
+            format!("; reduce it with --pairs {}", (pairs / 2).max(MIN_PAIR_COUNT))
         } else {
             String::new()
         };
@@ -243,7 +243,7 @@ impl Side {
         }
         let mut arguments: Vec<OsString> = command.iter().take(1).cloned().collect();
         arguments.extend(["--out".into(), out.into()]);
-        for (flag, value) in SMALL.iter().filter(|(flag, _)| !has(command, flag)) {
+        for (flag, value) in PAIR_DEFAULTS.iter().filter(|(flag, _)| !has_flag(command, flag)) {
             arguments.extend([flag.into(), value.into()]);
         }
         if let Some(method) = &self.method {
@@ -262,10 +262,10 @@ fn sides(args: &PairArgs) -> anyhow::Result<[Side; 2]> {
             "the command to run is missing; add it after `--`, such as `-- run --input FILE`".to_owned(),
         );
     }
-    if let Some(flag) = RESULTS.iter().find(|flag| has(&args.command, flag)) {
+    if let Some(flag) = RESERVED_FLAGS.iter().find(|flag| has_flag(&args.command, flag)) {
         return usage(format!("`{flag}` cannot be used in the runs; their results go to a temporary folder"));
     }
-    if !args.method.is_empty() && has(&args.command, "--engine") {
+    if !args.method.is_empty() && has_flag(&args.command, "--engine") {
         return usage("--method sets the engine; drop --engine".to_owned());
     }
     if args.exe.len() > 2
@@ -290,7 +290,7 @@ fn sides(args: &PairArgs) -> anyhow::Result<[Side; 2]> {
 }
 
 /// Whether a flag is among the arguments, with its value after it or after `=`.
-fn has(command: &[OsString], flag: &str) -> bool {
+fn has_flag(command: &[OsString], flag: &str) -> bool {
     command.iter().any(|argument| {
         let argument = argument.to_string_lossy();
         argument.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
@@ -310,7 +310,7 @@ const POLL: Duration = Duration::from_millis(5);
 const ECHO: Duration = Duration::from_millis(200);
 
 /// The exit code of a usage error.
-const WRONG_USAGE: i32 = 2;
+const USAGE_EXIT_CODE: i32 = 2;
 
 impl Program {
     /// Runs the program, discarding its output. `defaults` is passed in the environment variable, which
@@ -334,17 +334,17 @@ impl Program {
         if status.success() {
             return Ok(());
         }
-        if status.code() != Some(WRONG_USAGE) {
+        if status.code() != Some(USAGE_EXIT_CODE) {
             std::thread::sleep(ECHO);
         }
-        if stop::asked().is_some() {
+        if stop::requested().is_some() {
             bail!("stopped");
         }
         let why = last.trim().trim_start_matches("error: ");
         let how = status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
         let why = if why.is_empty() { "no message" } else { why };
         let sentence = format!("{} program failed ({how}): {why}: {}", self.name, self.path.display());
-        Err(if status.code() == Some(WRONG_USAGE) { Usage(sentence).into() } else { anyhow!(sentence) })
+        Err(if status.code() == Some(USAGE_EXIT_CODE) { Usage(sentence).into() } else { anyhow!(sentence) })
     }
 }
 
@@ -354,7 +354,7 @@ fn wait(child: &mut Child) -> anyhow::Result<ExitStatus> {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        if stop::asked().is_some() {
+        if stop::requested().is_some() {
             // Its output files are in our temporary folder, so nothing remains.
             let _ = child.kill();
             let _ = child.wait();
@@ -407,8 +407,10 @@ fn table(comparison: &Comparison) -> String {
     let mut out = comparison.sentence().map(|sentence| sentence + "\n").unwrap_or_default();
     out += &text::table(&rows, &[1, 3, 4, 6, 7, 8]);
     // The sentence already quotes the rule if it excluded a search.
-    if comparison.phases.iter().any(|phase| phase.a.excluded + phase.b.excluded > 0) && !out.contains(RULE) {
-        out += &format!("Excluded repeats: {RULE}.\n");
+    if comparison.phases.iter().any(|phase| phase.a.excluded + phase.b.excluded > 0)
+        && !out.contains(OUTLIER_RULE)
+    {
+        out += &format!("Excluded repeats: {OUTLIER_RULE}.\n");
     }
     if comparison.total.is_some() {
         out += "Total: upload, index, one search, download.\n";
@@ -428,21 +430,21 @@ fn table(comparison: &Comparison) -> String {
     out
 }
 
-fn row(name: String, of: &Difference) -> Vec<String> {
+fn row(name: String, difference: &Difference) -> Vec<String> {
     let half = |spread: &Spread| {
         format!("{} to {}", text::time(spread.lower_quartile), text::time(spread.upper_quartile))
     };
     vec![
         name,
-        text::time(of.a.median),
-        half(&of.a),
-        of.a.counted(),
-        text::time(of.b.median),
-        half(&of.b),
-        of.b.counted(),
-        text::difference(of.delta_ms),
-        of.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::significant(ratio))),
-        of.interval.map_or_else(String::new, |of| of.text()),
-        of.text(),
+        text::time(difference.a.median),
+        half(&difference.a),
+        difference.a.counted(),
+        text::time(difference.b.median),
+        half(&difference.b),
+        difference.b.counted(),
+        text::difference(difference.delta_ms),
+        difference.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{}×", text::significant(ratio))),
+        difference.interval.map_or_else(String::new, |interval| interval.text()),
+        difference.text(),
     ]
 }

@@ -24,21 +24,21 @@ use crate::{files, memory};
 pub const VARIABLE: &str = "WARPSCOPE_CONFIG";
 
 /// Limit on the file's size; a larger file is not a configuration.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Memory per byte of a configuration: the parsed tree, the words and the flags' values.
-const PARSED: u64 = 128;
+const PARSED_BYTES: u64 = 128;
 
 const CONFIG: &str = "config";
 const NO_CONFIG: &str = "no-config";
 
 /// Where defaults come from.
 #[derive(Debug, PartialEq)]
-pub enum From {
+pub enum ConfigSource {
     /// The file named by the environment variable, or the user's own, if either exists.
-    Usual,
+    Default,
     File(PathBuf),
-    Nowhere,
+    Ignored,
 }
 
 /// The defaults that a file provided.
@@ -86,8 +86,10 @@ pub fn flags() -> [Arg; 2] {
 ///
 /// # Errors
 /// [`Usage`].
-pub fn take(arguments: impl IntoIterator<Item = OsString>) -> Result<(Vec<OsString>, From), Usage> {
-    let (mut rest, mut from) = (Vec::new(), From::Usual);
+pub fn extract_flags(
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<(Vec<OsString>, ConfigSource), Usage> {
+    let (mut rest, mut from) = (Vec::new(), ConfigSource::Default);
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         let text = argument.to_str().unwrap_or_default();
@@ -96,17 +98,17 @@ pub fn take(arguments: impl IntoIterator<Item = OsString>) -> Result<(Vec<OsStri
                 rest.push(argument);
                 break;
             }
-            Some(NO_CONFIG) => from = From::Nowhere,
+            Some(NO_CONFIG) => from = ConfigSource::Ignored,
             Some(CONFIG) => {
                 let file = arguments.next().filter(|file| !file.is_empty());
-                from = From::File(
+                from = ConfigSource::File(
                     file.ok_or_else(|| Usage("--config <FILE>: file name missing".to_owned()))?.into(),
                 );
             }
             Some(flag)
                 if let Some(file) = flag.strip_prefix(CONFIG).and_then(|flag| flag.strip_prefix('=')) =>
             {
-                from = From::File(file.into())
+                from = ConfigSource::File(file.into())
             }
             _ => rest.push(argument),
         }
@@ -121,7 +123,7 @@ pub fn take(arguments: impl IntoIterator<Item = OsString>) -> Result<(Vec<OsStri
 /// If a named file does not exist, or the file is invalid.
 pub fn with_defaults(
     command: Command,
-    from: &From,
+    from: &ConfigSource,
     arguments: &[OsString],
 ) -> anyhow::Result<(Command, Defaults)> {
     // Opening the window on a file uses no flags, and an invalid file must not prevent it.
@@ -141,7 +143,7 @@ pub fn with_defaults(
         let of_section = section.iter().filter_map(|(key, value)| Some((flag(&of, key)?.clone(), value)));
         let defaults: Vec<(Arg, String)> = of_section
             .filter(|(argument, _)| !is_excluded(&of, argument, &typed))
-            .filter_map(|(argument, value)| Some((argument, text_of(value).ok().flatten()?)))
+            .filter_map(|(argument, value)| Some((argument, flag_text(value).ok().flatten()?)))
             .collect();
         flags.extend(
             defaults.iter().filter_map(|(argument, _)| argument.get_long()).map(|long| format!("--{long}")),
@@ -154,20 +156,22 @@ pub fn with_defaults(
 }
 
 /// The file and its content. The user's own file is optional.
-fn read(from: &From) -> anyhow::Result<Option<(PathBuf, String)>> {
+fn read(from: &ConfigSource) -> anyhow::Result<Option<(PathBuf, String)>> {
     let named = match from {
-        From::Nowhere => return Ok(None),
-        From::File(path) => Some(path.clone()),
-        From::Usual => std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from),
+        ConfigSource::Ignored => return Ok(None),
+        ConfigSource::File(path) => Some(path.clone()),
+        ConfigSource::Default => {
+            std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
+        }
     };
     let usual = || {
         directories::ProjectDirs::from("", "", "warpscope").map(|dirs| dirs.config_dir().join("config.toml"))
     };
     let Some(path) = named.clone().or_else(|| usual().filter(|path| path.is_file())) else { return Ok(None) };
-    let text = files::read_small(&path, MOST_BYTES)
+    let text = files::read_small(&path, MAX_BYTES)
         .and_then(|text| String::from_utf8(text).map_err(io::Error::other));
     match text {
-        Ok(text) => match memory::check(PARSED * text.len() as u64) {
+        Ok(text) => match memory::check(PARSED_BYTES * text.len() as u64) {
             Ok(()) => Ok(Some((path, text))),
             Err(short) => bail!("the configuration {short}; shorten it: {}", path.display()),
         },
@@ -187,7 +191,7 @@ fn check(command: &Command, table: &Table) -> anyhow::Result<()> {
         let Value::Table(section) = section else {
             bail!("`{name}` is outside any section; put it under a command's section, such as [knn]")
         };
-        let Some(of) = command.find_subcommand(name) else {
+        let Some(command) = command.find_subcommand(name) else {
             let meant = suggest(name, names()).map_or_else(
                 || "sections are named after commands".to_owned(),
                 |meant| format!("did you mean [{meant}]?"),
@@ -195,36 +199,36 @@ fn check(command: &Command, table: &Table) -> anyhow::Result<()> {
             bail!("unknown section [{name}]: {meant}");
         };
         for (key, value) in section {
-            check_key(of, key, value).map_err(|why| anyhow!("[{name}] {key}: {why}"))?;
+            check_key(command, key, value).map_err(|why| anyhow!("[{name}] {key}: {why}"))?;
         }
     }
     Ok(())
 }
 
-fn check_key(of: &Command, key: &str, value: &Value) -> anyhow::Result<()> {
-    let Some(argument) = flag(of, key) else {
-        let keys: Vec<&str> = of
+fn check_key(command: &Command, key: &str, value: &Value) -> anyhow::Result<()> {
+    let Some(argument) = flag(command, key) else {
+        let keys: Vec<&str> = command
             .get_arguments()
             .filter_map(Arg::get_long)
             .filter(|key| *key != CONFIG && *key != NO_CONFIG)
             .collect();
         match suggest(key, keys.iter().copied()) {
             Some(meant) => bail!("the command has no flag --{key}: did you mean {meant}?"),
-            None => bail!("the command has no flag --{key}; see `warpscope {} --help`", of.get_name()),
+            None => bail!("the command has no flag --{key}; see `warpscope {} --help`", command.get_name()),
         }
     };
     let in_required = |group: &&clap::ArgGroup| {
         group.is_required_set() && group.get_args().any(|id| id == argument.get_id())
     };
-    if argument.is_required_set() || of.get_groups().any(|group| in_required(&group)) {
+    if argument.is_required_set() || command.get_groups().any(|group| in_required(&group)) {
         bail!("a required argument cannot have a default");
     }
     let is_flag = matches!(argument.get_action(), ArgAction::SetTrue);
     if is_flag != matches!(value, Value::Boolean(_)) {
         bail!("{}", if is_flag { "must be true or false" } else { "expected a value, not true or false" });
     }
-    let Some(text) = text_of(value)?.filter(|_| !is_flag) else { return Ok(()) };
-    let tried = of.clone().no_binary_name(true).try_get_matches_from([format!("--{key}={text}")]);
+    let Some(text) = flag_text(value)?.filter(|_| !is_flag) else { return Ok(()) };
+    let tried = command.clone().no_binary_name(true).try_get_matches_from([format!("--{key}={text}")]);
     // Other errors, such as missing arguments, are not about this value.
     match tried {
         Err(why)
@@ -233,19 +237,21 @@ fn check_key(of: &Command, key: &str, value: &Value) -> anyhow::Result<()> {
                 ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::WrongNumberOfValues
             ) =>
         {
-            bail!("{}", usage::words(&why))
+            bail!("{}", usage::message(&why))
         }
         _ => Ok(()),
     }
 }
 
 /// The argument that a key names.
-fn flag<'a>(of: &'a Command, key: &str) -> Option<&'a Arg> {
-    of.get_arguments().find(|argument| argument.get_long() == Some(key) && key != CONFIG && key != NO_CONFIG)
+fn flag<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
+    command
+        .get_arguments()
+        .find(|argument| argument.get_long() == Some(key) && key != CONFIG && key != NO_CONFIG)
 }
 
 /// A value as it would be typed; `None` for a flag that is not set.
-fn text_of(value: &Value) -> anyhow::Result<Option<String>> {
+fn flag_text(value: &Value) -> anyhow::Result<Option<String>> {
     Ok(Some(match value {
         Value::Boolean(false) => return Ok(None),
         Value::Boolean(true) => "true".to_owned(),
@@ -253,7 +259,7 @@ fn text_of(value: &Value) -> anyhow::Result<Option<String>> {
         Value::Integer(number) => number.to_string(),
         Value::Float(number) => number.to_string(),
         Value::Array(values) => {
-            let texts = values.iter().map(text_of).collect::<anyhow::Result<Option<Vec<String>>>>()?;
+            let texts = values.iter().map(flag_text).collect::<anyhow::Result<Option<Vec<String>>>>()?;
             texts.unwrap_or_default().join(",")
         }
         Value::Datetime(_) | Value::Table(_) => {
@@ -273,15 +279,18 @@ fn typed(command: &Command, arguments: &[OsString]) -> HashSet<String> {
 }
 
 /// Whether an argument conflicts with one that was typed.
-fn is_excluded(of: &Command, argument: &Arg, typed: &HashSet<String>) -> bool {
+fn is_excluded(command: &Command, argument: &Arg, typed: &HashSet<String>) -> bool {
     let id = argument.get_id();
-    let others =
-        || of.get_arguments().filter(|other| other.get_id() != id && typed.contains(other.get_id().as_str()));
+    let others = || {
+        command
+            .get_arguments()
+            .filter(|other| other.get_id() != id && typed.contains(other.get_id().as_str()))
+    };
     let excludes = |one: &Arg, other: &Arg| {
-        of.get_arg_conflicts_with(one).iter().any(|conflict| conflict.get_id() == other.get_id())
+        command.get_arg_conflicts_with(one).iter().any(|conflict| conflict.get_id() == other.get_id())
     };
     let one_of = |other: &Arg| {
-        let mut groups = of.get_groups().cloned();
+        let mut groups = command.get_groups().cloned();
         groups.any(|mut group| {
             !group.is_multiple()
                 && group.get_args().any(|of| of == id)
@@ -301,17 +310,17 @@ mod tests {
 
     #[test]
     fn config_flags_are_extracted_from_any_position() {
-        let file = || From::File("a.toml".into());
+        let file = || ConfigSource::File("a.toml".into());
         for (line, rest, from) in [
-            ("w run --k 3", "w run --k 3", From::Usual),
+            ("w run --k 3", "w run --k 3", ConfigSource::Default),
             ("w --config a.toml run", "w run", file()),
             ("w run --config=a.toml --k 3", "w run --k 3", file()),
-            ("w --no-config run", "w run", From::Nowhere),
-            ("w compare -- run --config a.toml", "w compare -- run --config a.toml", From::Usual),
+            ("w --no-config run", "w run", ConfigSource::Ignored),
+            ("w compare -- run --config a.toml", "w compare -- run --config a.toml", ConfigSource::Default),
         ] {
-            assert_eq!(take(words(line)).unwrap(), (words(rest), from), "{line}");
+            assert_eq!(extract_flags(words(line)).unwrap(), (words(rest), from), "{line}");
         }
-        assert!(take(words("w run --config")).is_err());
+        assert!(extract_flags(words("w run --config")).is_err());
     }
 
     #[test]

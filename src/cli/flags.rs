@@ -21,7 +21,7 @@ use crate::knn::{DeviceId, Ranking};
 use crate::run::graph::KnnGraph;
 use crate::run::graph::links::Links;
 use crate::run::recording::{self, Recorded};
-use crate::run::{EngineChoice, LoadedRun, RunRecord, RunSpec, Schema, usual};
+use crate::run::{EngineChoice, LoadedRun, RunRecord, RunSpec, Schema, defaults};
 
 /// How a file is read as a table of coordinates.
 #[derive(Clone, Debug, Args)]
@@ -78,7 +78,7 @@ pub struct SeedArgs {
     #[arg(
         long,
         value_name = "NUMBER",
-        default_value_t = usual::SEED,
+        default_value_t = defaults::SEED,
         value_parser = values::whole::<u64>,
         help_heading = "Cloud"
     )]
@@ -133,7 +133,7 @@ pub struct KArgs {
     #[arg(
         long,
         value_name = "NUMBER",
-        default_value_t = usual::K,
+        default_value_t = defaults::K,
         allow_negative_numbers = true,
         value_parser = values::whole::<usize>,
         help_heading = "Search"
@@ -313,11 +313,11 @@ pub struct ThreadsArgs {
 }
 
 /// A larger number is taken for a typing error.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 fn threads(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| (1..=MOST_THREADS).contains(number));
-    number.ok_or_else(|| format!("invalid number of threads `{text}`: must be between 1 and {MOST_THREADS}"))
+    let number = text.parse().ok().filter(|number| (1..=MAX_THREADS).contains(number));
+    number.ok_or_else(|| format!("invalid number of threads `{text}`: must be between 1 and {MAX_THREADS}"))
 }
 
 /// `--record` of `run` and `sweep`.
@@ -348,7 +348,7 @@ fn recording_path(text: &str) -> Result<PathBuf, String> {
 
 impl RecordArgs {
     /// Whether a recording was requested.
-    pub fn is_asked(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.record.is_some()
     }
 
@@ -364,8 +364,8 @@ impl RecordArgs {
     ///
     /// # Errors
     /// When the recording has the path of an input.
-    pub fn spare(&self, spec: &RunSpec) -> anyhow::Result<()> {
-        paths::spare(spec, self.record.clone())
+    pub fn protect_inputs(&self, spec: &RunSpec) -> anyhow::Result<()> {
+        paths::protect_inputs(spec, self.record.clone())
     }
 
     /// Writes the recording, if requested, and returns its path.
@@ -450,8 +450,8 @@ impl GraphArgs {
                 let refused = |why| Usage(format!("--graph: {why}: {}", path.display()));
                 paths::ending_in("npz")(&path.to_string_lossy()).map(|_| ()).map_err(refused)?;
             }
-            Some(GraphKind::Edges) => TableFormat::of(path).map(|_| ())?,
-            None if TableFormat::of(path)? == TableFormat::Npz => {
+            Some(GraphKind::Edges) => TableFormat::from_path(path).map(|_| ())?,
+            None if TableFormat::from_path(path)? == TableFormat::Npz => {
                 bail!(Usage(format!(
                     "--graph: an .npz has several formats; add --graph-as umap or csr: {}",
                     path.display()

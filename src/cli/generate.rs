@@ -9,8 +9,8 @@ use super::values;
 use crate::cloud::Coordinates;
 use crate::cloud::generate::{self, catalogue};
 use crate::export;
+use crate::run::defaults;
 use crate::run::recording::npy_head;
-use crate::run::usual;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = generators())]
@@ -24,7 +24,7 @@ pub struct GenerateArgs {
     /// Seed
     ///
     /// The same spec and seed give the same points everywhere.
-    #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, value_parser = values::whole::<u64>)]
+    #[arg(long, value_name = "NUMBER", default_value_t = defaults::SEED, value_parser = values::whole::<u64>)]
     seed: u64,
 }
 

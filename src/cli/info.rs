@@ -8,14 +8,14 @@ use serde::Serialize;
 use super::bar::Bar;
 use super::flags::{FileArgs, JsonArgs};
 use super::output;
-use crate::cloud::formats::{self, ColumnKind, Entry, FileInfo, FormatError, Stamp};
+use crate::cloud::formats::{self, ColumnKind, DatasetInfo, FileInfo, FormatError, Stamp};
 use crate::cloud::{
     self, AutoColumns, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source,
 };
 use crate::export::text;
 use crate::progress::Progress;
 use crate::run::compare::{RUN, SavedRun};
-use crate::run::recording::{self, Points, Recorded};
+use crate::run::recording::{self, CloudLoading, Recorded};
 use crate::run::{CloudFile, Phase, RunFile};
 use crate::{files, printable};
 
@@ -45,7 +45,7 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
     if recording::split_run(&args.file).is_some() {
         return info_of_runs(&args.file, args.json.json);
     }
-    let report = Report::of(
+    let report = Report::new(
         &args.input.path(&args.file),
         &args.input.columns.clone().unwrap_or_default(),
         args.duplicates,
@@ -59,9 +59,9 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
 struct Report {
     schema_version: u32,
     #[serde(flatten)]
-    file: Described,
+    file: FileDescription,
     /// The data sets of a file that can hold several.
-    parts: Vec<Entry>,
+    parts: Vec<DatasetInfo>,
     /// The cloud of the chosen or inferred columns, if there is one.
     cloud: Option<CloudInfo>,
     /// Why the file has no cloud.
@@ -71,7 +71,7 @@ struct Report {
 /// The description of a file.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Described {
+enum FileDescription {
     Whole(FileInfo),
     /// The file has several data sets, and none was selected.
     Open {
@@ -94,28 +94,28 @@ struct CloudInfo {
 }
 
 impl Report {
-    fn of(
+    fn new(
         path: &Path,
         columns: &ColumnChoice,
         duplicates: bool,
         progress: &dyn Progress,
     ) -> anyhow::Result<Self> {
         let stamp = Stamp::now(path);
-        let parts = formats::parts(path, progress)?;
+        let parts = formats::datasets(path, progress)?;
         let several = parts.len() > 1 && formats::file_of(path) == path;
         let new =
             |file, cloud, no_cloud| Self { schema_version: SCHEMA_VERSION, file, parts, cloud, no_cloud };
         let file = match formats::describe(path, progress) {
-            Ok(file) => Described::Whole(file),
+            Ok(file) => FileDescription::Whole(file),
             // Lists the parts even if the selected one cannot be read.
             Err(why @ (FormatError::Ambiguous { .. } | FormatError::Unsupported { .. })) if several => {
-                return Ok(new(Described::Open { path: path.to_owned() }, None, Some(why.reason())));
+                return Ok(new(FileDescription::Open { path: path.to_owned() }, None, Some(why.reason())));
             }
             Err(why) => return Err(why.into()),
         };
         let source = Source::File { path: path.to_owned(), columns: columns.clone() };
-        let report = match cloud::load_unchosen(&source, AutoColumns::Inferred, true, progress) {
-            Ok((cloud, _)) => new(file, Some(CloudInfo::of(&cloud, duplicates)), None),
+        let report = match cloud::load_auto(&source, AutoColumns::Inferred, true, progress) {
+            Ok((cloud, _)) => new(file, Some(CloudInfo::new(&cloud, duplicates)), None),
             // The file does not have the chosen columns.
             Err(CloudError::Format(why)) if *columns != ColumnChoice::Default => return Err(why.into()),
             Err(CloudError::Cancelled) => return Err(CloudError::Cancelled.into()),
@@ -126,16 +126,16 @@ impl Report {
 
     fn text(&self) -> String {
         let out = match &self.file {
-            Described::Whole(file) => {
+            FileDescription::Whole(file) => {
                 let head = format!(
                     "{}\n{}; {}\n",
-                    shown(&file.path),
+                    path_text(&file.path),
                     file.format,
                     text::count(file.rows, "row", "rows")
                 );
                 head + &self.parts_text() + &columns_text(file)
             }
-            Described::Open { path } => format!("{}\n", shown(path)) + &self.parts_text(),
+            FileDescription::Open { path } => format!("{}\n", path_text(path)) + &self.parts_text(),
         };
         out + &self.cloud_text()
     }
@@ -145,7 +145,7 @@ impl Report {
         if self.parts.len() < 2 {
             return String::new();
         }
-        let row = |part: &Entry| match &part.unread {
+        let row = |part: &DatasetInfo| match &part.unread {
             Some(why) => vec![format!("  {}", part.name), "not read".to_owned(), why.clone()],
             None => vec![format!("  {}", part.name), part.size(), part.about.clone()],
         };
@@ -196,7 +196,7 @@ impl Report {
 }
 
 /// A path on one line.
-fn shown(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     printable::line(&path.to_string_lossy()).into_owned()
 }
 
@@ -247,7 +247,7 @@ fn columns_text(FileInfo { rows, columns, searches, skipped, .. }: &FileInfo) ->
 }
 
 impl CloudInfo {
-    fn of(cloud: &PointCloud, duplicates: bool) -> Self {
+    fn new(cloud: &PointCloud, duplicates: bool) -> Self {
         Self {
             points: cloud.len() as u64,
             dims: cloud.dims(),
@@ -299,7 +299,7 @@ fn info_of_runs(path: &Path, json: bool) -> anyhow::Result<()> {
     let Some((file, asked)) = recording::split_run(path) else {
         anyhow::bail!("not a recording: {}", path.display())
     };
-    let recording = recording::read(&file, Points::Leave, &Bar::new("reading the recording"))?;
+    let recording = recording::read(&file, CloudLoading::Skip, &Bar::new("reading the recording"))?;
     let only = match &asked {
         Some(_) => Some(recording.pick(asked.as_deref(), &file)?),
         None => None,
@@ -325,7 +325,7 @@ fn info_of_runs(path: &Path, json: bool) -> anyhow::Result<()> {
 /// # Errors
 /// When it cannot be read or was not written by `run --out`.
 fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
-    if !files::place(dir, RUN).is_some_and(|run| run.is_file()) {
+    if !files::locate(dir, RUN).is_some_and(|run| run.is_file()) {
         anyhow::bail!(
             "cannot read: this folder has no {RUN}, so `run --out` did not write it; give a file: {}",
             dir.display()
@@ -383,14 +383,14 @@ impl RunsReport {
 
     fn add(&mut self, number: usize, recorded: &Recorded) {
         let (cloud, queries) = recorded.run.clouds();
-        let cloud = self.place(cloud);
-        let query_cloud = queries.map(|queries| self.place(queries));
+        let cloud = self.cloud_index(cloud);
+        let query_cloud = queries.map(|queries| self.cloud_index(queries));
         let (counted, profiled) = (!recorded.run.measured().is_empty(), recorded.run.profile().is_some());
         let (name, pinned, run) = (recorded.name.clone(), recorded.pinned, recorded.run.head().clone());
         self.runs.push(RunReport { number, name, pinned, cloud, query_cloud, counted, profiled, run });
     }
 
-    fn place(&mut self, cloud: CloudFile) -> usize {
+    fn cloud_index(&mut self, cloud: CloudFile) -> usize {
         let alike = self.seen.entry((cloud.fingerprint.clone(), cloud.source.to_string())).or_default();
         alike.iter().copied().find(|&at| self.clouds[at] == cloud).unwrap_or_else(|| {
             self.clouds.push(cloud);
@@ -457,14 +457,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, content).unwrap();
-        Report::of(&path, &columns.parse().unwrap(), true, &Silent)
+        Report::new(&path, &columns.parse().unwrap(), true, &Silent)
     }
 
     #[test]
     fn a_cloud_is_described() {
         let report = report("name,x,y,w\na,1,2,0\nb,1,2,inf\nc,,3,1\nd,4918340.364,5,1\n", "").unwrap();
         let cloud = report.cloud.as_ref().unwrap();
-        let Described::Whole(FileInfo { rows, .. }) = report.file else { panic!("it has one cloud") };
+        let FileDescription::Whole(FileInfo { rows, .. }) = report.file else { panic!("it has one cloud") };
         assert_eq!((rows, cloud.points, cloud.dims, cloud.nonfinite_rows), (4, 3, 2, 1));
         assert_eq!(cloud.duplicates, Some(Duplicates { before_rounding: 1, after_rounding: 1 }));
         assert_eq!((cloud.axes[0].min, cloud.axes[0].max), (1.0, 4_918_340.364));

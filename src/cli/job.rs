@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use anyhow::bail;
 
-use super::columns::{self, Answered, Searched};
+use super::columns::{self, AnswerColumns, SearchedColumns};
 use super::queries::QueryChoice;
 use super::usage::Usage;
 use super::{output, values};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source};
 use crate::export::provenance::Provenance;
 use crate::knn::{DeviceId, Goal, Metric, Problem, ProblemError, Ranking, Setup};
-use crate::run::{EngineChoice, QuerySpec, RunError, RunSpec, build_problem, query_cloud_of, usual};
+use crate::run::{EngineChoice, QuerySpec, RunError, RunSpec, build_problem, defaults, query_cloud_of};
 
 /// A search as requested by flags and the user's defaults, before any file is read.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub struct Request {
     pub engines: Vec<EngineChoice>,
     pub device: Option<DeviceId>,
     /// The columns used by the answers to be checked.
-    pub answered: Option<Answered>,
+    pub answered: Option<AnswerColumns>,
     /// A column of labels, which is not inferred to be a coordinate.
     pub labels: Option<String>,
 }
@@ -45,7 +45,7 @@ impl Request {
             ranking: None,
             order: Order::File,
             exclude_self: false,
-            seed: usual::SEED,
+            seed: defaults::SEED,
             engines: Vec::new(),
             device: None,
             answered: None,
@@ -60,7 +60,7 @@ impl Request {
     pub fn check(&self) -> anyhow::Result<()> {
         check_device(self.device, &self.engines)?;
         if self.exclude_self {
-            self.check_own("--exclude-self")?;
+            self.check_own_row_flag("--exclude-self")?;
         }
         let limit = self
             .engines
@@ -77,7 +77,7 @@ impl Request {
     ///
     /// # Errors
     /// [`Usage`].
-    pub fn check_own(&self, flag: &str) -> anyhow::Result<()> {
+    pub fn check_own_row_flag(&self, flag: &str) -> anyhow::Result<()> {
         match &self.queries {
             Some(QueryChoice::At(_)) => {
                 bail!(Usage(format!("{flag}: the query is a point, not a row of the cloud")))
@@ -98,7 +98,7 @@ impl Request {
             .answered
             .as_ref()
             .filter(|_| !matches!(self.source, Source::File { columns: ColumnChoice::Named(_), .. }));
-        let columns::Choice { cloud, columns, guess } =
+        let columns::ChosenCloud { cloud, columns, guess } =
             columns::read(&self.source, self.drop_nonfinite, answered, self.labels.as_deref())?;
         let mut queries = QueryChoice::resolve(self.queries.as_ref(), &cloud, &columns, self.seed)?;
         let query_cloud = match &mut queries {
@@ -108,9 +108,9 @@ impl Request {
                 let load = |source: &Source| {
                     columns::load_queries(source, &cloud, guess.is_some(), self.drop_nonfinite)
                 };
-                let loaded = columns::as_answered(&source, answered, load)?;
+                let loaded = columns::load_like_answers(&source, answered, load)?;
                 if *chosen == ColumnChoice::Default {
-                    columns::note_of_queries(loaded.axes(), cloud.axes(), path);
+                    columns::note_query_columns(loaded.axes(), cloud.axes(), path);
                 }
                 if let Source::File { columns, .. } = loaded.source() {
                     chosen.clone_from(columns);
@@ -122,8 +122,15 @@ impl Request {
         let ranking = values::ranking_of(self.ranking, &cloud)?;
         let metric = ranking.metric().unwrap_or_default();
         let spec =
-            self.spec(output::source_as_called(cloud.source()), output::queries_as_called(queries), metric);
-        Ok(Job { ranking, spec, query_cloud, searched: Searched::of(&cloud, guess.as_ref()), columns, cloud })
+            self.spec(output::source_to_store(cloud.source()), output::queries_to_store(queries), metric);
+        Ok(Job {
+            ranking,
+            spec,
+            query_cloud,
+            searched: SearchedColumns::new(&cloud, guess.as_ref()),
+            columns,
+            cloud,
+        })
     }
 
     /// A run spec with one repeat.
@@ -171,7 +178,7 @@ pub struct Job {
     pub cloud: Arc<PointCloud>,
     /// Queries from a file.
     pub query_cloud: Option<Arc<PointCloud>>,
-    pub searched: Searched,
+    pub searched: SearchedColumns,
     /// The columns as chosen; [`ColumnChoice::Default`] if they were inferred.
     pub columns: ColumnChoice,
 }
@@ -187,19 +194,19 @@ impl Job {
     ///
     /// # Errors
     /// [`RunError`] if the coordinates of `at:` are invalid.
-    pub fn queried(&self) -> Result<Arc<PointCloud>, RunError> {
+    pub fn cloud_of_queries(&self) -> Result<Arc<PointCloud>, RunError> {
         Ok(query_cloud_of(&self.spec, &self.cloud, self.query_cloud.as_ref())?
             .unwrap_or_else(|| Arc::clone(&self.cloud)))
     }
 
     /// Whether the query is given by coordinates rather than as a row.
-    pub fn is_at_place(&self) -> bool {
+    pub fn is_at_position(&self) -> bool {
         matches!(self.spec.queries, QuerySpec::At(_))
     }
 
     /// The provenance that is stored with the answers.
     pub fn provenance(&self, goal: Goal) -> Provenance {
-        let found = Provenance::of(&self.spec, &self.cloud, self.query_cloud.as_deref());
+        let found = Provenance::new(&self.spec, &self.cloud, self.query_cloud.as_deref());
         let (k, radius) =
             if let Goal::Within(radius) = goal { (None, Some(radius)) } else { (found.k, None) };
         Provenance {

@@ -9,13 +9,13 @@ use anyhow::{anyhow, bail};
 use clap::Arg;
 
 use super::announce;
-use super::answer::{Answered, answer, in_batches, placed};
+use super::answer::{AnswerStats, answer, in_batches, with_device};
 use super::bar::Bar;
 use super::flags::{
     CloudArgs, DryRunArgs, EngineArgs, ExcludeSelfArgs, GraphArgs, KArgs, MetricArgs, SeedArgs, ThreadsArgs,
 };
 use super::job::{Job, Request, check_device};
-use super::paths::{self, spare_files};
+use super::paths::{self, protect_files};
 use super::queries::QueryChoice;
 use super::usage::Usage;
 use super::values::{self, rankings};
@@ -28,7 +28,7 @@ use crate::run::{Batch, BatchError, Batches, EngineChoice, Engines, RunSpec};
 use out::{OutArgs, Sink};
 
 #[derive(Clone, Debug, clap::Args)]
-#[command(mut_args(worded))]
+#[command(mut_args(reworded))]
 pub struct KnnArgs {
     /// Point cloud to search
     #[arg(value_name = "IN")]
@@ -87,7 +87,7 @@ const K: &str = "Neighbours per query\n\nResults are streamed to --out, so they 
                  with --graph or inner products).";
 
 /// Rewords or extends shared flags for this command.
-fn worded(arg: Arg) -> Arg {
+fn reworded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "columns" => arg.help(COLUMNS).long_help(format!("{COLUMNS}\n\n{INFERRED}")),
         "dry_run" => arg.conflicts_with_all(["out", "graph", "radius"]),
@@ -131,7 +131,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     let goal = goal_of(args.radius.as_deref(), &job)?;
     let columns = args.out.file_columns(&job)?;
     let (since, mut engines) = (Instant::now(), Engines::default());
-    let job = if goal == Goal::Nearest { placed(&mut engines, &job) } else { job };
+    let job = if goal == Goal::Nearest { with_device(&mut engines, &job) } else { job };
     let batches = Batches::new(&engines, goal, &job.spec, &job.cloud, job.query_cloud.as_ref())?;
     if args.dry.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..job.spec.clone() };
@@ -148,14 +148,14 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
                 &mut engines,
                 (&job, &batches),
                 since,
-                (args.out.is_at_once(), args.self_first),
+                (args.out.is_single_batch(), args.self_first),
                 take,
             );
         }
         // The graph needs all neighbours in memory; free the second copy of the queries.
         drop(batches);
         let record = answer(&mut engines, &job)?;
-        let answered = Answered::of(&record, since.elapsed().as_secs_f64());
+        let answered = AnswerStats::new(&record, since.elapsed().as_secs_f64());
         let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
         args.graph.write(&graph, &job.cloud)?;
         take(Batch::of_run(&record, 0..record.neighbors.queries(), 0))?;
@@ -165,20 +165,20 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
 
 /// Refuses flags that make no sense and unwritable outputs before anything is read.
 fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
-    let goal = asked_goal(args.radius.as_deref(), request.ranking)?;
+    let goal = requested_goal(args.radius.as_deref(), request.ranking)?;
     args.out.check(goal, &args.queries)?;
     if let Some(out) = args.out.file() {
         let format =
             NeighborFormat::for_goal(goal, out).map_err(|why| Usage(format!("{}{why}", goal_flag(goal))))?;
         let asked = if let QueryChoice::File(path) = &args.queries { Some(path) } else { None };
-        spare_files("an input file", [&args.input].into_iter().chain(asked), format.files(out))?;
+        protect_files("an input file", [&args.input].into_iter().chain(asked), format.files(out))?;
         for file in &format.files(out) {
             export::check(file)?;
         }
     }
     check_graph(args)?;
     if args.self_first {
-        request.check_own("--self-first")?;
+        request.check_own_row_flag("--self-first")?;
     }
     if goal == Goal::LargestProduct {
         check_products(args)?;
@@ -196,13 +196,13 @@ fn check_graph(args: &KnnArgs) -> anyhow::Result<()> {
         bail!(Usage("--graph needs the neighbours of all rows; drop QUERIES".to_owned()));
     }
     let files = |out: &Path| {
-        NeighborFormat::of(out).map_or_else(|_| vec![out.to_owned()], |format| format.files(out))
+        NeighborFormat::from_path(out).map_or_else(|_| vec![out.to_owned()], |format| format.files(out))
     };
     if args.out.file().map(files).unwrap_or_default().iter().any(|file| files::same(file, path)) {
         bail!(Usage("--out and --graph name the same file; change one of them".to_owned()));
     }
     args.graph.check()?;
-    spare_files("an input file", [&args.input], [path.clone()])?;
+    protect_files("an input file", [&args.input], [path.clone()])?;
     Ok(export::check(path)?)
 }
 
@@ -234,7 +234,7 @@ fn check_products(args: &KnnArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// [`Usage`].
-fn asked_goal(radius: Option<&str>, ranking: Option<Ranking>) -> anyhow::Result<Goal> {
+fn requested_goal(radius: Option<&str>, ranking: Option<Ranking>) -> anyhow::Result<Goal> {
     Ok(match (radius, ranking) {
         (_, Some(Ranking::InnerProduct)) => Goal::LargestProduct,
         (Some(radius), _) => Goal::Within(number_and_unit(radius)?.0),
@@ -248,8 +248,8 @@ fn asked_goal(radius: Option<&str>, ranking: Option<Ranking>) -> anyhow::Result<
 /// [`Usage`] if the metric does not have the radius's unit.
 fn goal_of(radius: Option<&str>, job: &Job) -> anyhow::Result<Goal> {
     match radius {
-        Some(radius) => Ok(Goal::Within(length(radius, job.spec.metric)?)),
-        None => asked_goal(None, Some(job.ranking)),
+        Some(radius) => Ok(Goal::Within(parse_length(radius, job.spec.metric)?)),
+        None => requested_goal(None, Some(job.ranking)),
     }
 }
 
@@ -288,7 +288,7 @@ fn check_goal(goal: Goal, request: &Request) -> anyhow::Result<()> {
         return request.check();
     }
     if request.exclude_self {
-        request.check_own("--exclude-self")?;
+        request.check_own_row_flag("--exclude-self")?;
     }
     check_device(request.device, &request.engines)?;
     let able = |choice: &EngineChoice| {
@@ -313,7 +313,7 @@ fn number_and_unit(text: &str) -> anyhow::Result<(f64, &str, &str)> {
 }
 
 /// Converts a length such as `5km` to the metric's unit.
-fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
+fn parse_length(text: &str, metric: Metric) -> anyhow::Result<f64> {
     let (value, number, unit) = number_and_unit(text)?;
     let units: &[(&str, f64)] = match metric {
         Metric::L2 => &[("", 1.0)],
@@ -371,9 +371,9 @@ mod tests {
             ("180deg", Metric::Angular, std::f64::consts::PI),
             ("1.5e3", Metric::L2, 1500.0),
         ] {
-            assert!((length(text, metric).unwrap() - want).abs() < 1e-12, "{text}");
+            assert!((parse_length(text, metric).unwrap() - want).abs() < 1e-12, "{text}");
         }
-        let refused = |text: &str, metric| length(text, metric).unwrap_err().to_string();
+        let refused = |text: &str, metric| parse_length(text, metric).unwrap_err().to_string();
         assert_eq!(
             refused("5km", Metric::L2),
             "--radius `5km`: the l2 metric uses the cloud's own unit; write 5"

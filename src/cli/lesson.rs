@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
 use super::flags::{CloudArgs, OrderArgs};
-use super::paths::spare_files;
+use super::paths::protect_files;
 use super::pictures::PictureArgs;
 use super::usage::Usage;
 use super::{output, values};
@@ -19,16 +19,16 @@ use crate::export::text;
 use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Queries, Setup};
 use crate::lesson::Shape;
 use crate::lesson::edits::{Edits, read_keys};
-use crate::lesson::fault::{self, FAULTS, Row};
-use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, Take};
+use crate::lesson::fault::{self, FAULTS, FaultInfo};
+use crate::lesson::lessons::{self, Arrangement, LESSONS, Lesson, Overrides, Take};
 use crate::lesson::moments::MomentError;
-use crate::lesson::own_data::Own;
-use crate::run::usual;
+use crate::lesson::own_data::OwnData;
+use crate::run::defaults;
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = list(),
-    mut_args(worded)
+    mut_args(reworded)
 )]
 pub struct LessonArgs {
     /// Lesson, by number or name [default: search or yours]
@@ -70,24 +70,24 @@ pub struct LessonArgs {
     #[arg(long, value_name = "X,Y", conflicts_with_all = ["input", "generate"], allow_hyphen_values = true)]
     query_at: Option<String>,
     /// File with the cloud for lesson yours or order
-    #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = OWN)]
+    #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = OWN_DATA_HEADING)]
     input: Option<PathBuf>,
     /// Generated cloud for lesson yours or order
     ///
     /// name:key=value,…, such as uniform:n=100000,d=2.
-    #[arg(long, value_name = "SPEC", help_heading = OWN)]
+    #[arg(long, value_name = "SPEC", help_heading = OWN_DATA_HEADING)]
     generate: Option<String>,
     #[command(flatten)]
     cloud: CloudArgs,
     /// Row whose neighbours are searched [default: the middle one]
-    #[arg(long, value_name = "ROW", value_parser = values::whole::<u64>, help_heading = OWN)]
+    #[arg(long, value_name = "ROW", value_parser = values::whole::<u64>, help_heading = OWN_DATA_HEADING)]
     query: Option<u64>,
     /// Distance metric
     #[arg(
         long,
         default_value = "l2",
         value_parser = values::metrics().map(|ranking| ranking.metric().unwrap_or_default()),
-        help_heading = OWN
+        help_heading = OWN_DATA_HEADING
     )]
     metric: Metric,
     #[command(flatten)]
@@ -97,15 +97,15 @@ pub struct LessonArgs {
 }
 
 /// Heading of the flags for the user's own data.
-const OWN: &str = "Your own data (lessons yours and order)";
+const OWN_DATA_HEADING: &str = "Your own data (lessons yours and order)";
 
 /// Rewords shared flags for this command.
-fn worded(arg: Arg) -> Arg {
+fn reworded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
-        "columns" | "drop_nonfinite" => arg.requires("input").help_heading(OWN),
-        "order" => {
-            arg.help("Processing order of the points; lesson order compares several").help_heading(OWN)
-        }
+        "columns" | "drop_nonfinite" => arg.requires("input").help_heading(OWN_DATA_HEADING),
+        "order" => arg
+            .help("Processing order of the points; lesson order compares several")
+            .help_heading(OWN_DATA_HEADING),
         _ => arg,
     }
 }
@@ -157,8 +157,8 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let with_data = mistake.map_or(*lesson, |row| lesson.with_data_for(row.fault));
     Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
     if mistake.is_some() {
-        lesson.check_breakable().map_err(|why| Usage(why.to_string()))?;
-        if args.pictures.asks() {
+        lesson.check_has_faults().map_err(|why| Usage(why.to_string()))?;
+        if args.pictures.has_questions() {
             let why = "--worksheet, --key: not available for a search with a mistake; drop --break";
             anyhow::bail!(Usage(why.to_owned()))
         }
@@ -172,7 +172,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let mut gpu = args.gpu(lesson)?;
     let choice = args.choice()?;
     let orders = match &own {
-        Some(source) => lesson.orders_of_own(source, args.arrangement()),
+        Some(source) => lesson.orders_for(source, args.arrangement()),
         None => lesson.arrangements.to_vec(),
     };
     let names: Vec<&str> = orders.iter().map(|arrangement| arrangement.name()).collect();
@@ -189,7 +189,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
                 lesson.id
             )))
         }
-        None if args.asks_for_own() => {
+        None if args.has_own_cloud() => {
             let why = "--query, --metric, --order: add a cloud with --input or --generate";
             anyhow::bail!(Usage(why.to_owned()))
         }
@@ -197,7 +197,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     }
     // Checks the outputs before the work.
     let plan = args.pictures.plan(&names)?;
-    spare_files("the searched cloud", &args.input, plan.files().map(Path::to_owned))?;
+    protect_files("the searched cloud", &args.input, plan.files().map(Path::to_owned))?;
     let mut takes = match own {
         Some(source) => args.record(lesson, &source)?,
         None => with_data.record(choice, &Bar::new("generating"))?,
@@ -206,9 +206,9 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
         takes = takes.iter().map(|take| lesson.on_gpu(take, cuda)).collect::<Result<_, _>>()?;
     }
     if let Some(row) = mistake {
-        takes = takes.iter().map(|take| lesson.broken(take, row.fault)).collect::<Result<_, _>>()?;
+        takes = takes.iter().map(|take| lesson.with_fault(take, row.fault)).collect::<Result<_, _>>()?;
     }
-    let written = args.pictures.write(&plan, lesson, &takes).map_err(|why| args.of_own_steps(why))?;
+    let written = args.pictures.write(&plan, lesson, &takes).map_err(|why| args.usage_if_own_data(why))?;
     let broken =
         mistake.map_or_else(Vec::new, |row| takes.iter().flat_map(|take| consequences(row, take)).collect());
     output::print(&summary(lesson, &takes, broken, &written))
@@ -216,7 +216,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
 
 impl LessonArgs {
     /// Changes to the lesson's own data.
-    fn choice(&self) -> anyhow::Result<Choice> {
+    fn choice(&self) -> anyhow::Result<Overrides> {
         let keys = self.keys.as_deref().map(read_keys).transpose()?;
         let query = match self.query_at.as_deref().map(query_point::parse) {
             None => None,
@@ -226,11 +226,11 @@ impl LessonArgs {
                 self.query_at.as_deref().unwrap_or_default()
             ))),
         };
-        Ok(Choice {
+        Ok(Overrides {
             k: self.k,
             width: self.width,
             seed: self.seed,
-            touched: Edits { query, keys, ..Edits::default() },
+            edits: Edits { query, keys, ..Edits::default() },
         })
     }
 
@@ -238,7 +238,7 @@ impl LessonArgs {
         match (&self.input, &self.generate) {
             (Some(path), _) => Some(self.cloud.file.source(path)),
             (None, Some(spec)) => {
-                Some(Source::Generate { spec: spec.clone(), seed: self.seed.unwrap_or(usual::SEED) })
+                Some(Source::Generate { spec: spec.clone(), seed: self.seed.unwrap_or(defaults::SEED) })
             }
             (None, None) => None,
         }
@@ -255,14 +255,14 @@ impl LessonArgs {
 
     /// Turns an unknown step into a usage error if no file is searched, as the command line alone then
     /// determines the steps.
-    fn of_own_steps(&self, why: anyhow::Error) -> anyhow::Error {
+    fn usage_if_own_data(&self, why: anyhow::Error) -> anyhow::Error {
         match why.downcast_ref() {
             Some(MomentError::Past { .. }) if self.input.is_none() => Usage(why.to_string()).into(),
             _ => why,
         }
     }
 
-    fn asks_for_own(&self) -> bool {
+    fn has_own_cloud(&self) -> bool {
         self.query.is_some() || self.metric != Metric::L2 || self.order.order != Order::File
     }
 
@@ -286,7 +286,7 @@ impl LessonArgs {
             k: self.k.unwrap_or(lesson.k),
             metric: self.metric,
             order: Order::File,
-            seed: self.seed.unwrap_or(usual::SEED),
+            seed: self.seed.unwrap_or(defaults::SEED),
             exclude_self: false,
             drop_zero_rows: self.cloud.drop_nonfinite,
         };
@@ -294,7 +294,7 @@ impl LessonArgs {
             values::note_assumed(cloud.axes());
         }
         let queries = Queries::Rows(vec![row as u32]);
-        let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: self.arrangement() };
+        let own = OwnData { cloud: &cloud, queries: &queries, query: 0, arrangement: self.arrangement() };
         Ok(lesson.record_own(own, setup, self.width.unwrap_or(lesson.width), &Edits::default())?)
     }
 }
@@ -302,11 +302,11 @@ impl LessonArgs {
 fn summary(lesson: &Lesson, takes: &[Take], broken: Vec<Vec<String>>, written: &[String]) -> String {
     let mut rows = vec![vec!["lesson".to_owned(), format!("{}, {}", lesson.number, lesson.title)]];
     if let Some(take) = takes.first() {
-        rows.push(vec!["recorded on".to_owned(), take.recording.parameters.what_ran()]);
+        rows.push(vec!["recorded on".to_owned(), take.recording.parameters.recorder_name()]);
     }
     for take in takes {
         let recording = &take.recording;
-        let [one, many] = recording.round();
+        let [one, many] = recording.round_names();
         let (steps, merges) = (
             text::count(recording.len() as u64, "step", "steps"),
             text::count(recording.merges() as u64, one, many),
@@ -322,16 +322,16 @@ fn summary(lesson: &Lesson, takes: &[Take], broken: Vec<Vec<String>>, written: &
 }
 
 /// Number of wrong neighbours to list.
-const MOST_WRONG: usize = 8;
+const MAX_WRONG_LISTED: usize = 8;
 
 /// What a mistake broke and led to, as table rows.
-fn consequences(mistake: &Row, take: &Take) -> Vec<Vec<String>> {
+fn consequences(mistake: &FaultInfo, take: &Take) -> Vec<Vec<String>> {
     let Some(consequences) = take.recording.consequences() else { return Vec::new() };
     let row = |name: &str, text: String| vec![name.to_owned(), text];
     let mut rows = vec![row("mistake", format!("{}: {}", mistake.title, mistake.about))];
     match &consequences.broken {
         Some(broken) => {
-            rows.push(row("invariant", broken.should.clone()));
+            rows.push(row("invariant", broken.expected.clone()));
             rows.push(row(
                 "broken at",
                 format!("step {}: {}", text::thousands(broken.position as u64), broken.sentence),
@@ -341,11 +341,11 @@ fn consequences(mistake: &Row, take: &Take) -> Vec<Vec<String>> {
         None => rows.push(row("broken at", "no invariant is broken with these data".to_owned())),
     }
     rows.push(row("result", consequences.verdict()));
-    for wrong in consequences.wrong.iter().take(MOST_WRONG) {
+    for wrong in consequences.wrong.iter().take(MAX_WRONG_LISTED) {
         let rank = format!("neighbour {}", text::thousands(u64::from(wrong.rank) + 1));
         rows.push(vec![rank, format!("{}, not {}", fault::words(wrong.right), fault::words(wrong.found))]);
     }
-    let more = consequences.wrong.len().saturating_sub(MOST_WRONG);
+    let more = consequences.wrong.len().saturating_sub(MAX_WRONG_LISTED);
     if more > 0 {
         rows.push(row("", format!("and {} more", text::thousands(more as u64))));
     }

@@ -120,7 +120,7 @@ enum Command {
 }
 
 /// The exit code of [`usage::is_usage`], and of clap.
-const WRONG_USAGE: u8 = 2;
+const USAGE_EXIT_CODE: u8 = 2;
 
 /// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
@@ -130,7 +130,7 @@ pub fn main() -> ExitCode {
                 "the file must come after the command (see the command's --help): {}",
                 file.display()
             ));
-            return WRONG_USAGE.into();
+            return USAGE_EXIT_CODE.into();
         }
         Ok(parsed) => parsed,
         Err(code) => return code,
@@ -152,17 +152,17 @@ pub fn main() -> ExitCode {
     if !window {
         stop::watch();
     }
-    match contained(|| dispatch(cli, &from)) {
+    match catch_panics(|| dispatch(cli, &from)) {
         // The window was closed by a signal.
-        Ok(()) if window => stop::asked().map_or(ExitCode::SUCCESS, |signal| signal.exit_code().into()),
+        Ok(()) if window => stop::requested().map_or(ExitCode::SUCCESS, |signal| signal.exit_code().into()),
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,
         // A stopped job's own error would only repeat this.
-        Err(_) if let Some(signal) = stop::asked() => {
+        Err(_) if let Some(signal) = stop::requested() => {
             output::error(&signal.sentence());
             signal.exit_code().into()
         }
-        Err(error) => failed(&error, &defaults),
+        Err(error) => print_failure(&error, &defaults),
     }
 }
 
@@ -187,21 +187,21 @@ fn command() -> clap::Command {
 
 /// The parsed command line, with the defaults of the user's file; or the exit code, if parsing failed or help
 /// was printed.
-fn parsed() -> Result<(Cli, config::From, config::Defaults), ExitCode> {
-    let (arguments, from) = config::take(std::env::args_os())
-        .map_err(|error| failed(&error.into(), &config::Defaults::default()))?;
+fn parsed() -> Result<(Cli, config::ConfigSource, config::Defaults), ExitCode> {
+    let (arguments, from) = config::extract_flags(std::env::args_os())
+        .map_err(|error| print_failure(&error.into(), &config::Defaults::default()))?;
     let with_defaults = config::with_defaults(command(), &from, &arguments);
     let (mut command, defaults) =
-        with_defaults.map_err(|error| failed(&error, &config::Defaults::default()))?;
+        with_defaults.map_err(|error| print_failure(&error, &config::Defaults::default()))?;
     let matches = command.try_get_matches_from_mut(&arguments);
     let cli = matches
         .and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
-    let cli = cli.map_err(|error| refused(&error, &arguments))?;
+    let cli = cli.map_err(|error| print_refusal(&error, &arguments))?;
     Ok((cli, from, defaults))
 }
 
-/// The first argument that is not a flag: a command or a file. [`config::take`] has removed its flags, and
-/// the other flags allowed before it take no value.
+/// The first argument that is not a flag: a command or a file. [`config::extract_flags`] has removed its
+/// flags, and the other flags allowed before it take no value.
 fn first_word(arguments: &[OsString]) -> Option<&OsStr> {
     let arguments = arguments.iter().skip(1).map(OsString::as_os_str);
     arguments
@@ -210,11 +210,11 @@ fn first_word(arguments: &[OsString]) -> Option<&OsStr> {
 }
 
 /// Prints why the job failed and returns the exit code.
-fn failed(error: &anyhow::Error, defaults: &config::Defaults) -> ExitCode {
+fn print_failure(error: &anyhow::Error, defaults: &config::Defaults) -> ExitCode {
     let (mut what, is_usage) = (format!("{error:#}"), usage::is_usage(error));
     what.extend(defaults.tip(&what).filter(|_| is_usage));
     output::error(&what);
-    if is_usage { WRONG_USAGE.into() } else { ExitCode::FAILURE }
+    if is_usage { USAGE_EXIT_CODE.into() } else { ExitCode::FAILURE }
 }
 
 /// Whether the interactive window opens, as opposed to a picture of it.
@@ -239,12 +239,12 @@ pub fn parses_with_defaults(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Result<bool, String> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let (command, _) = config::with_defaults(command(), &config::From::File(file), &arguments)
+    let (command, _) = config::with_defaults(command(), &config::ConfigSource::File(file), &arguments)
         .map_err(|why| format!("{why:#}"))?;
     Ok(command.try_get_matches_from(arguments).is_ok())
 }
 
-fn dispatch(cli: Cli, from: &config::From) -> anyhow::Result<()> {
+fn dispatch(cli: Cli, from: &config::ConfigSource) -> anyhow::Result<()> {
     match &cli.command {
         None => window::open(cli.file, None),
         Some(Command::Gui(args)) => window::run(args),
@@ -266,19 +266,19 @@ fn dispatch(cli: Cli, from: &config::From) -> anyhow::Result<()> {
 }
 
 /// Turns a panic into an ordinary error: one line, and exit code 1.
-fn contained(job: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+fn catch_panics(job: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
     panic::catch_unwind(AssertUnwindSafe(job))
         .unwrap_or_else(|panic| Err(RunError::crashed(panic.as_ref()).into()))
 }
 
 /// Prints help and version as clap renders them, and errors as one line.
-fn refused(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+fn print_refusal(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     if !error.use_stderr() {
         let _ = output::print(&error.render().to_string());
         return ExitCode::SUCCESS;
     }
     output::error(&usage::sentence(error, arguments));
-    WRONG_USAGE.into()
+    USAGE_EXIT_CODE.into()
 }
 
 #[derive(Debug, clap::Args)]
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn panics_become_one_line_errors() {
-        let message = |job: fn() -> anyhow::Result<()>| contained(job).unwrap_err().to_string();
+        let message = |job: fn() -> anyhow::Result<()>| catch_panics(job).unwrap_err().to_string();
         assert_eq!(
             message(|| panic!("an index\nis out")),
             "the run failed unexpectedly: an index is out; please report this as a bug"
@@ -354,7 +354,7 @@ mod tests {
             "the run failed unexpectedly: 3 of 2; please report this as a bug"
         );
         assert_eq!(message(|| anyhow::bail!("no such file")), "no such file");
-        assert!(contained(|| Ok(())).is_ok());
+        assert!(catch_panics(|| Ok(())).is_ok());
     }
 
     #[test]

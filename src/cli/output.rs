@@ -16,42 +16,42 @@ use crate::run::QuerySpec;
 pub struct Closed;
 
 /// Display names of temporary files, which hold standard input or pipes.
-static CALLED: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+static DISPLAY_NAMES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
 /// Shows a path under another name in all later output.
-pub fn call(path: &Path, name: String) {
-    names_of_paths().push((path.display().to_string(), name));
+pub fn set_display_name(path: &Path, name: String) {
+    display_names().push((path.display().to_string(), name));
 }
 
-fn called(text: &str) -> Cow<'_, str> {
-    names_of_paths()
+fn with_display_names(text: &str) -> Cow<'_, str> {
+    display_names()
         .iter()
         .fold(Cow::Borrowed(text), |text, (path, name)| Cow::Owned(text.replace(path, name)))
 }
 
-fn names_of_paths() -> MutexGuard<'static, Vec<(String, String)>> {
-    CALLED.lock().unwrap_or_else(PoisonError::into_inner)
+fn display_names() -> MutexGuard<'static, Vec<(String, String)>> {
+    DISPLAY_NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The name of a path to store in files.
-fn name_of(path: &Path) -> PathBuf {
+fn stored_name(path: &Path) -> PathBuf {
     let shown = path.display().to_string();
-    let name = names_of_paths().iter().find(|(own, _)| *own == shown).map(|(_, name)| name.into());
+    let name = display_names().iter().find(|(own, _)| *own == shown).map(|(_, name)| name.into());
     name.unwrap_or_else(|| path.to_owned())
 }
 
 /// A source with the name to store: the temporary file behind standard input will be deleted.
-pub fn source_as_called(source: &Source) -> Source {
+pub fn source_to_store(source: &Source) -> Source {
     match source {
-        Source::File { path, columns } => Source::File { path: name_of(path), columns: columns.clone() },
+        Source::File { path, columns } => Source::File { path: stored_name(path), columns: columns.clone() },
         other => other.clone(),
     }
 }
 
 /// The same for queries.
-pub fn queries_as_called(queries: QuerySpec) -> QuerySpec {
+pub fn queries_to_store(queries: QuerySpec) -> QuerySpec {
     match queries {
-        QuerySpec::File { path, columns } => QuerySpec::File { path: name_of(&path), columns },
+        QuerySpec::File { path, columns } => QuerySpec::File { path: stored_name(&path), columns },
         other => other,
     }
 }
@@ -61,7 +61,7 @@ pub fn queries_as_called(queries: QuerySpec) -> QuerySpec {
 /// # Errors
 /// [`Closed`], or why it could not be written.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    exactly(&printable::lines(&called(text)))
+    write_stdout(&printable::lines(&with_display_names(text)))
 }
 
 /// Prints the rows of a file: sanitised like [`print()`] on a terminal, verbatim otherwise.
@@ -69,20 +69,20 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// As [`print()`].
 pub fn print_rows(rows: &str) -> anyhow::Result<()> {
-    if std::io::stdout().is_terminal() { print(rows) } else { exactly(rows) }
+    if std::io::stdout().is_terminal() { print(rows) } else { write_stdout(rows) }
 }
 
 /// Writes to standard output, and flushes.
-fn exactly(text: &str) -> anyhow::Result<()> {
+fn write_stdout(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    stdout_result(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Turns a failed write to standard output into an error.
 ///
 /// # Errors
 /// As [`print()`].
-pub fn written<T>(result: std::io::Result<T>) -> anyhow::Result<T> {
+pub fn stdout_result<T>(result: std::io::Result<T>) -> anyhow::Result<T> {
     match result {
         Ok(value) => Ok(value),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Closed.into()),
@@ -95,7 +95,7 @@ pub fn written<T>(result: std::io::Result<T>) -> anyhow::Result<T> {
 /// # Errors
 /// As [`print`].
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    exactly(&printable::json(&called(&(serde_json::to_string_pretty(value)? + "\n"))))
+    write_stdout(&printable::json(&with_display_names(&(serde_json::to_string_pretty(value)? + "\n"))))
 }
 
 /// Set by `--quiet`.
@@ -129,7 +129,7 @@ pub fn note(text: &str) {
 }
 
 /// Notes what was chosen for the user; even with `--quiet` if the choice was inferred and may be wrong.
-pub fn chosen(text: &str, inferred: bool) {
+pub fn note_choice(text: &str, inferred: bool) {
     if inferred || !is_quiet() {
         line("note", text);
     }
@@ -142,7 +142,7 @@ pub fn error(text: &str) {
 
 fn line(kind: &str, text: &str) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = printable::line(&called(&text)).into_owned();
+    let text = printable::line(&with_display_names(&text)).into_owned();
     let _ = writeln!(std::io::stderr().lock(), "{kind}: {text}");
 }
 

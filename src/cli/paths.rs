@@ -30,7 +30,7 @@ pub fn ending_in(
 /// Accepts the path of a table.
 pub fn table_path(text: &str) -> Result<PathBuf, ExportError> {
     let path = PathBuf::from(text);
-    TableFormat::of(&path).map(|_| path)
+    TableFormat::from_path(&path).map(|_| path)
 }
 
 /// Accepts the path of a folder, but refuses extensions of files that other flags write. An existing folder
@@ -55,7 +55,7 @@ pub fn folder(
 }
 
 /// Name of standard input in errors and reports.
-const NAME: &str = "stdin";
+const STDIN_NAME: &str = "stdin";
 
 /// Whether a path means standard input.
 fn is_stdin(path: &Path) -> bool {
@@ -74,11 +74,11 @@ pub fn spool<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>) -> anyhow::Re
             "- is standard input, which can be read only once; write one of the two to a file".to_owned()
         ));
     }
-    piped.into_iter().map(kept).collect()
+    piped.into_iter().map(copy_to_temp).collect()
 }
 
-fn kept(path: &mut PathBuf) -> anyhow::Result<Scratch> {
-    let name = if is_stdin(path) { NAME.to_owned() } else { path.display().to_string() };
+fn copy_to_temp(path: &mut PathBuf) -> anyhow::Result<Scratch> {
+    let name = if is_stdin(path) { STDIN_NAME.to_owned() } else { path.display().to_string() };
     let what = if is_stdin(path) { "standard input" } else { &name };
     let failed = |why: io::Error| {
         anyhow!("cannot store {what} in a temporary file: {why}: {}", std::env::temp_dir().display())
@@ -91,7 +91,7 @@ fn kept(path: &mut PathBuf) -> anyhow::Result<Scratch> {
         io::copy(&mut pipe, &mut scratch.file()).map_err(failed)?;
     }
     scratch.path().clone_into(path);
-    output::call(scratch.path(), name);
+    output::set_display_name(scratch.path(), name);
     Ok(scratch)
 }
 
@@ -111,17 +111,17 @@ fn is_pipe(_: &Path) -> bool {
 ///
 /// # Errors
 /// When one of `outputs` is an input.
-pub fn spare(spec: &RunSpec, outputs: impl IntoIterator<Item = PathBuf>) -> anyhow::Result<()> {
+pub fn protect_inputs(spec: &RunSpec, outputs: impl IntoIterator<Item = PathBuf>) -> anyhow::Result<()> {
     let data = if let Source::File { path, .. } = &spec.data { Some(path) } else { None };
     let queries = if let QuerySpec::File { path, .. } = &spec.queries { Some(path) } else { None };
-    spare_files("the searched cloud", data.into_iter().chain(queries), outputs)
+    protect_files("the searched cloud", data.into_iter().chain(queries), outputs)
 }
 
-/// As [`spare`], for any input files; `what` describes them in the error.
+/// As [`protect_inputs`], for any input files; `what` describes them in the error.
 ///
 /// # Errors
-/// As [`spare`].
-pub fn spare_files<'a>(
+/// As [`protect_inputs`].
+pub fn protect_files<'a>(
     what: &str,
     inputs: impl IntoIterator<Item = &'a PathBuf>,
     outputs: impl IntoIterator<Item = PathBuf>,

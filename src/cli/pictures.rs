@@ -10,14 +10,14 @@ use super::flags::SchemaArgs;
 use super::paths::{ending_in, folder};
 use super::usage::Usage;
 use super::{output, values};
-use crate::export::{self, MadeFolder, text};
+use crate::export::{self, OutputFolder, text};
 use crate::lesson::Level;
 use crate::lesson::lessons::{Lesson, Take};
-use crate::lesson::moments::{self, MOST_FRAMES, MOST_ON_PAPER, Moments, Selection};
+use crate::lesson::moments::{self, MAX_FRAMES, MAX_PRINTED, Moments, Selection};
 use crate::lesson::picture::Panel;
-use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
+use crate::lesson::picture::film::{Film, PRINT_SIZE, SIZE};
 use crate::lesson::picture::page::panels_ever;
-use crate::lesson::player::MOST_BYTES;
+use crate::lesson::player::MAX_PAGE_BYTES;
 use crate::lesson::print::Theme;
 use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
 
@@ -175,7 +175,7 @@ fn size(text: &str) -> Result<[f32; 2], String> {
         .split_once(['x', '\u{d7}'])
         .and_then(|(width, height)| Some([width.trim().parse::<u16>().ok()?, height.trim().parse().ok()?]));
     match parsed.map(|lengths| lengths.map(f32::from)) {
-        Some(size) if size[0] >= SIZE_ON_PAPER[0] && size[1] >= SIZE_ON_PAPER[1] => Ok(size),
+        Some(size) if size[0] >= PRINT_SIZE[0] && size[1] >= PRINT_SIZE[1] => Ok(size),
         Some(_) => Err("must be at least 960x540".to_owned()),
         None => Err("expected WIDTHxHEIGHT, such as 1280x720".to_owned()),
     }
@@ -193,14 +193,14 @@ pub struct Plan {
     worksheet: Option<PathBuf>,
     key: Option<PathBuf>,
     /// New folders, removed again if they stay empty.
-    made: Vec<MadeFolder>,
+    made: Vec<OutputFolder>,
 }
 
 impl PictureArgs {
     /// The files of a lesson, after checking that they can be written and that the flags make sense. Called
     /// before the work.
     pub fn plan(&self, takes: &[&str]) -> anyhow::Result<Plan> {
-        let (low, high) = export::lesson::PACES;
+        let (low, high) = export::lesson::PACE_RANGE;
         if !(low..=high).contains(&self.pace) {
             bail!(Usage(format!("--pace {}: must be between {low} and {high} seconds", self.pace)));
         }
@@ -232,9 +232,9 @@ impl PictureArgs {
             key: name("key", &self.key, "key.html")?,
             made: Vec::new(),
         };
-        plan.is_one_of_each()?;
+        plan.check_distinct()?;
         for dir in self.out.iter().chain(&plan.frames) {
-            plan.made.push(MadeFolder::new(dir, export::lesson::of_film)?);
+            plan.made.push(OutputFolder::new(dir, export::lesson::is_frame_file)?);
         }
         for file in plan.files() {
             export::check(file)?;
@@ -246,7 +246,7 @@ impl PictureArgs {
     }
 
     /// Whether questions were requested.
-    pub fn asks(&self) -> bool {
+    pub fn has_questions(&self) -> bool {
         self.worksheet.is_some() || self.key.is_some()
     }
 
@@ -267,12 +267,12 @@ impl PictureArgs {
                 ..film
             }
         };
-        let (film, paper) = (film(SIZE, self.scale), film(SIZE_ON_PAPER, 1.0));
+        let (film, paper) = (film(SIZE, self.scale), film(PRINT_SIZE, 1.0));
         // Checks everything that may be wrong before writing anything.
         let lead = film.lead();
         let at =
             moments::check(&lead.recording, self.at.unwrap_or(lead.broken_at().unwrap_or(lead.range.end)))?;
-        let (frames, figures) = (self.moments(MOST_FRAMES, &film)?, self.moments(MOST_ON_PAPER, &film)?);
+        let (frames, figures) = (self.moments(MAX_FRAMES, &film)?, self.moments(MAX_PRINTED, &film)?);
         let mut written = Vec::new();
         let mut wrote = |path: &Path| written.push(path.display().to_string());
         // The page needs most memory, so it comes first: if it is refused, nothing is written.
@@ -283,7 +283,9 @@ impl PictureArgs {
             if page.finest < Level::Lane {
                 let why = match page.short {
                     Some(short) => format!("with more steps it {short}"),
-                    None => format!("with more steps it would be larger than {} MB", MOST_BYTES / 1_000_000),
+                    None => {
+                        format!("with more steps it would be larger than {} MB", MAX_PAGE_BYTES / 1_000_000)
+                    }
                 };
                 output::note(&format!(
                     "the page includes steps at level {} and coarser only: {why}",
@@ -312,9 +314,9 @@ impl PictureArgs {
             wrote(&dir.join(format!("frame-0001.png to frame-{:04}.png", files.len())));
         }
         if plan.gif.is_some() || plan.frames.is_some() {
-            tell("pictures", &frames);
+            note_skipped("pictures", &frames);
         }
-        let theme = if self.look.is_some() { Theme::Film } else { Theme::Readers };
+        let theme = if self.look.is_some() { Theme::Film } else { Theme::Adaptive };
         if let Some(path) = &plan.worksheet {
             export::lesson::worksheet(&paper, theme, path, &Bar::new("drawing the worksheet"))?;
             wrote(path);
@@ -327,7 +329,7 @@ impl PictureArgs {
         if let Some(path) = &plan.handout {
             export::lesson::handout(&paper, &figures, theme, path, &Bar::new("drawing the handout"))?;
             wrote(path);
-            tell("the handout's pictures", &figures);
+            note_skipped("the handout's pictures", &figures);
         }
         Ok(written)
     }
@@ -389,7 +391,7 @@ impl Plan {
     }
 
     /// Refuses two outputs with the same path.
-    fn is_one_of_each(&self) -> anyhow::Result<()> {
+    fn check_distinct(&self) -> anyhow::Result<()> {
         let mut places: Vec<PathBuf> = self.frames.iter().map(|dir| resolved(dir)).collect();
         for file in self.files() {
             let place = resolved(file);
@@ -431,7 +433,7 @@ fn steps_file(take: &str, takes: usize) -> String {
 }
 
 /// Notes how many moments were skipped.
-fn tell(what: &str, moments: &Moments) {
+fn note_skipped(what: &str, moments: &Moments) {
     let (shown, all) = (moments.positions.len(), moments.all.len());
     if shown < all {
         let of = text::count(all as u64, "moment", "moments");

@@ -12,7 +12,7 @@ use super::usage::Usage;
 use super::values::whole_number;
 use crate::cloud::{Axis, ColumnChoice, Globe, PointCloud, axes_in_file_order, query_point};
 use crate::export::{NeighborFormat, text};
-use crate::run::{QuerySpec, RunSpec, usual};
+use crate::run::{QuerySpec, RunSpec, defaults};
 use crate::{memory, printable};
 
 /// Limit on listed rows, which are all held in memory.
@@ -122,7 +122,7 @@ impl QueryChoice {
     ) -> anyhow::Result<QuerySpec> {
         let rows = cloud.len();
         Ok(match choice {
-            None if rows as u64 <= usual::QUERIES => {
+            None if rows as u64 <= defaults::QUERIES => {
                 let all = if rows == 1 {
                     "the only row".to_owned()
                 } else {
@@ -132,11 +132,11 @@ impl QueryChoice {
                 QuerySpec::All
             }
             None => {
-                let (drawn, rows) = (text::thousands(usual::QUERIES), text::thousands(rows as u64));
+                let (drawn, rows) = (text::thousands(defaults::QUERIES), text::thousands(rows as u64));
                 output::note(&format!(
                     "querying {drawn} of {rows} rows, sampled with seed {seed} (no --queries given)"
                 ));
-                QuerySpec::Count(usual::QUERIES)
+                QuerySpec::Count(defaults::QUERIES)
             }
             Some(Self::All) => QuerySpec::All,
             Some(Self::Count(count)) => QuerySpec::Count(*count),
@@ -149,7 +149,7 @@ impl QueryChoice {
                 };
                 let at = along_axes(parts, &order, cloud.axes())?;
                 query_point::cloud(&at, cloud)?;
-                if parts[0].0.is_none() && (2..=NAMED).contains(&order.len()) {
+                if parts[0].0.is_none() && (2..=MAX_NAMED_AXES).contains(&order.len()) {
                     let named = |&axis: &usize| {
                         format!("{} = {}", printable::name(&cloud.axes()[axis].name), at[axis])
                     };
@@ -160,7 +160,7 @@ impl QueryChoice {
                 }
                 QuerySpec::At(at)
             }
-            Some(Self::RowsIn(path)) => QuerySpec::Rows(rows_in(path)?),
+            Some(Self::RowsIn(path)) => QuerySpec::Rows(read_rows(path)?),
             Some(Self::File(path)) => {
                 let by_number = matches!(
                     columns,
@@ -174,7 +174,7 @@ impl QueryChoice {
 }
 
 /// A point's coordinates are shown with their column names up to this number.
-const NAMED: usize = 3;
+const MAX_NAMED_AXES: usize = 3;
 
 /// The point's values in axis order, placed by column name or, without names, by `order`.
 fn along_axes(parts: &[(Option<String>, f64)], order: &[usize], axes: &[Axis]) -> anyhow::Result<Vec<f64>> {
@@ -204,7 +204,7 @@ fn along_axes(parts: &[(Option<String>, f64)], order: &[usize], axes: &[Axis]) -
 }
 
 /// Describes the queries of a run, for people.
-pub fn about(spec: &RunSpec, axes: &[Axis]) -> String {
+pub fn describe(spec: &RunSpec, axes: &[Axis]) -> String {
     match &spec.queries {
         QuerySpec::All => "every row".to_owned(),
         QuerySpec::Count(_) => format!("rows sampled with seed {}", spec.seed),
@@ -236,13 +236,13 @@ pub fn note_rows_left_out(queries: &QuerySpec, format: NeighborFormat, to: &Path
 }
 
 /// Limit on the size of a list of rows, in bytes.
-const MOST_LIST: u64 = 256 << 20;
+const MAX_LIST_BYTES: u64 = 256 << 20;
 
 /// Parses one number per line; empty lines and `#` comments are ignored.
-fn rows_in(path: &Path) -> anyhow::Result<Vec<u64>> {
+fn read_rows(path: &Path) -> anyhow::Result<Vec<u64>> {
     let shown = path.display();
     // Two bytes of text become a row of eight bytes, and both lists are copied as they grow.
-    let most = MOST_LIST.min(memory::available().map_or(u64::MAX, |free| free / 12));
+    let most = MAX_LIST_BYTES.min(memory::available().map_or(u64::MAX, |free| free / 12));
     let mut content = Vec::new();
     let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut content));
     let length =
@@ -322,22 +322,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.txt");
         std::fs::write(&path, "7\r\n# a comment\n\n 12 # the last\n").unwrap();
-        assert_eq!(rows_in(&path).unwrap(), [7, 12]);
+        assert_eq!(read_rows(&path).unwrap(), [7, 12]);
         std::fs::write(&path, "7\n-1\n").unwrap();
         assert_eq!(
-            rows_in(&path).unwrap_err().to_string(),
+            read_rows(&path).unwrap_err().to_string(),
             format!("line 2: `-1` is not a row number: {}", path.display())
         );
         std::fs::write(&path, "# none\n").unwrap();
         assert_eq!(
-            rows_in(&path).unwrap_err().to_string(),
+            read_rows(&path).unwrap_err().to_string(),
             format!("not a list of rows: it contains no row numbers: {}", path.display())
         );
-        let message = format!("{:#}", rows_in(&folder.path().join("none")).unwrap_err());
+        let message = format!("{:#}", read_rows(&folder.path().join("none")).unwrap_err());
         assert!(message.starts_with("cannot read: ") && message.ends_with("none"), "{message}");
         #[cfg(target_os = "linux")]
         assert!(
-            rows_in(Path::new("/dev/zero"))
+            read_rows(Path::new("/dev/zero"))
                 .unwrap_err()
                 .to_string()
                 .starts_with("the list of rows is longer than")

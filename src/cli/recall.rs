@@ -9,10 +9,10 @@ use clap::builder::Resettable;
 use super::answer::answer;
 use super::answers::{self, Answers};
 use super::bar::Bar;
-use super::columns::Searched;
+use super::columns::SearchedColumns;
 use super::flags::{EngineArgs, JsonArgs, MethodArgs, QueriesArgs, SourceArgs, ThreadsArgs};
 use super::job::{Request, check_device};
-use super::paths::{spare_files, table_path};
+use super::paths::{protect_files, table_path};
 use super::queries::QueryChoice;
 use super::usage::Usage;
 use super::{output, values};
@@ -28,7 +28,7 @@ const SCHEMA_VERSION: u32 = 1;
 #[derive(Debug, clap::Args)]
 #[command(
     mut_group("cloud", |group| group.required(false)),
-    mut_args(worded)
+    mut_args(reworded)
 )]
 pub struct RecallArgs {
     /// Answers to judge: a file of neighbours
@@ -91,7 +91,7 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     metric: Option<&'static str>,
     #[serde(flatten)]
-    searched: Option<Searched>,
+    searched: Option<SearchedColumns>,
     ties: Ties,
     flaws: Flaws,
     recall: Vec<RecallAt>,
@@ -110,7 +110,7 @@ struct Worst {
 }
 
 /// The recall, and how it was determined.
-struct Judged {
+struct Judgement {
     recall: Recall,
     /// Each query's record number, if known.
     rows: Option<Vec<u64>>,
@@ -118,7 +118,7 @@ struct Judged {
     truth: String,
     /// The metric of the search.
     metric: Option<Metric>,
-    searched: Option<Searched>,
+    searched: Option<SearchedColumns>,
 }
 
 /// # Errors
@@ -128,7 +128,7 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
     check_usage(args, source.is_none())?;
     if let Some(out) = &args.out {
         let files = [Some(&args.answers), args.truth.as_ref(), args.source.input.as_ref(), query_file(args)];
-        spare_files("an input file", files.into_iter().flatten(), [out.clone()])?;
+        protect_files("an input file", files.into_iter().flatten(), [out.clone()])?;
         export::check(out)?;
     }
     check_device(args.engine.device.device, std::slice::from_ref(&args.engine.engine))?;
@@ -158,12 +158,12 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
     if args.json.json {
         output::print_json(&report)
     } else {
-        output::print(&shown(&report, &given.path, args.out.as_deref()))
+        output::print(&report_text(&report, &given.path, args.out.as_deref()))
     }
 }
 
 /// Rewords shared flags for this command.
-fn worded(arg: Arg) -> Arg {
+fn reworded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "queries" => arg
             .help("Queries that were answered, as for `run` [default: all]")
@@ -209,19 +209,19 @@ impl RecallArgs {
 }
 
 /// Compares row numbers, and distances if the truth has them.
-fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Judged> {
+fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Judgement> {
     if let Some(rows) = &truth.query_rows {
         given.check_rows(ANSWERS, rows)?;
     }
     let bar = Bar::new("comparing");
     let recall = recall::of_files(&given.table, &truth.table, truth.distances.as_ref(), ks, &bar);
-    let recall = recall.map_err(|why| named(why, &given.path, &truth.path))?;
+    let recall = recall.map_err(|why| with_file(why, &given.path, &truth.path))?;
     let rows = given
         .query_rows
         .clone()
         .or_else(|| truth.query_rows.clone())
         .filter(|rows| rows.len() == recall.queries());
-    Ok(Judged { rows, recall, truth: truth.path.display().to_string(), metric: None, searched: None })
+    Ok(Judgement { rows, recall, truth: truth.path.display().to_string(), metric: None, searched: None })
 }
 
 /// Compares distances computed from the cloud.
@@ -230,15 +230,15 @@ fn by_distance(
     given: &Answers,
     truth: Option<&Answers>,
     ks: &[usize],
-) -> anyhow::Result<Judged> {
+) -> anyhow::Result<Judgement> {
     given.found.fill(ANSWERS, &mut request)?;
     truth.map_or(Ok(()), |truth| truth.found.fill("--truth", &mut request))?;
     request.check()?;
     let job = request.load()?;
-    let (problem, queries) = (job.problem()?, job.queried()?);
+    let (problem, queries) = (job.problem()?, job.cloud_of_queries()?);
     let rows: Vec<u64> =
         (0..problem.q()).map(|query| queries.record(problem.query_row(query) as usize)).collect();
-    if !job.is_at_place() {
+    if !job.is_at_position() {
         given.check_rows(ANSWERS, &rows)?;
         truth.map_or(Ok(()), |truth| truth.check_rows("--truth", &rows))?;
     }
@@ -246,7 +246,7 @@ fn by_distance(
         recall::of_problem(&problem, &job.cloud, &queries, &given.table, truth, ks, &Bar::new("comparing"))
     };
     let (recall, from) = match truth {
-        Some(truth) => (judge(Truth::Named(&truth.table)), truth.path.display().to_string()),
+        Some(truth) => (judge(Truth::Listed(&truth.table)), truth.path.display().to_string()),
         None => {
             let found = answer(&mut Engines::default(), &job)?;
             let from = format!("computed by {} on {}", found.engine, found.device.name);
@@ -254,8 +254,8 @@ fn by_distance(
         }
     };
     let recall =
-        recall.map_err(|why| named(why, &given.path, truth.map_or(&given.path, |truth| &truth.path)))?;
-    Ok(Judged {
+        recall.map_err(|why| with_file(why, &given.path, truth.map_or(&given.path, |truth| &truth.path)))?;
+    Ok(Judgement {
         recall,
         rows: Some(rows),
         truth: from,
@@ -265,23 +265,29 @@ fn by_distance(
 }
 
 /// Adds the file to an error.
-fn named(why: RecallError, answers: &Path, truth: &Path) -> anyhow::Error {
+fn with_file(why: RecallError, answers: &Path, truth: &Path) -> anyhow::Error {
     let path = match why {
         RecallError::Cancelled => return why.into(),
         RecallError::Truth { .. }
-        | RecallError::OfTruth(_)
-        | RecallError::Width { whose: "the truth", .. } => truth,
+        | RecallError::TruthRows(_)
+        | RecallError::Width { table: "the truth", .. } => truth,
         _ => answers,
     };
     anyhow!("{why}: {}", path.display())
 }
 
-fn report<'a>(answers: &Coordinates, judged: &'a Judged, worst: usize) -> Report<'a> {
-    let Judged { recall, rows, truth, metric, searched } = judged;
+fn report<'a>(answers: &Coordinates, judged: &'a Judgement, worst: usize) -> Report<'a> {
+    let Judgement { recall, rows, truth, metric, searched } = judged;
     let last = recall.ks().len() - 1;
     let of = |query: usize| {
         let (hits, of) = recall.hits(query, last);
-        Worst { query, row: rows.as_ref().map(|rows| rows[query]), recall: recall.of(query, last), hits, of }
+        Worst {
+            query,
+            row: rows.as_ref().map(|rows| rows[query]),
+            recall: recall.recall(query, last),
+            hits,
+            of,
+        }
     };
     Report {
         schema_version: SCHEMA_VERSION,
@@ -297,7 +303,7 @@ fn report<'a>(answers: &Coordinates, judged: &'a Judged, worst: usize) -> Report
     }
 }
 
-fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
+fn report_text(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
     let (queries, width) = (
         text::count(report.queries as u64, "query", "queries"),
         text::count(report.width as u64, "neighbour", "neighbours"),
@@ -358,22 +364,22 @@ fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
 
 /// How answers that tie with the k-th neighbour count.
 fn ties(report: &Report<'_>) -> String {
-    let untold: u64 = report.recall.iter().map(|at| at.untold).max().unwrap_or(0);
+    let undecided: u64 = report.recall.iter().map(|at| at.undecided).max().unwrap_or(0);
     match report.ties {
         Ties::Computed => "answers that tie with the k-th neighbour are hits".to_owned(),
-        Ties::NotTold => "unknown without distances: only answers that the truth lists are hits; add \
+        Ties::RowsOnly => "unknown without distances: only answers that the truth lists are hits; add \
                           --input and --queries to compute distances"
             .to_owned(),
-        Ties::Listed if untold == 0 => {
+        Ties::Listed if undecided == 0 => {
             "answers that tie with the k-th neighbour are hits, by the distances in the truth".to_owned()
         }
         Ties::Listed => {
-            let untold = text::count(
-                untold,
+            let undecided = text::count(
+                undecided,
                 "unlisted answer may tie and counts",
                 "unlisted answers may tie and count",
             );
-            format!("by the distances in the truth; {untold} as wrong (decide with --input and --queries)")
+            format!("by the distances in the truth; {undecided} as wrong (decide with --input and --queries)")
         }
     }
 }

@@ -25,7 +25,8 @@ generated from the code: `src/cli/reference.rs` says how. The other pages explai
 
 /// A Markdown table; bars in cells are escaped.
 fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
-    let line = |cells: [String; N]| format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+    let line =
+        |cells: [String; N]| format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
     let rows: String = rows.into_iter().map(line).collect();
     format!("\n{}|{}\n{rows}", line(head.map(str::to_owned)), "---|".repeat(N))
 }
@@ -59,7 +60,8 @@ fn spelling(arg: &Arg) -> String {
 fn meaning(arg: &Arg) -> String {
     let mut meaning = one_line(arg.get_long_help().or(arg.get_help()));
     let values = arg.get_possible_values();
-    let values: Vec<&str> = values.iter().filter(|value| !value.is_hide_set()).map(|v| v.get_name()).collect();
+    let values: Vec<&str> =
+        values.iter().filter(|value| !value.is_hide_set()).map(|v| v.get_name()).collect();
     if !values.is_empty() && matches!(arg.get_action(), ArgAction::Set | ArgAction::Append) {
         write!(meaning, " Values: {}.", codes(values)).expect("strings can be written");
     }
@@ -98,7 +100,10 @@ fn engines() -> String {
         [code(engine.id), devices.join(", "), largest_k(engine.limits.k), engine.about.to_owned()]
     });
     let counters = registry::ENGINES.iter().flat_map(|engine| {
-        engine.measures.iter().map(move |measure| [code(engine.id), code(measure.name), measure.help.to_owned()])
+        engine
+            .measures
+            .iter()
+            .map(move |measure| [code(engine.id), code(measure.name), measure.help.to_owned()])
     });
     let parameters = registry::ENGINES.iter().flat_map(|engine| {
         engine.parameters.iter().map(move |parameter| {
@@ -116,9 +121,8 @@ fn engines() -> String {
 }
 
 fn metrics() -> String {
-    let rows = Metric::ALL.map(|metric| {
-        [code(metric.name()), code(metric.column()), metric.unit().unwrap_or("–").to_owned()]
-    });
+    let rows = Metric::ALL
+        .map(|metric| [code(metric.name()), code(metric.column()), metric.unit().unwrap_or("–").to_owned()]);
     format!("\n## Metrics\n{}", table(["metric", "column of distances", "unit"], rows))
 }
 
@@ -128,7 +132,8 @@ fn file_formats() -> String {
         [format.name.to_owned(), extensions, format.about.to_owned()]
     });
     let written = NeighborFormat::ALL.map(|format| {
-        let companion = format.beside().map_or("–".to_owned(), |extension| code(format!(".{extension}")));
+        let companion =
+            format.distance_extension().map_or("–".to_owned(), |extension| code(format!(".{extension}")));
         [code(format!(".{}", format.extension())), companion]
     });
     format!(

@@ -22,7 +22,7 @@ use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSp
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "`warpscope devices ENGINE` explains an engine's counters and parameters",
-    mut_args(worded)
+    mut_args(reworded)
 )]
 pub struct RunArgs {
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub struct RunArgs {
         long,
         value_name = "NUMBER",
         default_value_t = 10,
-        value_parser = values::whole_in::<u32>(0..=values::MOST_REPEATS),
+        value_parser = values::whole_in::<u32>(0..=values::MAX_REPEATS),
         help_heading = "Measurement"
     )]
     warmup: u32,
@@ -45,7 +45,7 @@ pub struct RunArgs {
         long,
         value_name = "NUMBER",
         default_value_t = 10,
-        value_parser = values::whole_in::<u32>(1..=values::MOST_REPEATS),
+        value_parser = values::whole_in::<u32>(1..=values::MAX_REPEATS),
         help_heading = "Measurement"
     )]
     repeats: u32,
@@ -62,7 +62,7 @@ pub struct RunArgs {
     ///
     /// run.json, neighbors.npz, timings.csv, merges.csv (counters.csv for engines with other measures),
     /// convergence.csv and trace.json.
-    #[arg(long, value_name = "DIR", value_parser = folder(&FILES), help_heading = "Results")]
+    #[arg(long, value_name = "DIR", value_parser = folder(&FILE_FLAGS), help_heading = "Results")]
     out: Option<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,
@@ -75,7 +75,7 @@ pub struct RunArgs {
 }
 
 /// Rewords or extends shared flags for this command.
-fn worded(arg: Arg) -> Arg {
+fn reworded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "dry_run" => arg.conflicts_with_all(["neighbors", "out", "record"]),
         "json" => arg.help("Print run.json, or the predictions of --dry-run, as JSON"),
@@ -84,7 +84,7 @@ fn worded(arg: Arg) -> Arg {
 }
 
 /// File extensions that belong to another flag than `--out`.
-const FILES: [(&str, &str); 7] = [
+const FILE_FLAGS: [(&str, &str); 7] = [
     ("csv", "--neighbors"),
     ("tsv", "--neighbors"),
     ("parquet", "--neighbors"),
@@ -97,7 +97,7 @@ const FILES: [(&str, &str); 7] = [
 /// Checks the format before the search.
 fn neighbors_path(text: &str) -> Result<PathBuf, export::ExportError> {
     let path = PathBuf::from(text);
-    NeighborFormat::of(&path).map(|_| path)
+    NeighborFormat::from_path(&path).map(|_| path)
 }
 
 /// # Errors
@@ -105,7 +105,8 @@ fn neighbors_path(text: &str) -> Result<PathBuf, export::ExportError> {
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     // Check outputs before a long search. The folder comes first, as the neighbours may be written into it;
     // it is removed again if it stays empty.
-    let _made = args.out.as_deref().map(|dir| export::MadeFolder::new(dir, export::of_run)).transpose()?;
+    let _made =
+        args.out.as_deref().map(|dir| export::OutputFolder::new(dir, export::is_run_file)).transpose()?;
     if let Some(dir) = &args.out {
         export::check_folder(dir)?;
     }
@@ -116,7 +117,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let request = args.problem.request(vec![args.engine.engine.clone()], args.engine.device);
     request.check()?;
     let Job { spec, cloud, query_cloud, .. } = request.load()?;
-    spare_inputs(args, &spec)?;
+    protect_inputs(args, &spec)?;
     let spec = RunSpec { warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
     let mut engines = Engines::default();
     if args.dry.dry_run {
@@ -126,18 +127,22 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         let plan = engines
             .plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?
             .on(&spec.engine);
-        return announce::forecast(&plan, &passes(&spec), args.json.json);
+        return announce::forecast(&plan, &passes_text(&spec), args.json.json);
     }
     if let Some(path) = &args.neighbors {
-        let job = planner::Job::of(
+        let job = planner::Job::new(
             &spec,
             Purpose::Measure,
             cloud.len(),
             cloud.dims(),
             query_cloud.as_ref().map(|queries| queries.len()),
         );
-        announce::room_of_file(path, Size { q: job.shape.q, k: spec.k, metric: spec.metric }, cloud.len())?;
-        queries::note_rows_left_out(&spec.queries, NeighborFormat::of(path)?, path);
+        announce::check_disk_space(
+            path,
+            Size { q: job.shape.q, k: spec.k, metric: spec.metric },
+            cloud.len(),
+        )?;
+        queries::note_rows_left_out(&spec.queries, NeighborFormat::from_path(path)?, path);
     }
     let plan = engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
     let planned = plan.sentence();
@@ -169,7 +174,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
 }
 
 /// Describes which passes the predicted total includes.
-fn passes(spec: &RunSpec) -> String {
+fn passes_text(spec: &RunSpec) -> String {
     let passes = format!(
         "{} and {}",
         text::count(spec.warmup.into(), "warm-up", "warm-ups"),
@@ -180,14 +185,13 @@ fn passes(spec: &RunSpec) -> String {
 }
 
 /// Refuses to overwrite files that are searched.
-fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
-    let neighbors = args
-        .neighbors
-        .iter()
-        .flat_map(|path| NeighborFormat::of(path).map_or_else(|_| Vec::new(), |format| format.files(path)));
+fn protect_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
+    let neighbors = args.neighbors.iter().flat_map(|path| {
+        NeighborFormat::from_path(path).map_or_else(|_| Vec::new(), |format| format.files(path))
+    });
     let folder = args.out.iter().flat_map(|dir| export::FOLDER_FILES.map(|name| dir.join(name)));
-    paths::spare(spec, neighbors.chain(folder))?;
-    args.record.spare(spec)
+    paths::protect_inputs(spec, neighbors.chain(folder))?;
+    args.record.protect_inputs(spec)
 }
 
 /// Writes the requested files and adds them to `written`. If one fails the others are still written, as the
@@ -213,7 +217,7 @@ fn write_folder(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathB
     if let Some(dir) = &args.out {
         written.extend(export::folder(record, dir)?);
         let count = record.neighbors.indices.len();
-        if count > export::MOST_NEIGHBORS && args.neighbors.is_none() {
+        if count > export::MAX_NEIGHBORS && args.neighbors.is_none() {
             let count = text::thousands(count as u64);
             output::note(&format!(
                 "neighbors.npz not written: {count} neighbours; pass --neighbors FILE to save them"
@@ -251,9 +255,9 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |what: &str, value: String| rows.push(vec![what.to_owned(), value]);
 
-    row("cloud", about(&record.cloud));
+    row("cloud", cloud_text(&record.cloud));
     row("columns", columns(&record.axes));
-    let without = if spec.metric.is_of_directions() {
+    let without = if spec.metric.compares_directions() {
         "NaN or infinite values, or with no direction"
     } else {
         "NaN or infinite values"
@@ -268,8 +272,8 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
     row(
         "queries",
         match (&spec.queries, &record.query_cloud) {
-            (QuerySpec::File { .. }, Some(cloud)) => format!("{asked}: {}", about(cloud)),
-            _ => format!("{asked}: {}", queries::about(spec, &record.axes)),
+            (QuerySpec::File { .. }, Some(cloud)) => format!("{asked}: {}", cloud_text(cloud)),
+            _ => format!("{asked}: {}", queries::describe(spec, &record.axes)),
         },
     );
     let own = if spec.exclude_self { ", without the query's own row" } else { "" };
@@ -280,7 +284,7 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
         "search",
         format!("k = {}, {}, {} order{own}", text::thousands(spec.k as u64), spec.metric, spec.order.name()),
     );
-    row("engine", format!("{} on {}", record.engine, device(record)));
+    row("engine", format!("{} on {}", record.engine, device_text(record)));
     if let Some(method) = &record.method {
         row("method", method.clone());
     }
@@ -341,13 +345,13 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
     text::table(&rows, &[])
 }
 
-fn about(cloud: &PointCloud) -> String {
+fn cloud_text(cloud: &PointCloud) -> String {
     let points = text::count(cloud.len() as u64, "point", "points");
     format!("{}, {points} in {}", cloud.source(), text::count(cloud.dims() as u64, "dimension", "dimensions"))
 }
 
 /// The device and the kind of its code; `run.json` and `warpscope devices` have all details.
-fn device(record: &RunRecord) -> String {
+fn device_text(record: &RunRecord) -> String {
     let told = ["kernels", "threads", "instructions", "driver"];
     let details: Vec<String> = record
         .device

@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The signal that came first; 0 for none.
-static ASKED: AtomicI32 = AtomicI32::new(0);
+static FIRST_SIGNAL: AtomicI32 = AtomicI32::new(0);
 
 /// A signal that asks to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal(i32);
 
 /// The signal that asked to stop, if one did.
-pub fn asked() -> Option<Signal> {
-    Some(Signal(ASKED.load(Ordering::Relaxed))).filter(|signal| signal.0 != 0)
+pub fn requested() -> Option<Signal> {
+    Some(Signal(FIRST_SIGNAL.load(Ordering::Relaxed))).filter(|signal| signal.0 != 0)
 }
 
 impl Signal {
@@ -71,16 +71,16 @@ fn watch_with(first: impl Fn(i32) + Send + 'static) {
     use signal_hook::iterator::Signals;
 
     // Signals ignored at start are left alone, as for background jobs and `nohup`.
-    let meant = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
+    let handled = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
     // Otherwise the system's default remains: the process ends.
-    let Ok(mut signals) = Signals::new(meant) else { return };
+    let Ok(mut signals) = Signals::new(handled) else { return };
     let listen = move || {
         let mut began = None;
         for signal in signals.forever() {
             match began {
                 None => {
                     began = Some(Instant::now());
-                    ASKED.store(signal, Ordering::Relaxed);
+                    FIRST_SIGNAL.store(signal, Ordering::Relaxed);
                     first(signal);
                 }
                 Some(began) if began.elapsed() < ECHO => {}
@@ -109,8 +109,8 @@ const ECHO: Duration = Duration::from_millis(300);
 
 #[cfg(unix)]
 fn end(signal: i32) -> ! {
-    static ENDS: AtomicBool = AtomicBool::new(false);
-    if ENDS.swap(true, Ordering::Relaxed) {
+    static ENDING: AtomicBool = AtomicBool::new(false);
+    if ENDING.swap(true, Ordering::Relaxed) {
         // Another thread is ending the process, but may wait for a blocked terminal.
         std::thread::sleep(GRACE);
     } else {

@@ -19,7 +19,7 @@ use crate::knn::{Measure, Ranking};
 use crate::printable;
 use crate::run::presets::{self, Data, Preset, PresetError};
 use crate::run::sweep::{Sweep, SweepRow};
-use crate::run::{EngineChoice, Engines, Phase, QuerySpec, RunSpec, stats, usual};
+use crate::run::{EngineChoice, Engines, Phase, QuerySpec, RunSpec, defaults, stats};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -79,7 +79,7 @@ pub struct SweepArgs {
     #[arg(
         long,
         value_name = "NUMBER",
-        value_parser = values::whole_in::<u32>(0..=values::MOST_REPEATS),
+        value_parser = values::whole_in::<u32>(0..=values::MAX_REPEATS),
         help_heading = "Measurement"
     )]
     warmup: Option<u32>,
@@ -87,8 +87,8 @@ pub struct SweepArgs {
     #[arg(
         long,
         value_name = "NUMBER",
-        default_value_t = usual::REPEATS,
-        value_parser = values::whole_in::<u32>(1..=values::MOST_REPEATS),
+        default_value_t = defaults::REPEATS,
+        value_parser = values::whole_in::<u32>(1..=values::MAX_REPEATS),
         help_heading = "Measurement"
     )]
     repeats: u32,
@@ -205,8 +205,8 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
         (Some(preset), source) => preset.sweep(source, args.source.seed.seed)?,
         (None, Some(source)) => {
             let base = RunSpec {
-                warmup: usual::WARMUP,
-                ..RunSpec::new(source, QuerySpec::Count(usual::QUERIES), usual::K)
+                warmup: defaults::WARMUP,
+                ..RunSpec::new(source, QuerySpec::Count(defaults::QUERIES), defaults::K)
             };
             Sweep { engines: vec![EngineChoice::Auto], ..Sweep::new(base) }
         }
@@ -257,7 +257,7 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
         sweep.work = None;
     } else if preset.is_some() && args.source.source().is_none() {
         // Default sizes are reduced if memory is short.
-        sweep.room = presets::room(&sweep);
+        sweep.free_memory = presets::free_memory(&sweep);
         if let Some(what) = sweep.halved() {
             output::note(&format!("not as published: {what}"));
         }
@@ -268,7 +268,7 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
 /// Resolves the columns and the metric of a file as `knn` does.
 fn infer(args: &SweepArgs, base: &mut RunSpec) -> anyhow::Result<()> {
     if matches!(base.data, Source::File { .. }) {
-        let columns::Choice { cloud, .. } = columns::read(&base.data, base.drop_nonfinite, None, None)?;
+        let columns::ChosenCloud { cloud, .. } = columns::read(&base.data, base.drop_nonfinite, None, None)?;
         if args.preset.is_none() {
             base.metric = values::ranking_of(args.method.metric.metric, &cloud)?.metric().unwrap_or_default();
         }
@@ -286,7 +286,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         None => None,
     };
     let mut sweep = sweep(args, preset)?;
-    if sweep.leaves_out {
+    if sweep.skip_unsupported {
         note_limits(&sweep);
     }
     let measures = measures(&sweep.engines);
@@ -296,11 +296,11 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         export::check(path)?;
     }
     args.record.check()?;
-    args.record.spare(&sweep.base)?;
+    args.record.protect_inputs(&sweep.base)?;
     let mut figure = match &args.figure {
         None => None,
         Some(path) => {
-            paths::spare(&sweep.base, [path.clone()])?;
+            paths::protect_inputs(&sweep.base, [path.clone()])?;
             export::check(path)?;
             Some(Figure::new(&sweep, preset)?)
         }
@@ -350,7 +350,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         if let (Some(figure), Ok(record)) = (&mut figure, &row.result) {
             figure.add(&row.spec.engine, record);
         }
-        let kept = row.result.ok().filter(|_| args.record.is_asked());
+        let kept = row.result.ok().filter(|_| args.record.is_requested());
         records.extend(kept.map(|record| schema.record(&Arc::new(record))));
         Ok::<_, anyhow::Error>(())
     })?;

@@ -37,15 +37,15 @@ pub fn is_usage(error: &anyhow::Error) -> bool {
         || error.is::<PresetError>()
         || error.is::<FigureError>()
         || error.is::<SizeError>()
-        || error.downcast_ref().is_some_and(of_problem)
-        || error.downcast_ref().is_some_and(of_cloud)
-        || error.downcast_ref().is_some_and(of_run)
-        || error.downcast_ref().is_some_and(of_batches)
-        || error.downcast_ref().is_some_and(of_lesson)
-        || error.downcast_ref().is_some_and(of_moments)
+        || error.downcast_ref().is_some_and(is_problem_usage)
+        || error.downcast_ref().is_some_and(is_cloud_usage)
+        || error.downcast_ref().is_some_and(is_run_usage)
+        || error.downcast_ref().is_some_and(is_batches_usage)
+        || error.downcast_ref().is_some_and(is_lesson_usage)
+        || error.downcast_ref().is_some_and(is_moments_usage)
 }
 
-fn of_problem(why: &ProblemError) -> bool {
+fn is_problem_usage(why: &ProblemError) -> bool {
     matches!(
         why,
         ProblemError::K { .. }
@@ -55,23 +55,23 @@ fn of_problem(why: &ProblemError) -> bool {
     )
 }
 
-fn of_cloud(why: &CloudError) -> bool {
+fn is_cloud_usage(why: &CloudError) -> bool {
     matches!(why, CloudError::Generate { .. })
 }
 
-fn of_run(why: &RunError) -> bool {
+fn is_run_usage(why: &RunError) -> bool {
     match why {
-        RunError::Problem(why) => of_problem(why),
-        RunError::Cloud(why) => of_cloud(why),
+        RunError::Problem(why) => is_problem_usage(why),
+        RunError::Cloud(why) => is_cloud_usage(why),
         _ => false,
     }
 }
 
-fn of_batches(why: &BatchError) -> bool {
-    matches!(why, BatchError::Run(why) if of_run(why))
+fn is_batches_usage(why: &BatchError) -> bool {
+    matches!(why, BatchError::Run(why) if is_run_usage(why))
 }
 
-fn of_lesson(why: &LessonError) -> bool {
+fn is_lesson_usage(why: &LessonError) -> bool {
     match why {
         LessonError::Width { .. }
         | LessonError::K { .. }
@@ -81,16 +81,16 @@ fn of_lesson(why: &LessonError) -> bool {
         | LessonError::Key { .. }
         | LessonError::KeyCount { .. }
         | LessonError::NoKeys { .. }
-        | LessonError::Place { .. } => true,
-        LessonError::Cloud(why) => of_cloud(why),
-        LessonError::Problem(why) => of_problem(why),
+        | LessonError::NotFinite { .. } => true,
+        LessonError::Cloud(why) => is_cloud_usage(why),
+        LessonError::Problem(why) => is_problem_usage(why),
         _ => false,
     }
 }
 
 /// Whether a step exists depends on the search, so an unknown step is not listed here. `lesson` and `gui`
 /// make it a usage error if no file is searched.
-fn of_moments(why: &MomentError) -> bool {
+fn is_moments_usage(why: &MomentError) -> bool {
     matches!(why, MomentError::Backwards { .. } | MomentError::None { .. })
 }
 
@@ -99,12 +99,12 @@ pub fn sentence(error: &clap::Error, arguments: &[OsString]) -> String {
     if let Some(word) = super::first_word(arguments)
         .and_then(|word| word.to_str())
         .filter(|_| error.kind() == ErrorKind::UnknownArgument)
-        && let Some(sentence) = no_command(word)
+        && let Some(sentence) = unknown_command(word)
     {
         return sentence;
     }
-    let mut what = words(error);
-    if let Some(tip) = way_out(error, arguments) {
+    let mut what = message(error);
+    if let Some(tip) = remedy(error, arguments) {
         what += &format!("; tip: {tip}");
     } else if error.kind() == ErrorKind::UnknownArgument && !what.contains("; tip:") {
         let command =
@@ -115,7 +115,7 @@ pub fn sentence(error: &clap::Error, arguments: &[OsString]) -> String {
 }
 
 /// Names that other programs use for our flags.
-const ELSEWHERE: [(&str, &str); 12] = [
+const FOREIGN_FLAGS: [(&str, &str); 12] = [
     ("-n", "k"),
     ("--neighbors", "k"),
     ("--neighbours", "k"),
@@ -136,7 +136,7 @@ fn command_of(arguments: &[OsString]) -> Option<clap::Command> {
 }
 
 /// clap's message, without usage and help.
-pub fn words(error: &clap::Error) -> String {
+pub fn message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let what = text.split("\n\nUsage:").next().unwrap_or(&text);
     let what = what.split("\n\nFor more information").next().unwrap_or(what);
@@ -154,21 +154,21 @@ pub fn words(error: &clap::Error) -> String {
 }
 
 /// The error for a first word that looks like a command but is neither a command nor a file.
-fn no_command(word: &str) -> Option<String> {
+fn unknown_command(word: &str) -> Option<String> {
     let is_word = word.starts_with(|first: char| first.is_ascii_alphabetic())
         && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     let names = names();
     if !is_word || names.iter().any(|name| name == word) || Path::new(word).exists() {
         return None;
     }
-    Some(match mistyped(word) {
+    Some(match mistyped_command(word) {
         Some(sentence) => sentence,
         None => format!("unknown command `{word}`; available: {}", names.join(", ")),
     })
 }
 
 /// The error for a word that resembles a command's name.
-pub fn mistyped(word: &str) -> Option<String> {
+pub fn mistyped_command(word: &str) -> Option<String> {
     let names = names();
     suggest(word, names.iter().map(String::as_str))
         .map(|meant| format!("unknown command `{word}`: did you mean `{meant}`?"))
@@ -179,7 +179,7 @@ fn names() -> Vec<String> {
 }
 
 /// A remedy, if the flag belongs to another command or a file was given without its flag.
-fn way_out(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+fn remedy(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(written)) =
         error.get(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)
     else {
@@ -193,7 +193,7 @@ fn way_out(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     if ["-o", "--out", "--output"].contains(&written.as_str()) && command.get_name() == "generate" {
         return Some("the file comes after the spec: `warpscope generate SPEC FILE`".to_owned());
     }
-    if let Some((_, ours)) = ELSEWHERE.iter().find(|(other, ours)| other == written && takes(ours)) {
+    if let Some((_, ours)) = FOREIGN_FLAGS.iter().find(|(other, ours)| other == written && takes(ours)) {
         return Some(format!("use --{ours}"));
     }
     if written.starts_with('-') || !takes("input") {

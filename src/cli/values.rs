@@ -13,7 +13,7 @@ use super::usage::invalid;
 use crate::cloud::{Axis, Globe, PointCloud, Source};
 use crate::engines::registry;
 use crate::knn::{INNER_PRODUCT, Metric, Ranking};
-use crate::run::{Declared, EngineChoice};
+use crate::run::{DeclaredMetric, EngineChoice};
 
 /// Parses `1000`, `1e3` or `1_000`.
 pub fn whole_number(text: &str) -> Option<u64> {
@@ -62,7 +62,7 @@ pub fn number_in(
 }
 
 /// Limit for repeats and warm-ups; more would take days.
-pub const MOST_REPEATS: u64 = 1_000_000;
+pub const MAX_REPEATS: u64 = 1_000_000;
 
 /// Parses a number from 1 to `u32::MAX`.
 pub fn at_least_one<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
@@ -116,11 +116,11 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for EngineParser<T> {
 ///
 /// # Errors
 /// The file declares the inner product.
-pub fn ranking_of(gave: Option<Ranking>, cloud: &PointCloud) -> anyhow::Result<Ranking> {
+pub fn ranking_of(given: Option<Ranking>, cloud: &PointCloud) -> anyhow::Result<Ranking> {
     let axes = cloud.axes();
-    let known = declared_ranking(cloud.source(), gave);
+    let known = declared_ranking(cloud.source(), given);
     match known {
-        Some(Ranking::InnerProduct) if gave.is_none() => {
+        Some(Ranking::InnerProduct) if given.is_none() => {
             bail!(
                 "the data are declared for inner products, which only `knn` supports; pass --metric l2 to \
                  use distances"
@@ -134,7 +134,7 @@ pub fn ranking_of(gave: Option<Ranking>, cloud: &PointCloud) -> anyhow::Result<R
 
 /// Notes which column is taken as longitude if the names do not decide it.
 pub fn note_assumed(axes: &[Axis]) {
-    if let Some(note) = Globe::of(axes).ok().and_then(|globe| globe.note(axes)) {
+    if let Some(note) = Globe::from_axes(axes).ok().and_then(|globe| globe.note(axes)) {
         output::note(&format!("{note}; override with --columns"));
     }
 }
@@ -142,13 +142,13 @@ pub fn note_assumed(axes: &[Axis]) {
 /// The metric if none was given: haversine for longitude and latitude, sky for positions in the sky, else
 /// l2. A note says so.
 fn default_metric(axes: &[Axis]) -> Metric {
-    if Globe::recognised(axes).is_some() {
+    if Globe::recognise(axes).is_some() {
         let (metric, what, unit) = if Globe::is_sky(axes) {
             (Metric::Sky, "positions in the sky", "degrees")
         } else {
             (Metric::Haversine, "longitude and latitude", "km")
         };
-        output::chosen(
+        output::note_choice(
             &format!(
                 "{what}: using metric {metric}, in {unit}; --metric l2 treats degrees as plane coordinates"
             ),
@@ -157,15 +157,15 @@ fn default_metric(axes: &[Axis]) -> Metric {
         return metric;
     }
     if let Some(why) = Globe::not_degrees(axes) {
-        output::chosen(&format!("{why}: using metric l2, columns as plane coordinates"), true);
+        output::note_choice(&format!("{why}: using metric l2, columns as plane coordinates"), true);
     }
     Metric::L2
 }
 
-/// The ranking that a file declares, if the user `gave` none. A note says so.
-pub fn declared_ranking(source: &Source, gave: Option<Ranking>) -> Option<Ranking> {
-    let (Source::File { path, .. }, None) = (source, gave) else { return gave };
-    let declared = Declared::of(path)?;
+/// The ranking that a file declares, if the user `given` none. A note says so.
+pub fn declared_ranking(source: &Source, given: Option<Ranking>) -> Option<Ranking> {
+    let (Source::File { path, .. }, None) = (source, given) else { return given };
+    let declared = DeclaredMetric::read(path)?;
     if let Some(sentence) = declared.sentence() {
         output::note(&format!("{sentence}: {}", path.display()));
     }
@@ -174,21 +174,21 @@ pub fn declared_ranking(source: &Source, gave: Option<Ranking>) -> Option<Rankin
 
 /// Parses the name of a metric.
 pub fn metrics() -> impl TypedValueParser<Value = Ranking> {
-    Names { products: false }
+    RankingParser { products: false }
 }
 
 /// Parses the name of a metric or of the inner product.
 pub fn rankings() -> impl TypedValueParser<Value = Ranking> {
-    Names { products: true }
+    RankingParser { products: true }
 }
 
 #[derive(Clone, Copy)]
-struct Names {
+struct RankingParser {
     /// Whether the inner product is accepted.
     products: bool,
 }
 
-impl Names {
+impl RankingParser {
     fn offered(self) -> Vec<PossibleValue> {
         let about = |metric| match metric {
             Metric::L2 => "Euclidean distance (squared distances are compared)",
@@ -210,11 +210,11 @@ impl Names {
     }
 
     /// The ranking of a name, or why it is refused; `None` for an unknown name.
-    fn known(self, name: &str) -> Option<Result<Ranking, String>> {
+    fn ranking(self, name: &str) -> Option<Result<Ranking, String>> {
         if let Some(metric) = Metric::named(name) {
             return Some(Ok(Ranking::Distance(metric)));
         }
-        Some(match Ranking::by_any_name(name) {
+        Some(match Ranking::from_alias(name) {
             Some(Ranking::InnerProduct) if self.products && ["ip", INNER_PRODUCT].contains(&name) => {
                 Ok(Ranking::InnerProduct)
             }
@@ -224,7 +224,7 @@ impl Names {
                     .to_owned())
             }
             Some(here) => Err(format!("use {}", here.name())),
-            None if !Ranking::is_not_offered(name) => return None,
+            None if !Ranking::is_unsupported(name) => return None,
             None => {
                 let names: Vec<String> =
                     self.offered().iter().map(|value| value.get_name().to_owned()).collect();
@@ -234,7 +234,7 @@ impl Names {
     }
 }
 
-impl TypedValueParser for Names {
+impl TypedValueParser for RankingParser {
     type Value = Ranking;
 
     fn parse_ref(
@@ -243,7 +243,7 @@ impl TypedValueParser for Names {
         argument: Option<&Arg>,
         value: &OsStr,
     ) -> Result<Ranking, clap::Error> {
-        match value.to_str().and_then(|name| self.known(name)) {
+        match value.to_str().and_then(|name| self.ranking(name)) {
             Some(known) => known.map_err(|why| invalid(command, argument, value, &why)),
             // clap's own message, with a similar name if there is one; clap never accepts an unknown name.
             None => PossibleValuesParser::new(self.offered())
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn metric_names_of_other_programs_are_mapped_to_ours() {
-        let known = |name: &str| Names { products: true }.known(name);
+        let known = |name: &str| RankingParser { products: true }.ranking(name);
         assert_eq!(
             (known("ip"), known("inner-product")),
             (Some(Ok(Ranking::InnerProduct)), Some(Ok(Ranking::InnerProduct)))
@@ -310,8 +310,8 @@ mod tests {
         let not_offered = known("manhattan").expect("it is known").expect_err("it is not offered");
         assert!(not_offered.starts_with("not supported; available: l2, "), "{not_offered}");
         assert!(
-            Names { products: false }
-                .known("dot")
+            RankingParser { products: false }
+                .ranking("dot")
                 .is_some_and(|dot| dot.is_err_and(|why| why.contains("--metric inner-product")))
         );
         assert_eq!((known("haversin"), known("cosine")), (None, Some(Ok(Ranking::Distance(Metric::Cosine)))));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::answers::{self, Answers};
 use super::bar::Bar;
-use super::columns::Searched;
+use super::columns::SearchedColumns;
 use super::flags::{EngineListArgs, JsonArgs, ProblemArgs, ThreadsArgs};
 use super::job::Job;
 use super::{output, queries};
@@ -14,7 +14,7 @@ use crate::knn::{Method, Metric, Neighbors, Problem};
 use crate::run::answers::recall::{self, RecallAt, Truth};
 use crate::run::answers::{AnswersVerdict, check};
 use crate::run::verify::own_values::{OwnValues, Values};
-use crate::run::verify::{EngineVerdict, Verified, count_alike, verify};
+use crate::run::verify::{EngineVerdict, Verified, have_comparable_counters, verify};
 use crate::run::{EngineChoice, Engines, RunSpec};
 
 /// The version of the layout of `--json`.
@@ -67,7 +67,7 @@ struct Report<'a> {
     k: usize,
     metric: &'static str,
     #[serde(flatten)]
-    searched: Searched,
+    searched: SearchedColumns,
     /// What the verdict covers: answers are exact on the coordinates as searched.
     exact_on: &'static str,
     agreed: bool,
@@ -89,11 +89,11 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         request.check()?;
     }
     let job = request.load()?;
-    let (problem, queries) = (job.problem()?, job.queried()?);
+    let (problem, queries) = (job.problem()?, job.cloud_of_queries()?);
     let Job { spec, cloud, query_cloud, searched, .. } = job;
     // Refuses work that would take too long before the engines run.
     let values = args.f64.then(|| Values::new(&problem, &cloud, &queries)).transpose()?;
-    let Verified { verdicts, right } = verify(
+    let Verified { verdicts, correct: right } = verify(
         &problem,
         &args.named(),
         args.engine.device.device,
@@ -106,7 +106,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let file_values = values.zip(right.as_ref()).map(compare).transpose()?;
     let reference = answers
         .as_ref()
-        .map(|answers| Reference::of(answers, &problem, spec.metric, [&cloud, &queries], right.as_ref()))
+        .map(|answers| Reference::check(answers, &problem, spec.metric, [&cloud, &queries], right.as_ref()))
         .transpose()?;
     if args.json.json {
         let wrong_answers = reference.as_ref().and_then(|reference| reference.verdict.mismatch.as_ref());
@@ -211,7 +211,7 @@ fn table(verdicts: &[EngineVerdict]) -> String {
                 text::thousands(verdict.ties),
                 match verdict.equal_to {
                     None => "–".to_owned(),
-                    Some(other) if verdict.counted && count_alike(other, verdict.engine) => {
+                    Some(other) if verdict.counted && have_comparable_counters(other, verdict.engine) => {
                         format!("{other}, counters too")
                     }
                     Some(other) => other.to_string(),
@@ -247,7 +247,7 @@ impl Reference {
     ///
     /// # Errors
     /// When there is nothing to compare.
-    pub fn of(
+    pub fn check(
         answers: &Answers,
         problem: &Problem,
         metric: Metric,
@@ -275,9 +275,9 @@ impl Reference {
         let Self { path, verdict: verdict @ AnswersVerdict { queries, wrong, mismatch, .. }, recall } = self;
         let Some(why) = mismatch else { return Ok(()) };
         let mean = recall.as_ref().map(|at| at.spread.mean);
-        if verdict.seem_to_others(mean) {
+        if verdict.suggests_other_queries(mean) {
             let of = format!("{} of {}", text::thousands(*wrong), text::count(*queries, "query", "queries"));
-            let asked = queries::about(spec, axes);
+            let asked = queries::describe(spec, axes);
             anyhow::bail!(
                 "wrong reference answers: {of}; the file seems to answer other queries than {asked}, or to \
                  use another cloud or metric; pass the --queries, --seed, --input and --metric it was made \
@@ -399,9 +399,9 @@ mod tests {
         let text = |wrong, recalls: Option<&[f64]>| {
             let recall = recalls.map(|recalls| RecallAt {
                 k: 10,
-                spread: Spread::of(recalls.iter().copied()).unwrap(),
+                spread: Spread::new(recalls.iter().copied()).unwrap(),
                 perfect: recalls.iter().filter(|&&recall| recall == 1.0).count() as u64,
-                untold: 0,
+                undecided: 0,
             });
             Reference {
                 path: "a.csv".to_owned(),

@@ -10,7 +10,7 @@ use super::paths::ending_in;
 use super::usage::Usage;
 use super::values;
 use crate::cloud::generate;
-use crate::lesson::lessons::{self, Choice};
+use crate::lesson::lessons::{self, Overrides};
 use crate::lesson::moments;
 use crate::run::recording;
 
@@ -50,7 +50,12 @@ pub struct WindowArgs {
     )]
     size: Size,
     /// Theme [default: system; with --pane: light]
-    #[arg(long, value_parser = PossibleValuesParser::new(LOOKS), requires = "drawn", help_heading = WITH)]
+    #[arg(
+        long,
+        value_parser = PossibleValuesParser::new(LOOKS),
+        requires = "drawn",
+        help_heading = WITH_PICTURE
+    )]
     look: Option<String>,
     /// Draw one pane alone, with its legend and a title
     ///
@@ -60,17 +65,17 @@ pub struct WindowArgs {
         value_parser = PossibleValuesParser::new(PANES),
         requires = "drawn",
         conflicts_with_all = ["lesson", "frames"],
-        help_heading = WITH
+        help_heading = WITH_PICTURE
     )]
     pane: Option<String>,
     /// Title of the pane [default: what it shows]; "" for none
-    #[arg(long, value_name = "TEXT", requires = "pane", help_heading = WITH)]
+    #[arg(long, value_name = "TEXT", requires = "pane", help_heading = WITH_PICTURE)]
     title: Option<String>,
     /// Omit the legend of the pane
-    #[arg(long, requires = "pane", help_heading = WITH)]
+    #[arg(long, requires = "pane", help_heading = WITH_PICTURE)]
     no_legend: bool,
     /// Label the query and its neighbours in plane and space
-    #[arg(long, requires = "pane", help_heading = WITH)]
+    #[arg(long, requires = "pane", help_heading = WITH_PICTURE)]
     names: bool,
     /// Scale of text and controls, 0.75 to 3
     #[arg(
@@ -79,7 +84,7 @@ pub struct WindowArgs {
         value_name = "FACTOR",
         value_parser = values::number_in(0.75..=3.0),
         requires = "drawn",
-        help_heading = WITH
+        help_heading = WITH_PICTURE
     )]
     scale: f32,
     /// Step of the lesson to show [default: start of its part]
@@ -89,11 +94,11 @@ pub struct WindowArgs {
         requires = "drawn",
         requires = "lesson",
         value_parser = values::whole::<usize>,
-        help_heading = WITH
+        help_heading = WITH_PICTURE
     )]
     at: Option<usize>,
     /// Show only the lesson, in large type
-    #[arg(long, requires = "drawn", requires = "lesson", help_heading = WITH)]
+    #[arg(long, requires = "drawn", requires = "lesson", help_heading = WITH_PICTURE)]
     presenter: bool,
     /// Measure frame times of an orbit, without a window
     ///
@@ -121,7 +126,7 @@ pub struct WindowArgs {
         value_parser = values::at_least_one::<u32>,
         requires = "drawn",
         conflicts_with = "lesson",
-        help_heading = WITH
+        help_heading = WITH_PICTURE
     )]
     queries: Option<u32>,
     /// Timed repeats; with --pane engines, of each engine
@@ -131,7 +136,7 @@ pub struct WindowArgs {
         value_parser = values::whole_in::<u32>(1..=100_000),
         requires = "drawn",
         conflicts_with = "lesson",
-        help_heading = WITH
+        help_heading = WITH_PICTURE
     )]
     repeats: Option<u32>,
     /// Draw two axes instead of three
@@ -160,7 +165,7 @@ impl WindowArgs {
     }
 }
 
-const WITH: &str = "With --png or --svg";
+const WITH_PICTURE: &str = "With --png or --svg";
 
 /// Panes that can be drawn alone.
 const PANES: [&str; 7] = ["plane", "space", "timings", "timeline", "counts", "convergence", "engines"];
@@ -199,21 +204,21 @@ fn size(text: &str) -> Result<Size, String> {
 
 fn pixels(text: &str) -> Result<[u32; 2], String> {
     /// Limits of every adapter: pixels per side, and in total, at four bytes each in a buffer.
-    const MOST: u32 = 8192;
-    const AREA: u64 = (128 << 20) / 4;
+    const MAX_SIDE: u32 = 8192;
+    const MAX_PIXELS: u64 = (128 << 20) / 4;
     let parsed = text
         .split_once(['x', '×'])
         .and_then(|(width, height)| Some([width.trim().parse().ok()?, height.trim().parse().ok()?]));
     match parsed {
-        Some(size) if size.iter().all(|side| (64..=MOST).contains(side)) => {
+        Some(size) if size.iter().all(|side| (64..=MAX_SIDE).contains(side)) => {
             let area = size.iter().map(|&side| u64::from(side)).product::<u64>();
-            if area <= AREA {
+            if area <= MAX_PIXELS {
                 Ok(size)
             } else {
-                Err(format!("{area} pixels: at most {AREA} are supported, such as 8192x4096"))
+                Err(format!("{area} pixels: at most {MAX_PIXELS} are supported, such as 8192x4096"))
             }
         }
-        Some(_) => Err(format!("each side must be between 64 and {MOST} pixels")),
+        Some(_) => Err(format!("each side must be between 64 and {MAX_SIDE} pixels")),
         None => Err("expected WIDTHxHEIGHT, such as 1280x720".to_owned()),
     }
 }
@@ -242,7 +247,7 @@ pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
 
 /// Refuses a step that the lesson does not have; the lesson alone decides this, so it is a usage error.
 fn check_position(lesson: u32, at: usize) -> anyhow::Result<()> {
-    let takes = lessons::lesson(lesson)?.record(Choice::default(), &Bar::new("recording the lesson"))?;
+    let takes = lessons::lesson(lesson)?.record(Overrides::default(), &Bar::new("recording the lesson"))?;
     // The window opens a lesson with its first recording.
     match takes.first().map(|take| moments::check(&take.recording, at)) {
         Some(Err(why)) => bail!(Usage(why.to_string())),
@@ -254,7 +259,7 @@ fn check_position(lesson: u32, at: usize) -> anyhow::Result<()> {
 fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Result<()> {
     use crate::app::state::PaneKind;
     use crate::app::tokens::Look;
-    use crate::app::{Alone, Headless, PictureSize};
+    use crate::app::{Headless, PictureSize, SinglePane};
     /// Size of the window behind a pane that is drawn at its own size.
     const WINDOW: [u32; 2] = [1280, 800];
     let usual = if args.pane.is_some() { "light" } else { "system" };
@@ -272,7 +277,7 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
     ];
     let kind =
         args.pane.as_deref().and_then(|pane| PANES.iter().position(|name| *name == pane)).map(|at| kinds[at]);
-    let pane = kind.map(|pane| Alone {
+    let pane = kind.map(|pane| SinglePane {
         pane,
         size: match args.size {
             Size::Pixels(_) => PictureSize::Window,
@@ -312,16 +317,16 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     use std::sync::Arc;
 
     use super::output;
-    use crate::app::{FrameBench, FrameTimes, Heard, Method, measure_frames};
+    use crate::app::{BenchEvent, FrameBench, FrameTimes, Method, measure_frames};
     use crate::cloud::{self, Source};
-    use crate::run::usual;
+    use crate::run::defaults;
     use crate::text;
 
     let source = match (&args.file, &args.generate) {
         (Some(path), _) => Source::File { path: path.clone(), columns: Default::default() },
         (None, spec) => {
             let usual = if args.plane { "uniform:n=1e6,d=2" } else { "uniform:n=1e6,d=3" };
-            Source::Generate { spec: spec.clone().unwrap_or_else(|| usual.to_owned()), seed: usual::SEED }
+            Source::Generate { spec: spec.clone().unwrap_or_else(|| usual.to_owned()), seed: defaults::SEED }
         }
     };
     crate::app::leave_displays();
@@ -335,9 +340,9 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     let report = {
         let bar = Bar::new("");
         let mut stage = bar.stage();
-        measure_frames(&cloud, &bench, &mut |heard| match heard {
-            Heard::Stage(what, fraction) => _ = stage(what, fraction),
-            Heard::Row(row) => {
+        measure_frames(&cloud, &bench, &mut |event| match event {
+            BenchEvent::Stage(what, fraction) => _ = stage(what, fraction),
+            BenchEvent::Row(row) => {
                 bar.line(&format!("{}: {} a frame", row.name(), text::time(row.quantile(0.5))))
             }
         })?
@@ -389,12 +394,12 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
 
 #[cfg(not(feature = "gui"))]
 fn measure(_args: &WindowArgs, _frames: u32) -> anyhow::Result<()> {
-    bail!("{WITHOUT}")
+    bail!("{NO_WINDOW}")
 }
 
 #[cfg(not(feature = "gui"))]
 fn draw(_args: &WindowArgs, _lesson: Option<u32>, _files: &[PathBuf]) -> anyhow::Result<()> {
-    bail!("{WITHOUT}")
+    bail!("{NO_WINDOW}")
 }
 
 /// Opens the window on a file, and on a lesson if given.
@@ -411,12 +416,12 @@ pub fn open(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
     #[cfg(not(feature = "gui"))]
     {
         let _ = lesson;
-        bail!("{WITHOUT}");
+        bail!("{NO_WINDOW}");
     }
 }
 
 #[cfg(not(feature = "gui"))]
-const WITHOUT: &str = "cannot open the window: this build excludes it; build with `cargo build --release`, \
+const NO_WINDOW: &str = "cannot open the window: this build excludes it; build with `cargo build --release`, \
                        or see `warpscope --help` for commands that work without it";
 
 fn check(file: Option<&Path>) -> anyhow::Result<()> {
@@ -426,8 +431,8 @@ fn check(file: Option<&Path>) -> anyhow::Result<()> {
             .exists()
     };
     match file.filter(|file| !there(file)) {
-        // A mistyped subcommand lands here too.
-        Some(file) if let Some(sentence) = file.to_str().and_then(super::usage::mistyped) => {
+        // A mistyped_command subcommand lands here too.
+        Some(file) if let Some(sentence) = file.to_str().and_then(super::usage::mistyped_command) => {
             bail!(Usage(sentence))
         }
         Some(file) => bail!("no such file or subcommand (see --help): {}", file.display()),

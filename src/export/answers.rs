@@ -22,7 +22,7 @@ pub struct Context<'a> {
 impl Provenance {
     /// The provenance of a record's neighbours.
     pub(super) fn of_run(record: &RunRecord) -> Self {
-        Self::of(&record.spec, &record.cloud, record.query_cloud.as_deref())
+        Self::new(&record.spec, &record.cloud, record.query_cloud.as_deref())
     }
 }
 
@@ -45,7 +45,7 @@ pub fn table<'a>(batch: Batch<'a>, columns: &'a FileColumns, provenance: &Proven
 
 /// The columns from `rank` on, and the file's coordinates, for a batch of one query. Missing neighbours have
 /// no coordinates.
-pub fn of_query<'a>(batch: Batch<'a>, columns: &'a FileColumns) -> Table<'a> {
+pub fn query_table<'a>(batch: Batch<'a>, columns: &'a FileColumns) -> Table<'a> {
     let table = Table::new(batch.len());
     let table = match batch.queries {
         Some((_, rows)) => columns.with_queries(table, move |_| rows[0]),
@@ -167,7 +167,7 @@ impl FileColumns {
         table: Table<'a>,
         row_of: impl Fn(usize) -> u32 + Copy + 'a,
     ) -> Table<'a> {
-        added(table, "query_", &self.queries, row_of)
+        add_columns(table, "query_", &self.queries, row_of)
     }
 
     /// Adds the neighbours' columns, without values where `row_of` is [`NONE`].
@@ -176,35 +176,37 @@ impl FileColumns {
         table: Table<'a>,
         row_of: impl Fn(usize) -> u32 + Copy + 'a,
     ) -> Table<'a> {
-        added(table, "", &self.neighbors, row_of)
+        add_columns(table, "", &self.neighbors, row_of)
     }
 }
 
-fn added<'a>(
+fn add_columns<'a>(
     table: Table<'a>,
     prefix: &str,
-    beside: &'a JoinedColumns,
+    joined: &'a JoinedColumns,
     row_of: impl Fn(usize) -> u32 + Copy + 'a,
 ) -> Table<'a> {
-    let there = move |at: usize| Some(row_of(at)).filter(|&row| row != NONE).map(|row| row as usize);
-    beside.columns.iter().fold(table, |table, JoinedColumn { name, values }| {
-        let name = untaken(&table, format!("{prefix}{name}"));
+    let row_at = move |at: usize| Some(row_of(at)).filter(|&row| row != NONE).map(|row| row as usize);
+    joined.columns.iter().fold(table, |table, JoinedColumn { name, values }| {
+        let name = unique_name(&table, format!("{prefix}{name}"));
         match values {
             JoinedValues::Whole(numbers) => table.with(name, move |at| {
-                there(at)
+                row_at(at)
                     .map(|row| numbers[row])
                     .filter(|number| !number.is_nan())
                     .map(|number| number as i64)
             }),
             JoinedValues::Numbers(numbers) => table
-                .with(name, move |at| there(at).map(|row| numbers[row]).filter(|number| !number.is_nan())),
-            JoinedValues::Texts(texts) => table.with(name, move |at| there(at).and_then(|row| texts.of(row))),
+                .with(name, move |at| row_at(at).map(|row| numbers[row]).filter(|number| !number.is_nan())),
+            JoinedValues::Texts(texts) => {
+                table.with(name, move |at| row_at(at).and_then(|row| texts.get(row)))
+            }
         }
     })
 }
 
 /// Prefixes the name with `file_` until it is unique in the table.
-fn untaken(table: &Table<'_>, mut name: String) -> String {
+fn unique_name(table: &Table<'_>, mut name: String) -> String {
     while table.columns().iter().any(|column| column.name == name) {
         name.insert_str(0, "file_");
     }

@@ -5,24 +5,24 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::{ExportError, answers, tables, trace};
-use crate::files::{self, Batch, Ours};
-use crate::run::compare::{MOST_RUN_BYTES, NEIGHBORS, RUN, TIMINGS};
+use crate::files::{self, Batch, IsOwn};
+use crate::run::compare::{MAX_RUN_BYTES, NEIGHBORS, RUN, TIMINGS};
 use crate::run::{self, RunFile, RunFileError, RunRecord};
 
 /// A folder created for output, with its missing parents; removed again if nothing is written to it.
 #[derive(Debug)]
-pub struct MadeFolder {
+pub struct OutputFolder {
     /// The folders that were created, outermost first.
     made: Vec<(PathBuf, files::Live)>,
 }
 
-impl MadeFolder {
+impl OutputFolder {
     /// Creates a folder with its missing parents, and completes or undoes interrupted writes there. `ours`
-    /// selects the files: [`of_run`] or [`super::lesson::of_film`].
+    /// selects the files: [`is_run_file`] or [`super::lesson::is_frame_file`].
     ///
     /// # Errors
     /// [`ExportError::Io`] with the folder's path.
-    pub fn new(dir: &Path, ours: Ours) -> Result<Self, ExportError> {
+    pub fn new(dir: &Path, ours: IsOwn) -> Result<Self, ExportError> {
         let mut missing: Vec<&Path> =
             dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).collect();
         missing.reverse();
@@ -48,7 +48,7 @@ impl MadeFolder {
     }
 }
 
-impl Drop for MadeFolder {
+impl Drop for OutputFolder {
     fn drop(&mut self) {
         for (folder, _) in self.made.iter().rev() {
             // Fails, as intended, if the folder is not empty.
@@ -65,13 +65,13 @@ impl Drop for MadeFolder {
 pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
     // Every run writes `run.json`, so the other files are a run's if it exists.
-    if files::place(dir, RUN).is_none()
+    if files::locate(dir, RUN).is_none()
         && let Some(file) = FOLDER_FILES.into_iter().find(|file| dir.join(file).is_file())
     {
         return Err(ExportError::NoRun { file, path: dir.to_owned() });
     }
-    if let Some(json) = files::place(dir, RUN)
-        && files::read_small(&json, MOST_RUN_BYTES)
+    if let Some(json) = files::locate(dir, RUN)
+        && files::read_small(&json, MAX_RUN_BYTES)
             .is_ok_and(|text| matches!(RunFile::read(&text), Err(RunFileError::Content(_))))
     {
         return Err(ExportError::OtherJson { path: dir.to_owned() });
@@ -84,37 +84,40 @@ pub const FOLDER_FILES: [&str; 7] =
     [TIMINGS, tables::MERGES, tables::COUNTERS, "convergence.csv", "trace.json", NEIGHBORS, RUN];
 
 /// Whether a run's folder may have a file of this name. Other files there are left alone.
-pub fn of_run(name: &str) -> bool {
+pub fn is_run_file(name: &str) -> bool {
     FOLDER_FILES.contains(&name)
 }
 
 /// Neighbours written to a folder unless requested explicitly: 340 MB.
-pub const MOST_NEIGHBORS: usize = 1 << 24;
+pub const MAX_NEIGHBORS: usize = 1 << 24;
 
 /// Writes [`FOLDER_FILES`] to a folder, creating it if necessary, and returns the paths written. For engines
-/// without counters, the CSV of counters has only a header; more than [`MOST_NEIGHBORS`] neighbours are
+/// without counters, the CSV of counters has only a header; more than [`MAX_NEIGHBORS`] neighbours are
 /// skipped. All files of an earlier run are replaced or removed together; on failure they remain unchanged.
 /// Other files in the folder stay.
 ///
 /// # Errors
 /// [`ExportError::Io`] with the path of the file that failed.
 pub fn folder(record: &RunRecord, dir: &Path) -> Result<Vec<PathBuf>, ExportError> {
-    folder_with(record, MOST_NEIGHBORS, dir)
+    folder_with(record, MAX_NEIGHBORS, dir)
 }
 
 pub(super) fn folder_with(
     record: &RunRecord,
-    most_neighbors: usize,
+    max_neighbors: usize,
     dir: &Path,
 ) -> Result<Vec<PathBuf>, ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    let mut run =
-        Files { batch: Batch::new(dir, of_run).map_err(ExportError::io(dir))?, dir, written: Vec::new() };
+    let mut run = Files {
+        batch: Batch::new(dir, is_run_file).map_err(ExportError::io(dir))?,
+        dir,
+        written: Vec::new(),
+    };
     run.write(TIMINGS, |out| tables::timings(record).csv(out))?;
     run.write(tables::counters_file(record), |out| tables::counters(record).csv(out))?;
     run.write("convergence.csv", |out| tables::convergence(record).csv(out))?;
     run.write("trace.json", |out| trace(record, out))?;
-    if record.neighbors.indices.len() <= most_neighbors {
+    if record.neighbors.indices.len() <= max_neighbors {
         run.write(NEIGHBORS, |out| {
             answers::arrays(run::Batch::of_run(record, 0..record.neighbors.queries(), 0), out)
         })?;
@@ -124,7 +127,7 @@ pub(super) fn folder_with(
         serde_json::to_writer_pretty(&mut *out, &record.head)?;
         writeln!(out)
     })?;
-    run.put()
+    run.commit()
 }
 
 /// The files of a run, before they are moved to their folder.
@@ -145,7 +148,7 @@ impl Files<'_> {
         Ok(())
     }
 
-    fn put(self) -> Result<Vec<PathBuf>, ExportError> {
+    fn commit(self) -> Result<Vec<PathBuf>, ExportError> {
         // Files of an earlier run would be mistaken for this one's. Without a `run.json`, they are not ours
         // to delete.
         let replaces = self.dir.join(RUN).exists();

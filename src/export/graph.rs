@@ -65,7 +65,7 @@ pub fn linked(
     if links == Links::Directed || form == GraphForm::Umap {
         return form.write(graph, cloud, path, progress);
     }
-    let linked = Linked::of(graph, links, progress).map_err(|why| match why {
+    let linked = Linked::new(graph, links, progress).map_err(|why| match why {
         LinkError::Cancelled(_) => ExportError::Cancelled,
         LinkError::Memory(short) => no_memory(short, path),
     })?;
@@ -80,16 +80,16 @@ pub fn linked(
 }
 
 /// Iterates over the points while writing, reporting progress and stopping on cancellation.
-struct Watch<'a> {
+struct PointProgress<'a> {
     progress: &'a dyn Progress,
     /// Number of passes over the points.
-    times: usize,
+    passes: usize,
     done: Cell<u64>,
 }
 
-impl<'a> Watch<'a> {
-    fn new(progress: &'a dyn Progress, times: usize) -> Self {
-        Self { progress, times, done: Cell::new(0) }
+impl<'a> PointProgress<'a> {
+    fn new(progress: &'a dyn Progress, passes: usize) -> Self {
+        Self { progress, passes, done: Cell::new(0) }
     }
 
     fn points(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
@@ -97,7 +97,7 @@ impl<'a> Watch<'a> {
             let done = self.done.get();
             self.done.set(done + 1);
             if done.is_multiple_of(1 << 12) {
-                self.progress.update(done, (n * self.times) as u64);
+                self.progress.update(done, (n * self.passes) as u64);
             }
             !self.progress.cancelled()
         })
@@ -130,7 +130,7 @@ pub fn edges<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
     Table::new(graph.len() * width)
         .with("row", move |edge| record(edge / width))
         .with("rank", move |edge| (edge % width) as u32)
-        .with("neighbor", move |edge| record(graph.of(edge / width).0[edge % width] as usize))
+        .with("neighbor", move |edge| record(graph.neighbors(edge / width).0[edge % width] as usize))
         .with("distance", move |edge| graph.distance(edge / width, edge % width))
 }
 
@@ -157,13 +157,13 @@ pub fn umap(
 ) -> Result<(), ExportError> {
     check_width(graph, path)?;
     let (n, width) = (graph.len(), graph.k() + 1);
-    let watch = Watch::new(progress, 2);
+    let watch = PointProgress::new(progress, 2);
     watch.write(path, |out| {
         let mut npz = Npz::new(out);
         let places = || watch.points(n).flat_map(move |point| (0..width).map(move |rank| (point, rank)));
         let index = |(point, rank): (usize, usize)| match rank.checked_sub(1) {
             None => point as i32,
-            Some(rank) => graph.of(point).0.get(rank).map_or(-1, |&other| other as i32),
+            Some(rank) => graph.neighbors(point).0.get(rank).map_or(-1, |&other| other as i32),
         };
         let distance = |(point, rank): (usize, usize)| match rank.checked_sub(1) {
             None => 0.0,
@@ -187,7 +187,7 @@ pub fn csr(
     progress: &dyn Progress,
 ) -> Result<(), ExportError> {
     sparse(
-        (graph, |point| graph.of(point).0.iter().copied(), |point| graph.distances(point)),
+        (graph, |point| graph.neighbors(point).0.iter().copied(), |point| graph.distances(point)),
         cloud,
         path,
         progress,
@@ -207,7 +207,7 @@ fn sparse<O: ExactSizeIterator<Item = u32>, D: Iterator<Item = f64>>(
     for point in 0..n {
         starts[point + 1] = starts[point] + others(point).len() as i64;
     }
-    let watch = Watch::new(progress, 2);
+    let watch = PointProgress::new(progress, 2);
     watch.write(path, |out| {
         let mut npz = Npz::new(out);
         let count = starts[n];
@@ -233,7 +233,7 @@ fn sparse<O: ExactSizeIterator<Item = u32>, D: Iterator<Item = f64>>(
     })
 }
 
-fn no_memory(short: memory::Short, path: &Path) -> ExportError {
+fn no_memory(short: memory::InsufficientMemory, path: &Path) -> ExportError {
     ExportError::Memory {
         what: "the graph".to_owned(),
         short,
@@ -265,29 +265,29 @@ fn finish(mut npz: Npz<&mut BufWriter<File>>, graph: &KnnGraph<'_>, cloud: &Poin
 }
 
 /// `row` and the columns of each analysis; `rows` are the rows of the graph's points.
-pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, of: &'a Analysis) -> Table<'a> {
+pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, analysis: &'a Analysis) -> Table<'a> {
     let mut table = Table::new(rows.len()).with("row", |point| cloud.record(rows[point] as usize));
-    if let Some(values) = &of.density {
+    if let Some(values) = &analysis.density {
         table = table.with("k_distance", |point| values[point]);
     }
-    if let Some(values) = &of.lof {
+    if let Some(values) = &analysis.lof {
         table = table.with("lof", |point| values[point]);
     }
-    if let Some(values) = &of.occurrences {
+    if let Some(values) = &analysis.occurrences {
         table = table.with("k_occurrence", |point| values[point]);
     }
-    if let Some(values) = &of.lid {
+    if let Some(values) = &analysis.lid {
         table = table.with("lid", |point| values[point]);
     }
-    if let Some((labels, votes)) = &of.labels {
+    if let Some((labels, votes)) = &analysis.labels {
         let name = |place: Option<u32>| place.map(|place| labels.names()[place as usize].as_str());
         table = table
-            .with("label", move |point| name(labels.of(point)))
+            .with("label", move |point| name(labels.label(point)))
             .with("same_label", |point| votes[point].same)
             .with("predicted_label", move |point| name(votes[point].predicted));
     }
-    if let Some(groups) = &of.duplicates {
-        let group = |point: usize| groups.sets.of[point];
+    if let Some(groups) = &analysis.duplicates {
+        let group = |point: usize| groups.sets.group_of[point];
         table = table
             .with("duplicate_group", group)
             .with("duplicate_group_size", move |point| {
@@ -297,11 +297,11 @@ pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, of: &'a Analysis) ->
                 group(point).map(|group| u32::from(groups.open[group as usize]))
             });
     }
-    if let Some(values) = &of.overlap {
+    if let Some(values) = &analysis.overlap {
         table = table.with("overlap", |point| values[point]);
     }
-    if let Some(sets) = &of.components {
-        table = table.with("component", |point| sets.of[point]);
+    if let Some(sets) = &analysis.components {
+        table = table.with("component", |point| sets.group_of[point]);
     }
     table
 }
@@ -396,9 +396,9 @@ mod tests {
         );
     }
     /// Counts reports, and cancels after some.
-    struct After(std::sync::atomic::AtomicUsize);
+    struct CancelAfter(std::sync::atomic::AtomicUsize);
 
-    impl Progress for After {
+    impl Progress for CancelAfter {
         fn update(&self, done: u64, total: u64) {
             assert!(done <= total, "{done} of {total}");
             let left = &self.0;
@@ -422,19 +422,20 @@ mod tests {
             let path = folder.path().join(name);
             std::fs::write(&path, "before").unwrap();
             // A table of text checks for cancellation only once in thousands of rows.
-            let stops = After(usize::from(form != GraphForm::Edges).into());
+            let stops = CancelAfter(usize::from(form != GraphForm::Edges).into());
             let error = form.write(&graph, &record.cloud, &path, &stops).unwrap_err();
             assert!(
                 matches!(error, ExportError::Cancelled) && std::fs::read(&path).unwrap() == b"before",
                 "{form:?}: {error}"
             );
-            form.write(&graph, &record.cloud, &path, &After(usize::MAX.into())).unwrap();
+            form.write(&graph, &record.cloud, &path, &CancelAfter(usize::MAX.into())).unwrap();
             assert!(std::fs::read(&path).unwrap().len() > 20, "{form:?}");
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary file remains");
         for ending in ["parquet", "npz"] {
             let path = folder.path().join("b").with_extension(ending);
-            let error = GraphForm::Edges.write(&graph, &record.cloud, &path, &After(1.into())).unwrap_err();
+            let error =
+                GraphForm::Edges.write(&graph, &record.cloud, &path, &CancelAfter(1.into())).unwrap_err();
             assert!(matches!(error, ExportError::Cancelled) && !path.exists(), "{ending}: {error}");
         }
     }

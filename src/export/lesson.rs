@@ -9,7 +9,7 @@ use image::codecs::png::PngEncoder;
 use image::{DynamicImage, ExtendedColorType, ImageEncoder as _, ImageError, RgbaImage};
 use rayon::prelude::*;
 
-use super::folder::MadeFolder;
+use super::folder::OutputFolder;
 use super::{ExportError, write};
 use crate::draw::gif::{Animation, Colors};
 use crate::draw::raster::SizeError;
@@ -17,38 +17,38 @@ use crate::draw::svg::svg;
 use crate::files::Batch;
 use crate::lesson::moments::Moments;
 use crate::lesson::picture::Film;
-use crate::lesson::player::{self, Written};
-use crate::lesson::print::{Theme, handout, sheet};
+use crate::lesson::player::{self, PageSummary};
+use crate::lesson::print::{Theme, handout, worksheet};
 use crate::lesson::{Recording, jsonl};
-use crate::memory::{self, Short};
+use crate::memory::{self, InsufficientMemory};
 use crate::progress::Progress;
 
 /// Number of pictures that a GIF's palette is derived from.
-const SAMPLES: usize = 8;
+const PALETTE_SAMPLES: usize = 8;
 
 /// Factor by which the last frame of a GIF is shown longer.
-const LAST_STAYS: u16 = 3;
+const LAST_FRAME_FACTOR: u16 = 3;
 
 /// Intermediate positions at which motion is drawn, as fractions of a transition.
-const BETWEEN: [f32; 2] = [1.0 / 3.0, 2.0 / 3.0];
+const INTERMEDIATE: [f32; 2] = [1.0 / 3.0, 2.0 / 3.0];
 
 /// Duration of each intermediate picture, in hundredths of a second.
-const BETWEEN_STAYS: u16 = 8;
+const INTERMEDIATE_DELAY: u16 = 8;
 
 /// Frames of a GIF shorter than this, in hundredths of a second, have no motion.
-const SHORTEST_WITH_MOTION: u16 = 50;
+const MIN_DELAY_WITH_MOTION: u16 = 50;
 
 /// Minimum and maximum duration of a GIF frame, in seconds: browsers show shorter ones much longer.
-pub const PACES: (f32, f32) = (0.02, 100.0);
+pub const PACE_RANGE: (f32, f32) = (0.02, 100.0);
 
 /// Bytes per pixel while a picture is drawn: its colour and the clip mask.
-const DRAWN: u64 = 5;
+const DRAWING_BYTES: u64 = 5;
 
 /// Bytes per pixel of a finished picture.
-const PIXEL: u64 = 4;
+const PICTURE_BYTES: u64 = 4;
 
 /// Bytes per pixel while a PNG is encoded: the colour without opacity, and the compressed picture.
-const ENCODED: u64 = 4;
+const ENCODING_BYTES: u64 = 4;
 
 /// Writes all steps of a recording as JSON Lines, in a version of their schema.
 ///
@@ -64,7 +64,7 @@ pub fn steps(recording: &Recording, schema: u32, path: &Path) -> Result<(), Expo
 /// [`ExportError::Picture`] for an invalid size, [`ExportError::Memory`], [`ExportError::Io`] if the file
 /// cannot be written.
 pub fn picture(film: &Film, position: usize, path: &Path) -> Result<(), ExportError> {
-    at_a_time(film, ENCODED, DRAWN, path)?;
+    at_a_time(film, ENCODING_BYTES, DRAWING_BYTES, path)?;
     png(film.image(position)?, path)
 }
 
@@ -90,7 +90,7 @@ pub fn frames(
     progress: &dyn Progress,
 ) -> Result<Vec<PathBuf>, ExportError> {
     let count = moments.positions.len();
-    let made = MadeFolder::new(dir, of_film)?;
+    let made = OutputFolder::new(dir, is_frame_file)?;
     if has_frames_after(count, dir).map_err(ExportError::io(dir))? {
         return Err(ExportError::OtherFrames { path: dir.to_owned() });
     }
@@ -98,8 +98,8 @@ pub fn frames(
     for file in files.iter().filter(|file| file.exists()) {
         super::check(file)?;
     }
-    let at_a_time = at_a_time(film, ENCODED, DRAWN, dir)?;
-    let mut batch = Batch::new(dir, of_film).map_err(ExportError::io(dir))?;
+    let at_a_time = at_a_time(film, ENCODING_BYTES, DRAWING_BYTES, dir)?;
+    let mut batch = Batch::new(dir, is_frame_file).map_err(ExportError::io(dir))?;
     images(film, &moments.positions, at_a_time, &mut |number, image| {
         batch.write(&frame(number + 1), |out| encode(image, out)).map_err(ExportError::io(&files[number]))?;
         progress.update(number as u64 + 1, count as u64);
@@ -110,8 +110,8 @@ pub fn frames(
     Ok(files)
 }
 
-/// Writes the moments as a GIF, each shown for `pace` seconds, clamped to [`PACES`]. With motion, the first
-/// part of that time shows the transition between consecutive moments.
+/// Writes the moments as a GIF, each shown for `pace` seconds, clamped to [`PACE_RANGE`]. With motion, the
+/// first part of that time shows the transition between consecutive moments.
 ///
 /// # Errors
 /// [`ExportError::Picture`] for an invalid size, [`ExportError::Memory`], [`ExportError::Io`], and
@@ -124,16 +124,16 @@ pub fn gif(
     progress: &dyn Progress,
 ) -> Result<(), ExportError> {
     let positions = &moments.positions;
-    let hundredths = (pace.clamp(PACES.0, PACES.1) * 100.0).round() as u16;
+    let hundredths = (pace.clamp(PACE_RANGE.0, PACE_RANGE.1) * 100.0).round() as u16;
     let [width, height] = film.pixels()?.map(|length| length as u16);
     let sampled: Vec<usize> =
-        positions.iter().step_by(positions.len().div_ceil(SAMPLES).max(1)).copied().collect();
+        positions.iter().step_by(positions.len().div_ceil(PALETTE_SAMPLES).max(1)).copied().collect();
     let total = (sampled.len() + positions.len()) as u64;
     let mut samples = Vec::with_capacity(sampled.len());
     images(
         film,
         &sampled,
-        at_a_time(film, PIXEL * sampled.len() as u64, DRAWN, path)?,
+        at_a_time(film, PICTURE_BYTES * sampled.len() as u64, DRAWING_BYTES, path)?,
         &mut |number, image| {
             samples.push(image);
             progress.update(number as u64 + 1, total);
@@ -142,11 +142,11 @@ pub fn gif(
     )?;
     let colors = Colors::from_samples(&samples, &film.palette);
     drop(samples);
-    let moves = film.motion && hundredths >= SHORTEST_WITH_MOTION;
+    let moves = film.motion && hundredths >= MIN_DELAY_WITH_MOTION;
     // Each moment is drawn with its transition. The previous picture is kept for comparison while the frame
     // is encoded.
-    let of_moment = DRAWN + if moves { PIXEL * BETWEEN.len() as u64 } else { 0 };
-    let at_a_time = at_a_time(film, PIXEL + ENCODED, of_moment, path)?;
+    let of_moment = DRAWING_BYTES + if moves { PICTURE_BYTES * INTERMEDIATE.len() as u64 } else { 0 };
+    let at_a_time = at_a_time(film, PICTURE_BYTES + ENCODING_BYTES, of_moment, path)?;
     // Stored outside the writer, which can only return I/O errors.
     let mut failed = None;
     let result = write(path, |out| {
@@ -156,18 +156,20 @@ pub fn gif(
             let next = number.checked_sub(1).and_then(|before| moments.next_after(positions[before]));
             let moves = moves && next == Some(positions[number]);
             let mut images = if moves {
-                film.images_between(positions[number - 1], positions[number], &BETWEEN)?
+                film.images_between(positions[number - 1], positions[number], &INTERMEDIATE)?
             } else {
                 Vec::new()
             };
             images.push(film.image(positions[number])?);
             Ok(images)
         };
-        let done = drawn(positions.len(), at_a_time, &draw, &mut |number, images| {
-            let stays = if number == last { hundredths.saturating_mul(LAST_STAYS) } else { hundredths };
+        let done = draw_parallel(positions.len(), at_a_time, &draw, &mut |number, images| {
+            let stays =
+                if number == last { hundredths.saturating_mul(LAST_FRAME_FACTOR) } else { hundredths };
             let between = images.len() as u16 - 1;
             for (at, image) in (0..).zip(images) {
-                let stays = if at < between { BETWEEN_STAYS } else { stays - between * BETWEEN_STAYS };
+                let stays =
+                    if at < between { INTERMEDIATE_DELAY } else { stays - between * INTERMEDIATE_DELAY };
                 animation.add(image, stays).map_err(ExportError::io(path))?;
             }
             progress.update((sampled.len() + number + 1) as u64, total);
@@ -195,7 +197,7 @@ pub fn handout(
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<(), ExportError> {
-    write(path, |out| handout::write(film, moments, theme, progress, out)).map_err(of_lesson)
+    write(path, |out| handout::write(film, moments, theme, progress, out)).map_err(from_lesson_error)
 }
 
 /// Writes the worksheet: questions with their pictures.
@@ -203,7 +205,7 @@ pub fn handout(
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written, and [`ExportError::Cancelled`].
 pub fn worksheet(film: &Film, theme: Theme, path: &Path, progress: &dyn Progress) -> Result<(), ExportError> {
-    write(path, |out| sheet::worksheet(film, theme, progress, out)).map_err(of_lesson)
+    write(path, |out| worksheet::write(film, theme, progress, out)).map_err(from_lesson_error)
 }
 
 /// Writes the key of the worksheet.
@@ -211,7 +213,7 @@ pub fn worksheet(film: &Film, theme: Theme, path: &Path, progress: &dyn Progress
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written.
 pub fn key(film: &Film, theme: Theme, path: &Path) -> Result<(), ExportError> {
-    write(path, |out| sheet::key(film, theme, out))
+    write(path, |out| worksheet::write_key(film, theme, out))
 }
 
 /// Writes the page that plays the moments in a browser, and returns what it contains.
@@ -224,21 +226,21 @@ pub fn page(
     moments: &Moments,
     path: &Path,
     progress: &dyn Progress,
-) -> Result<Written, ExportError> {
+) -> Result<PageSummary, ExportError> {
     let mut written = None;
     write(path, |out| {
         written = Some(player::write(film, moments, progress, out)?);
         Ok(())
     })
-    .map_err(of_lesson)?;
+    .map_err(from_lesson_error)?;
     written.ok_or(ExportError::Cancelled)
 }
 
 /// Converts I/O errors that stand for cancellation or lack of memory.
-fn of_lesson(error: ExportError) -> ExportError {
+fn from_lesson_error(error: ExportError) -> ExportError {
     match error {
         ExportError::Io { why, .. } if why.kind() == io::ErrorKind::Interrupted => ExportError::Cancelled,
-        ExportError::Io { why, path } => match why.downcast::<Short>() {
+        ExportError::Io { why, path } => match why.downcast::<InsufficientMemory>() {
             Ok(short) => ExportError::Memory {
                 what: "the page".to_owned(),
                 short,
@@ -277,11 +279,11 @@ fn images(
     at_a_time: usize,
     take: &mut dyn FnMut(usize, RgbaImage) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
-    drawn(positions.len(), at_a_time, &|number| film.image(positions[number]), take)
+    draw_parallel(positions.len(), at_a_time, &|number| film.image(positions[number]), take)
 }
 
 /// Draws `count` items on all cores, a few at a time, and passes them on in order.
-fn drawn<T: Send>(
+fn draw_parallel<T: Send>(
     count: usize,
     at_a_time: usize,
     draw: &(dyn Fn(usize) -> Result<T, SizeError> + Sync),
@@ -321,7 +323,7 @@ fn frame_number(name: &str) -> Option<usize> {
 }
 
 /// Whether a film may have a file of this name. Other files in its folder are left alone.
-pub fn of_film(name: &str) -> bool {
+pub fn is_frame_file(name: &str) -> bool {
     frame_number(name).is_some_and(|number| number > 0 && frame(number) == name)
 }
 
@@ -344,16 +346,16 @@ mod tests {
 
     use super::*;
     use crate::files::testing::names;
-    use crate::lesson::lessons::{self, Choice};
+    use crate::lesson::lessons::{self, Overrides};
     use crate::lesson::moments::Selection;
     use crate::palette::{DARK, LIGHT};
     use crate::progress::Silent;
 
     fn film(id: &str) -> (Film, Moments) {
         let lesson = lessons::named(id).unwrap();
-        let takes = lesson.record(Choice::default(), &Silent).unwrap();
+        let takes = lesson.record(Overrides::default(), &Silent).unwrap();
         let film = Film::new(lesson, takes, [960.0, 540.0], 1.0, LIGHT);
-        let moments = Selection::of_lesson(6).moments(lesson, film.lead()).unwrap();
+        let moments = Selection::for_lesson(6).moments(lesson, film.lead()).unwrap();
         (film, moments)
     }
 
@@ -415,7 +417,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lesson.gif");
         let (film, _) = film("merge");
-        let moments = Selection::of_lesson(usize::MAX).moments(&film.lesson, film.lead()).unwrap();
+        let moments = Selection::for_lesson(usize::MAX).moments(&film.lesson, film.lead()).unwrap();
         gif(&film, &moments, 0.6, &path, &Silent).unwrap();
         let frames = GifDecoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap()))
             .unwrap()
@@ -484,7 +486,7 @@ mod tests {
 
     #[test]
     fn only_frame_file_names_are_recognized() {
-        assert!(["frame-0001.png", "frame-0420.png", "frame-12345.png"].into_iter().all(of_film));
+        assert!(["frame-0001.png", "frame-0420.png", "frame-12345.png"].into_iter().all(is_frame_file));
         for name in [
             "frame-0000.png",
             "frame-1.png",
@@ -495,7 +497,7 @@ mod tests {
             "frame-.png",
             "",
         ] {
-            assert!(!of_film(name), "{name}");
+            assert!(!is_frame_file(name), "{name}");
         }
     }
 
@@ -518,11 +520,11 @@ mod tests {
         ));
         let path = folder.path().join("a.html");
         assert!(matches!(
-            handout(&film, &moments, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(),
+            handout(&film, &moments, Theme::Adaptive, &path, &AtomicBool::new(true)).unwrap_err(),
             ExportError::Cancelled
         ));
         assert!(matches!(
-            worksheet(&film, Theme::Readers, &path, &AtomicBool::new(true)).unwrap_err(),
+            worksheet(&film, Theme::Adaptive, &path, &AtomicBool::new(true)).unwrap_err(),
             ExportError::Cancelled
         ));
         assert!(matches!(
@@ -537,9 +539,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (film, moments) = film("sort");
         let at = |name: &str| folder.path().join(name);
-        handout(&film, &moments, Theme::Readers, &at("handout"), &Silent).unwrap();
+        handout(&film, &moments, Theme::Adaptive, &at("handout"), &Silent).unwrap();
         worksheet(&film, Theme::Film, &at("worksheet"), &Silent).unwrap();
-        key(&film, Theme::Readers, &at("key")).unwrap();
+        key(&film, Theme::Adaptive, &at("key")).unwrap();
         page(&film, &moments, &at("page"), &Silent).unwrap();
         let files = names(folder.path());
         assert_eq!(files.len(), 4);

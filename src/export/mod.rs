@@ -24,12 +24,12 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use crate::files;
-use crate::memory::Short;
+use crate::memory::InsufficientMemory;
 use crate::progress::Progress;
-use crate::run::recording::{self, Extras, Keep, Recorded, Shown};
+use crate::run::recording::{self, CloudStorage, Extras, Recorded, Shown};
 pub use crate::text;
 pub use answers::FileColumns;
-pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
+pub use folder::{FOLDER_FILES, MAX_NEIGHBORS, OutputFolder, check_folder, folder, is_run_file};
 pub use neighbors::{
     Expected, NeighborFormat, NeighborStream, NeighborWriter, Size, check_room, in_batches, neighbors,
     neighbors_of,
@@ -86,7 +86,7 @@ pub enum ExportError {
          smaller k, or write to another disk: {}",
         path.display()
     )]
-    Room {
+    DiskFull {
         /// Names the neighbours and their number.
         what: String,
         /// Required space in MiB, rounded up.
@@ -101,7 +101,7 @@ pub enum ExportError {
     Memory {
         /// What was to be written.
         what: String,
-        short: Short,
+        short: InsufficientMemory,
         /// How to need less memory.
         remedy: &'static str,
         /// Path of the file.
@@ -201,7 +201,7 @@ pub fn recording(
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Vec<String>, ExportError> {
-    with(Extras::default(), runs, points, path, progress)
+    write_recording(Extras::default(), runs, points, path, progress)
 }
 
 /// As [`recording()`], with the indices of two compared runs, A and B, which a window compares again.
@@ -215,7 +215,7 @@ pub fn compared_recording(
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Vec<String>, ExportError> {
-    with(Extras { compared, ..Extras::default() }, runs, points, path, progress)
+    write_recording(Extras { compared, ..Extras::default() }, runs, points, path, progress)
 }
 
 /// Writes runs with the state of the window, which is restored on opening (see [`recording::write_with`]).
@@ -229,21 +229,21 @@ pub fn session(
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Vec<String>, ExportError> {
-    with(Extras { shown: Some(shown), ..Extras::default() }, runs, points, path, progress)
+    write_recording(Extras { shown: Some(shown), ..Extras::default() }, runs, points, path, progress)
 }
 
-fn with(
-    beside: Extras<'_>,
+fn write_recording(
+    extras: Extras<'_>,
     runs: &[Recorded],
     points: bool,
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Vec<String>, ExportError> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let keep = if points { Keep::Points } else { Keep::Sources { folder } };
+    let storage = if points { CloudStorage::Points } else { CloudStorage::Sources { folder } };
     let mut missing = Vec::new();
     let written = write(path, |out| {
-        recording::write_with(beside, runs, keep, out, progress).map(|sentences| missing = sentences)
+        recording::write_with(extras, runs, storage, out, progress).map(|sentences| missing = sentences)
     });
     written
         .map(|()| missing)

@@ -65,7 +65,7 @@ impl NeighborFormat {
 
     /// The extension of the companion file with the squared distances, for formats with one type of number
     /// per file.
-    pub fn beside(self) -> Option<&'static str> {
+    pub fn distance_extension(self) -> Option<&'static str> {
         match self {
             Self::Vecs => Some("fvecs"),
             Self::Bin => Some("fbin"),
@@ -87,7 +87,7 @@ impl NeighborFormat {
     ///
     /// # Errors
     /// [`ExportError::Extension`] if no format has that extension.
-    pub fn of(path: &Path) -> Result<Self, ExportError> {
+    pub fn from_path(path: &Path) -> Result<Self, ExportError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let found = Self::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(extension));
         found.ok_or_else(|| ExportError::Extension { path: path.to_owned() })
@@ -99,15 +99,15 @@ impl NeighborFormat {
     /// [`ExportError::Extension`], [`ExportError::TableExtension`].
     pub fn for_goal(goal: Goal, path: &Path) -> Result<Self, ExportError> {
         if goal != Goal::Nearest {
-            TableFormat::of(path)?;
+            TableFormat::from_path(path)?;
         }
-        Self::of(path)
+        Self::from_path(path)
     }
 
     /// The files written for a path: itself and its companion, if any.
     pub fn files(self, path: &Path) -> Vec<PathBuf> {
         std::iter::once(path.to_owned())
-            .chain(self.beside().map(|beside| path.with_extension(beside)))
+            .chain(self.distance_extension().map(|distance_path| path.with_extension(distance_path)))
             .collect()
     }
 }
@@ -156,8 +156,8 @@ pub fn in_batches<E: From<ExportError>>(
 ) -> Result<Vec<PathBuf>, E> {
     let format = NeighborFormat::for_goal(goal, path)?;
     check_width(format, size, path)?;
-    let fill = |form: Form<'_>| {
-        let mut writer = NeighborWriter { form, size, format, path };
+    let fill = |layout: Layout<'_>| {
+        let mut writer = NeighborWriter { layout, size, format, path };
         fill(&mut writer)?;
         Ok::<(), E>(writer.finish()?)
     };
@@ -168,21 +168,22 @@ pub fn in_batches<E: From<ExportError>>(
         NeighborFormat::Arrow => streamed(path, |out| fill(table(Appender::arrow_file(out), context))),
         NeighborFormat::Npy => streamed(path, |out| {
             let matrix = NeighborStream::new(format, size, context, out).map_err(ExportError::io(path))?;
-            fill(Form::Streamed(matrix))
+            fill(Layout::Streamed(matrix))
         }),
-        NeighborFormat::Npz if goal != Goal::Nearest => streamed(path, |out| fill(Form::Arrays(out))),
+        NeighborFormat::Npz if goal != Goal::Nearest => streamed(path, |out| fill(Layout::Arrays(out))),
         NeighborFormat::Npz => streamed(path, |out| {
-            let arrays = Arrays::new(out, size, path, WAITING).map_err(ExportError::io(path))?;
-            fill(Form::Npz(Box::new(arrays)))
+            let arrays = Arrays::new(out, size, path, MAX_HELD_BYTES).map_err(ExportError::io(path))?;
+            fill(Layout::Npz(Box::new(arrays)))
         }),
         NeighborFormat::Vecs | NeighborFormat::Bin => {
-            let beside = path.with_extension(format.beside().unwrap_or_default());
+            let distance_path = path.with_extension(format.distance_extension().unwrap_or_default());
             // Distances are renamed first, so that a program that waits for the named file finds both.
             streamed(path, |indices| {
-                streamed(&beside, |distances| {
+                streamed(&distance_path, |distances| {
                     let indices = Rows::new(indices, size, format).map_err(ExportError::io(path))?;
-                    let distances = Rows::new(distances, size, format).map_err(ExportError::io(&beside))?;
-                    fill(Form::Pair { indices, distances, beside: &beside })
+                    let distances =
+                        Rows::new(distances, size, format).map_err(ExportError::io(&distance_path))?;
+                    fill(Layout::Pair { indices, distances, distance_path: &distance_path })
                 })
             })
         }
@@ -210,13 +211,13 @@ fn streamed<E: From<ExportError>>(
 
 /// Files of neighbours that are being written ([`in_batches`]).
 pub struct NeighborWriter<'a> {
-    form: Form<'a>,
+    layout: Layout<'a>,
     size: Size,
     format: NeighborFormat,
     path: &'a Path,
 }
 
-enum Form<'a> {
+enum Layout<'a> {
     Streamed(NeighborStream<'a, &'a mut BufWriter<File>>),
     Npz(Box<Arrays<'a>>),
     /// For a single batch.
@@ -224,12 +225,12 @@ enum Form<'a> {
     Pair {
         indices: Rows<'a>,
         distances: Rows<'a>,
-        beside: &'a Path,
+        distance_path: &'a Path,
     },
 }
 
-fn table<'a>(appender: Appender<&'a mut BufWriter<File>>, context: Context<'a>) -> Form<'a> {
-    Form::Streamed(NeighborStream::of_tables(appender, context))
+fn table<'a>(appender: Appender<&'a mut BufWriter<File>>, context: Context<'a>) -> Layout<'a> {
+    Layout::Streamed(NeighborStream::for_tables(appender, context))
 }
 
 impl NeighborWriter<'_> {
@@ -250,14 +251,14 @@ impl NeighborWriter<'_> {
             &[]
         };
         let distances = || squared.iter().map(|distance| distance.to_le_bytes());
-        match &mut self.form {
-            Form::Streamed(table) => table.append(batch).map_err(io(self.path)),
-            Form::Npz(arrays) => {
-                arrays.of_queries(batch);
+        match &mut self.layout {
+            Layout::Streamed(table) => table.append(batch).map_err(io(self.path)),
+            Layout::Npz(arrays) => {
+                arrays.push_queries(batch);
                 arrays.append(indices().map(i64::to_le_bytes), distances()).map_err(io(self.path))
             }
-            Form::Arrays(out) => answers::arrays(batch, out).map_err(io(self.path)),
-            Form::Pair { indices: of_indices, distances: of_distances, beside } => {
+            Layout::Arrays(out) => answers::arrays(batch, out).map_err(io(self.path)),
+            Layout::Pair { indices: of_indices, distances: of_distances, distance_path } => {
                 if let Some(index) = indices().find(|&index| i32::try_from(index).is_err()) {
                     let extension = self.format.extension();
                     return Err(ExportError::Width {
@@ -266,19 +267,21 @@ impl NeighborWriter<'_> {
                         path: self.path.to_owned(),
                     });
                 }
-                of_distances.append(distances()).map_err(io(beside))?;
+                of_distances.append(distances()).map_err(io(distance_path))?;
                 of_indices.append(indices().map(|index| (index as i32).to_le_bytes())).map_err(io(self.path))
             }
         }
     }
 
     fn finish(self) -> Result<(), ExportError> {
-        match self.form {
-            Form::Streamed(table) => table.finish(),
-            Form::Npz(arrays) => arrays.finish(),
-            Form::Arrays(_) => Ok(()),
+        match self.layout {
+            Layout::Streamed(table) => table.finish(),
+            Layout::Npz(arrays) => arrays.finish(),
+            Layout::Arrays(_) => Ok(()),
             // Flushes both files before either takes its place.
-            Form::Pair { indices, distances, .. } => indices.out.flush().and_then(|()| distances.out.flush()),
+            Layout::Pair { indices, distances, .. } => {
+                indices.out.flush().and_then(|()| distances.out.flush())
+            }
         }
         .map_err(ExportError::io(self.path))
     }
@@ -315,7 +318,7 @@ impl<'a> Rows<'a> {
 }
 
 /// Limit on distances that are held back in memory, in bytes.
-const WAITING: usize = 64 << 20;
+const MAX_HELD_BYTES: usize = 64 << 20;
 
 /// The arrays of [`NeighborFormat::Npz`]. An archive has one array after the other, so distances are held
 /// back until all indices are written: in memory or, if they are many, in an unnamed file.
@@ -328,16 +331,16 @@ struct Arrays<'a> {
 }
 
 impl<'a> Arrays<'a> {
-    /// Starts an archive. More than `waiting` bytes of distances are held back in a file in the folder of
-    /// `path`.
-    fn new(out: &'a mut BufWriter<File>, size: Size, path: &Path, waiting: usize) -> io::Result<Self> {
+    /// Starts an archive. More than `max_held_bytes` bytes of distances are held back in a file in the folder
+    /// of `path`.
+    fn new(out: &'a mut BufWriter<File>, size: Size, path: &Path, max_held_bytes: usize) -> io::Result<Self> {
         let mut npz = Npz::new(out);
         npz.begin_matrix("indices", "<i8", (size.q, size.k), 8)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok(Self { npz, distances: spooled_tempfile_in(waiting, folder), query_rows: Vec::new(), size })
+        Ok(Self { npz, distances: spooled_tempfile_in(max_held_bytes, folder), query_rows: Vec::new(), size })
     }
 
-    fn of_queries(&mut self, batch: Batch<'_>) {
+    fn push_queries(&mut self, batch: Batch<'_>) {
         if let Some((cloud, rows)) = batch.queries {
             self.query_rows.extend(rows.iter().map(|&row| cloud.record(row as usize)));
         }
@@ -349,7 +352,7 @@ impl<'a> Arrays<'a> {
         distances: impl Iterator<Item = [u8; 4]>,
     ) -> io::Result<()> {
         self.npz.values(indices)?;
-        let mut waiting = BufWriter::with_capacity(PIECE, &mut self.distances);
+        let mut waiting = BufWriter::with_capacity(CHUNK_BYTES, &mut self.distances);
         for distance in distances {
             waiting.write_all(&distance)?;
         }
@@ -386,30 +389,30 @@ impl<'a> Arrays<'a> {
     ) -> io::Result<()> {
         self.distances.rewind()?;
         let mut left = self.size.q as u64 * self.size.k as u64 * 4;
-        let mut piece = vec![0; PIECE];
+        let mut chunk = vec![0; CHUNK_BYTES];
         while left > 0 {
-            let piece = &mut piece[..left.min(PIECE as u64) as usize];
-            self.distances.read_exact(piece)?;
-            write(&mut self.npz, piece.as_chunks().0)?;
-            left -= piece.len() as u64;
+            let chunk = &mut chunk[..left.min(CHUNK_BYTES as u64) as usize];
+            self.distances.read_exact(chunk)?;
+            write(&mut self.npz, chunk.as_chunks().0)?;
+            left -= chunk.len() as u64;
         }
         Ok(())
     }
 }
 
 /// Bytes of distances to read or write at a time.
-const PIECE: usize = 1 << 16;
+const CHUNK_BYTES: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests;
 
 /// Neighbours that are written to a stream.
 pub struct NeighborStream<'a, W: Write + Send> {
-    form: StreamForm<W>,
+    layout: StreamLayout<W>,
     context: Context<'a>,
 }
 
-enum StreamForm<W: Write + Send> {
+enum StreamLayout<W: Write + Send> {
     Table(Appender<W>),
     Npy(Npy<W>),
 }
@@ -420,22 +423,22 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
     /// # Errors
     /// I/O errors of the writer, and formats that cannot be streamed.
     pub fn new(format: NeighborFormat, size: Size, context: Context<'a>, out: W) -> io::Result<Self> {
-        let form = match format {
-            NeighborFormat::Csv => StreamForm::Table(Appender::csv(out)),
-            NeighborFormat::Tsv => StreamForm::Table(Appender::tsv(out)),
-            NeighborFormat::Parquet => StreamForm::Table(Appender::parquet(out)),
-            NeighborFormat::Arrow => StreamForm::Table(Appender::arrow_stream(out)),
-            NeighborFormat::Npy => StreamForm::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
+        let layout = match format {
+            NeighborFormat::Csv => StreamLayout::Table(Appender::csv(out)),
+            NeighborFormat::Tsv => StreamLayout::Table(Appender::tsv(out)),
+            NeighborFormat::Parquet => StreamLayout::Table(Appender::parquet(out)),
+            NeighborFormat::Arrow => StreamLayout::Table(Appender::arrow_stream(out)),
+            NeighborFormat::Npy => StreamLayout::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
             NeighborFormat::Npz | NeighborFormat::Vecs | NeighborFormat::Bin => {
                 return Err(io::ErrorKind::NotSeekable.into());
             }
         };
-        Ok(Self { form, context })
+        Ok(Self { layout, context })
     }
 
     /// A stream of tables.
-    pub(super) fn of_tables(appender: Appender<W>, context: Context<'a>) -> Self {
-        Self { form: StreamForm::Table(appender), context }
+    pub(super) fn for_tables(appender: Appender<W>, context: Context<'a>) -> Self {
+        Self { layout: StreamLayout::Table(appender), context }
     }
 
     /// Appends a batch.
@@ -443,11 +446,11 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
     /// # Errors
     /// I/O errors of the writer.
     pub fn append(&mut self, batch: Batch<'_>) -> io::Result<()> {
-        match &mut self.form {
-            StreamForm::Table(appender) => {
+        match &mut self.layout {
+            StreamLayout::Table(appender) => {
                 appender.append(&answers::table(batch, self.context.columns, self.context.provenance))
             }
-            StreamForm::Npy(npy) => npy.values((0..batch.len()).map(|at| batch.record(at).to_le_bytes())),
+            StreamLayout::Npy(npy) => npy.values((0..batch.len()).map(|at| batch.record(at).to_le_bytes())),
         }
     }
 
@@ -456,9 +459,9 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
     /// # Errors
     /// I/O errors of the writer.
     pub fn finish(self) -> io::Result<()> {
-        match self.form {
-            StreamForm::Table(appender) => appender.finish(),
-            StreamForm::Npy(npy) => npy.finish(),
+        match self.layout {
+            StreamLayout::Table(appender) => appender.finish(),
+            StreamLayout::Npy(npy) => npy.finish(),
         }
     }
 }

@@ -13,7 +13,7 @@ pub const KEY: &str = "warpscope";
 const SCHEMA_VERSION: u32 = 1;
 
 /// Queries given by rows are listed up to this number.
-const LISTED: usize = 1000;
+const MAX_LISTED_ROWS: usize = 1000;
 
 /// The provenance of neighbours. Files are named as the user named them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub struct Provenance {
 
 impl Provenance {
     /// The provenance of the k nearest. `query_cloud` has queries from a file.
-    pub fn of(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&PointCloud>) -> Self {
+    pub fn new(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&PointCloud>) -> Self {
         let names = |cloud: &PointCloud| cloud.axes().iter().map(|axis| axis.name.clone()).collect();
         let of_file = query_cloud.filter(|_| matches!(spec.queries, QuerySpec::File { .. }));
         Self {
@@ -90,7 +90,7 @@ fn queries_of(queries: &QuerySpec) -> String {
     match queries {
         QuerySpec::All => "all".to_owned(),
         QuerySpec::Count(count) => count.to_string(),
-        QuerySpec::Rows(rows) if rows.len() > LISTED => format!("{} listed rows", rows.len()),
+        QuerySpec::Rows(rows) if rows.len() > MAX_LISTED_ROWS => format!("{} listed rows", rows.len()),
         QuerySpec::Rows(rows) => {
             format!("rows:{}", ranges(&rows.iter().map(|&row| row as usize).collect::<Vec<_>>()))
         }
@@ -110,7 +110,7 @@ mod tests {
         let data = Source::Generate { spec: "uniform:n=5,d=2".to_owned(), seed: 7 };
         let cloud = cloud::load(&data, false, &Silent).unwrap();
         let of = |queries| {
-            Provenance::of(
+            Provenance::new(
                 &RunSpec { seed: 3, ..RunSpec::new(data.clone(), queries, 4) },
                 &cloud,
                 Some(&cloud),

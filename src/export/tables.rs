@@ -41,9 +41,9 @@ pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     )
 }
 
-/// [`answers::of_query`] of one query.
+/// [`answers::query_table`] of one query.
 pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
-    answers::of_query(Batch::of_run(record, query..query + 1, query), FileColumns::none())
+    answers::query_table(Batch::of_run(record, query..query + 1, query), FileColumns::none())
 }
 
 /// `engine,phase,repeat,chunk,start_ms,duration_ms`: every raw sample.
@@ -72,7 +72,7 @@ struct Span {
 /// runs, every query's warp, in microseconds since the start of the run. Values that do not apply are
 /// missing.
 pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
-    let timeline = Timeline::of(record);
+    let timeline = Timeline::new(record);
     let mut spans = Vec::new();
     for track in &timeline.phases {
         spans.extend(track.spans.iter().map(|span| Span {
@@ -95,9 +95,9 @@ pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
         }
     }
     let spans = Rc::new(spans);
-    let of = || Rc::clone(&spans);
+    let share = || Rc::clone(&spans);
     let (track, start, duration, repeat, chunk, sm, warp, query, row) =
-        (of(), of(), of(), of(), of(), of(), of(), of(), of());
+        (share(), share(), share(), share(), share(), share(), share(), share(), share());
     Table::new(spans.len())
         .with("track", move |at| track[at].track)
         .with("start_us", move |at| start[at].start_us)
@@ -132,11 +132,13 @@ pub fn recall<'a>(recall: &'a Recall, rows: Option<&'a [u64]>) -> Table<'a> {
         None => table,
     };
     let ks = recall.ks().iter().enumerate();
-    ks.fold(table, |table, (at, k)| table.with(format!("recall_at_{k}"), move |query| recall.of(query, at)))
-        .with("missing", |query| recall.flaws_of(query).missing)
-        .with("duplicates", |query| recall.flaws_of(query).duplicates)
-        .with("out_of_range", |query| recall.flaws_of(query).out_of_range)
-        .with("own", |query| recall.flaws_of(query).own)
+    ks.fold(table, |table, (at, k)| {
+        table.with(format!("recall_at_{k}"), move |query| recall.recall(query, at))
+    })
+    .with("missing", |query| recall.flaws_of(query).missing)
+    .with("duplicates", |query| recall.flaws_of(query).duplicates)
+    .with("out_of_range", |query| recall.flaws_of(query).out_of_range)
+    .with("own", |query| recall.flaws_of(query).own)
 }
 
 /// The file of [`counters`] in a run's folder: `merges.csv` if it has the columns of the warp-per-query
@@ -162,7 +164,7 @@ pub fn convergence(record: &RunRecord) -> Table<'_> {
     let merge = move |row: usize| {
         let query = query_of(row);
         let (start, stop) = (starts[query] as usize, starts[query + 1] as usize);
-        Convergence::merge_of_entry(
+        Convergence::merge_number(
             row - start,
             stop - start,
             merges.get(query).map_or((stop - start) as u32, |&merges| merges),

@@ -325,7 +325,10 @@ fn engines_without_counters_export_empty_tables() {
 fn engine_specific_measures_go_to_a_separate_file() {
     let place = tempfile::tempdir().unwrap();
     let other = RunRecord {
-        measured: Measured::new([("visited".to_owned(), vec![7, 8]), ("distance_evals".to_owned(), vec![70, 80])]),
+        measured: Measured::new([
+            ("visited".to_owned(), vec![7, 8]),
+            ("distance_evals".to_owned(), vec![70, 80]),
+        ]),
         ..record()
     };
     let names =

@@ -23,7 +23,7 @@ const TRACKS: u32 = 1024;
 /// # Errors
 /// I/O errors of the writer.
 pub fn trace(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
-    let timeline = Timeline::of(record);
+    let timeline = Timeline::new(record);
     let mut events = Events { out, first: true };
     events.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
     events.name("process_name", HOST, 0, &format!("warpscope run ({})", record.engine))?;
@@ -57,7 +57,7 @@ fn warps(
     for multiprocessor in &timeline.multiprocessors {
         for (track, warps) in multiprocessor.tracks.iter().enumerate() {
             let thread = multiprocessor.sm.saturating_mul(TRACKS).saturating_add(track as u32);
-            events.name("thread_name", DEVICE, thread, &timeline.place.track(multiprocessor.sm, track))?;
+            events.name("thread_name", DEVICE, thread, &timeline.unit.track(multiprocessor.sm, track))?;
             for warp in warps {
                 let name = if warp.queries.len() == 1 { "query" } else { "queries" };
                 events.span(
@@ -65,7 +65,7 @@ fn warps(
                     DEVICE,
                     thread,
                     [warp.start_us, warp.stop_us],
-                    about(record, profile, warp),
+                    warp_args(record, profile, warp),
                 )?;
             }
         }
@@ -74,7 +74,7 @@ fn warps(
 }
 
 /// A warp's queries, and the cycles and counters of its time.
-fn about(record: &RunRecord, profile: &Profile, warp: &WarpTime) -> Value {
+fn warp_args(record: &RunRecord, profile: &Profile, warp: &WarpTime) -> Value {
     let queries: Vec<usize> = warp.queries.clone().map(|query| query as usize).collect();
     let rows: Vec<Option<u64>> = queries.iter().map(|&query| query_record(record, query)).collect();
     let mut about = json!({"queries": queries, "rows": rows, "warp": warp.warp});

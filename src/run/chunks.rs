@@ -35,7 +35,7 @@ impl Chunks {
     fn sized(unit: usize, full: usize, first: usize) -> Self {
         let unit = unit.max(1);
         let mut chunks = Self { full: full.max(unit), unit, ms: 50.0, target: 0 };
-        chunks.target = chunks.whole(first.min(full));
+        chunks.target = chunks.round(first.min(full));
         chunks
     }
 
@@ -46,26 +46,29 @@ impl Chunks {
     pub fn next(&self, start: usize, q: usize, most: usize) -> Option<Range<usize>> {
         let left = q.checked_sub(start).filter(|&left| left > 0)?;
         let pieces = ((left as f64 / self.target.min(most) as f64).round() as usize).max(1);
-        let grain = self.grain(self.target);
-        let share =
-            if pieces == 1 { left } else { ((left.div_ceil(pieces) + grain / 2) / grain).max(1) * grain };
+        let granularity = self.granularity(self.target);
+        let share = if pieces == 1 {
+            left
+        } else {
+            ((left.div_ceil(pieces) + granularity / 2) / granularity).max(1) * granularity
+        };
         Some(start..start + share.min(most).min(left))
     }
 
     /// Learns from a chunk of `queries` that took `ms`.
-    pub fn took(&mut self, queries: usize, ms: f64) {
+    pub fn record(&mut self, queries: usize, ms: f64) {
         let fitting = (queries as f64 * self.ms / ms.max(1e-6)) as usize;
-        self.target = self.whole(fitting.min(self.target.max(queries).saturating_mul(GROWTH)));
+        self.target = self.round(fitting.min(self.target.max(queries).saturating_mul(GROWTH)));
     }
 
     /// The size that chunks of about `queries` are multiples of.
-    fn grain(&self, queries: usize) -> usize {
+    fn granularity(&self, queries: usize) -> usize {
         if queries >= self.full { self.full } else { self.unit }
     }
 
-    fn whole(&self, queries: usize) -> usize {
-        let grain = self.grain(queries);
-        (queries / grain).max(1) * grain
+    fn round(&self, queries: usize) -> usize {
+        let granularity = self.granularity(queries);
+        (queries / granularity).max(1) * granularity
     }
 }
 
@@ -79,7 +82,7 @@ mod tests {
     fn pass(chunks: &mut Chunks, q: usize, ms: f64) -> Vec<Range<usize>> {
         let mut ranges: Vec<Range<usize>> = Vec::new();
         while let Some(range) = chunks.next(ranges.last().map_or(0, |range| range.end), q, usize::MAX) {
-            chunks.took(range.len(), range.len() as f64 * ms);
+            chunks.record(range.len(), range.len() as f64 * ms);
             ranges.push(range);
         }
         ranges
@@ -126,7 +129,7 @@ mod tests {
     fn chunks_respect_the_maximum_size() {
         let mut chunks = Chunks::sized(8, 64, usize::MAX);
         for _ in 0..5 {
-            chunks.took(100_000, 1.0);
+            chunks.record(100_000, 1.0);
         }
         assert_eq!(chunks.next(0, 1_000_000, usize::MAX), Some(0..1_000_000));
         let mut end = 0;
@@ -140,8 +143,8 @@ mod tests {
     #[test]
     fn small_remainders_join_the_last_chunk() {
         let mut chunks = Chunks::sized(1, 1000, usize::MAX);
-        chunks.took(50_000, 50.0);
-        chunks.took(50_000, 50.0);
+        chunks.record(50_000, 50.0);
+        chunks.record(50_000, 50.0);
         assert_eq!(chunks.next(0, 57_000, usize::MAX), Some(0..57_000));
     }
 

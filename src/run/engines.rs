@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::analysis::Roofline;
 use super::batches::QueryBatches;
-use super::execute::{Passes, execute_over, go_on, now_unix, search};
-use super::live_query::{ask, device_of};
+use super::execute::{Passes, continue_if, execute_resident, now_unix, search};
+use super::live_query::{answer_live, device_of};
 use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
 use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec, Stage};
 use crate::cloud::PointCloud;
@@ -119,14 +119,14 @@ impl Engines {
     ) -> Result<T, RunError> {
         let mut result = work(self.named(id, device)?);
         let short = matches!(&result, Err(RunError::Engine(error)) if error.is_short_of_memory());
-        if short && self.resident.release_made() {
+        if short && self.resident.release_prepared() {
             result = work(self.named(id, device)?);
         }
         if let Err(RunError::Engine(EngineError::Device { .. })) = result {
             self.opened.retain(|engine| {
                 engine.id() != id || device.is_some_and(|device| engine.device_id() != device)
             });
-            self.resident.release_made();
+            self.resident.release_prepared();
         }
         self.close_lost();
         result
@@ -136,13 +136,13 @@ impl Engines {
     /// detected the failure.
     fn close_lost(&mut self) {
         if self.opened.iter().any(|engine| engine.is_lost()) {
-            self.resident.release_made();
+            self.resident.release_prepared();
             self.opened.retain(|engine| !engine.is_lost());
         }
     }
 
     /// Turns a panic into an error.
-    pub(super) fn contained<T>(
+    pub(super) fn catch_panics<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, RunError>,
     ) -> Result<T, RunError> {
@@ -156,7 +156,7 @@ impl Engines {
     /// Closes all engines; they are reopened on next use.
     pub fn close(&mut self) {
         self.opened.clear();
-        self.resident.release_made();
+        self.resident.release_prepared();
     }
 
     /// Runs a spec on its engine, as [`super::execute`] does. For [`EngineChoice::Auto`] the planner chooses,
@@ -217,7 +217,7 @@ impl Engines {
         query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut Stage<'_>,
     ) -> Result<Plan, RunError> {
-        self.plan_calibrated(&once(spec), Purpose::Ask, cloud, query_cloud, stage)
+        self.plan_calibrated(&single_pass(spec), Purpose::Answer, cloud, query_cloud, stage)
     }
 
     /// As [`Engines::answer`], with the spec's plan, which only [`EngineChoice::Auto`] needs.
@@ -232,7 +232,7 @@ impl Engines {
         query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
-        self.run_planned(&once(spec), plan, Passes::Timed, cloud, query_cloud, stage)
+        self.run_planned(&single_pass(spec), plan, Passes::Timed, cloud, query_cloud, stage)
     }
 
     /// Answers a range of the queries of a problem, as [`Engines::answer_planned`] answers all. The record
@@ -244,24 +244,25 @@ impl Engines {
     ///
     /// # Panics
     /// If the range exceeds the queries.
-    pub fn answer_part(
+    pub fn answer_batch(
         &mut self,
-        parts: &QueryBatches,
+        batches: &QueryBatches,
         queries: Range<usize>,
         plan: Option<&Plan>,
         stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
-        let (done, all) = (queries.start as f32, parts.queries() as f32);
+        let (done, all) = (queries.start as f32, batches.queries() as f32);
         let count = queries.len() as f32;
         let mut stage = |label: &str, share: f32| stage(label, (done + share * count) / all);
-        let part = parts.problem(queries);
-        let asked = parts.asked(&part);
+        let batch = batches.problem(queries);
+        let loaded = batches.loaded(&batch);
         let since = (now_unix(), Instant::now());
-        let mut record = self
-            .choose(parts.spec(), plan, |engine| search(&asked, Passes::Timed, since, engine, &mut stage))?;
+        let mut record = self.with_chosen_engine(batches.spec(), plan, |engine| {
+            search(&loaded, Passes::Timed, since, engine, &mut stage)
+        })?;
         // Queries of other batches were not dropped.
-        record.head.dropped_queries -= (parts.queries() - part.q()) as u64;
-        Ok(self.learnt_from(record))
+        record.head.dropped_queries -= (batches.queries() - batch.q()) as u64;
+        Ok(self.learn_from(record))
     }
 
     fn run_planned(
@@ -274,10 +275,10 @@ impl Engines {
         stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
-        let record = self.choose(spec, plan, |engine| {
-            execute_over(&resident, passes, spec, cloud, query_cloud, engine, stage)
+        let record = self.with_chosen_engine(spec, plan, |engine| {
+            execute_resident(&resident, passes, spec, cloud, query_cloud, engine, stage)
         })?;
-        let mut record = self.learnt_from(record);
+        let mut record = self.learn_from(record);
         if passes == Passes::All {
             record.head.peaks = self.peaks(&record, stage);
         }
@@ -285,7 +286,7 @@ impl Engines {
     }
 
     /// Stores the predicted time in a record, and lets the planner learn from the actual time.
-    fn learnt_from(&mut self, mut record: RunRecord) -> RunRecord {
+    fn learn_from(&mut self, mut record: RunRecord) -> RunRecord {
         let shape = Job::shape_of(&record);
         if let Some(engine) = record.descriptor() {
             record.head.predicted_ms =
@@ -299,7 +300,8 @@ impl Engines {
     /// peaks, other programs used the device when they were measured, so they are measured again.
     fn peaks(&mut self, record: &RunRecord, stage: &mut Stage<'_>) -> Option<Peaks> {
         let known = self.planner.peaks(&record.device);
-        let holds = |peaks: &Peaks| Roofline::of(record, peaks).is_none_or(|roofline| roofline.is_possible());
+        let holds =
+            |peaks: &Peaks| Roofline::new(record, peaks).is_none_or(|roofline| roofline.is_possible());
         if known.is_some_and(|peaks| holds(&peaks)) {
             return known;
         }
@@ -307,7 +309,7 @@ impl Engines {
         // Errors are ignored: the run itself has succeeded.
         let measured = measure(device, &mut || stage("measuring the device", 1.0)).ok().flatten();
         if let Some(peaks) = measured {
-            self.planner.keep_peaks(&record.device, peaks);
+            self.planner.store_peaks(&record.device, peaks);
         }
         // Returns the maximum over all measurements.
         self.planner.peaks(&record.device)
@@ -317,17 +319,18 @@ impl Engines {
     /// counters runs only its counted build, whose neighbours are identical. [`EngineChoice::Auto`] uses the
     /// planner's choice for one pass with resident points. An index is built once the time spent without one
     /// exceeds the time to build it.
-    pub fn ask(&mut self, spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
+    pub fn answer_live(&mut self, spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
-        let plan = (spec.engine == EngineChoice::Auto).then(|| self.plan(spec, Purpose::Ask, cloud, None));
+        let plan = (spec.engine == EngineChoice::Auto).then(|| self.plan(spec, Purpose::Answer, cloud, None));
         let mut devices = std::mem::take(&mut self.devices);
-        let record =
-            self.choose(spec, plan.as_ref(), |engine| ask(&resident, spec, cloud, engine, &mut devices));
+        let record = self.with_chosen_engine(spec, plan.as_ref(), |engine| {
+            answer_live(&resident, spec, cloud, engine, &mut devices)
+        });
         self.devices = devices;
         if let (Ok(record), Some(points)) =
             (&record, self.resident.peek(cloud, Setup::from(spec).arrangement()))
         {
-            planner::waited(&points, record.summary.search_ms_median);
+            planner::add_waiting(&points, record.summary.search_ms_median);
         }
         record
     }
@@ -340,17 +343,18 @@ impl Engines {
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
     ) -> Plan {
-        let job = Job::of(spec, purpose, cloud.len(), cloud.dims(), query_cloud.map(|queries| queries.len()));
+        let job =
+            Job::new(spec, purpose, cloud.len(), cloud.dims(), query_cloud.map(|queries| queries.len()));
         let points = self.resident.peek(cloud, Setup::from(spec).arrangement());
         let waited_ms = points
             .as_ref()
-            .filter(|_| purpose == Purpose::Ask)
+            .filter(|_| purpose == Purpose::Answer)
             .map_or(0.0, |points| planner::waited_ms(points));
         let mut candidates = Vec::new();
         for engine in planner::engines(spec) {
-            let device = self.runs_on(engine, spec.device);
+            let device = self.available_device(engine, spec.device);
             let on = spec.device.unwrap_or_else(|| registry::default_device(engine));
-            let there = points.as_ref().is_some_and(|points| planner::is_taken_in(points, engine.id, on));
+            let there = points.as_ref().is_some_and(|points| planner::is_loaded(points, engine.id, on));
             let device = device.as_ref().map(Some).map_err(Clone::clone);
             candidates
                 .push(Candidate::new(&self.planner, engine, &job, device, there).after_waiting(waited_ms));
@@ -371,7 +375,7 @@ impl Engines {
         stage: &mut Stage<'_>,
     ) -> Result<Plan, RunError> {
         check_answers(
-            &Job::of(
+            &Job::new(
                 spec,
                 Purpose::Measure,
                 cloud.len(),
@@ -402,7 +406,7 @@ impl Engines {
             if self.planner.is_calibrated(engine, &device) {
                 continue;
             }
-            go_on(stage("measuring the engines", 0.0))?;
+            continue_if(stage("measuring the engines", 0.0))?;
             let planner = self.planner.clone();
             let mut goes_on = || stage("measuring the engines", 0.0);
             // The run will report errors of the engine.
@@ -410,14 +414,18 @@ impl Engines {
                 Ok(planner.calibrate(engine, &device, &mut goes_on)?)
             });
             measured |= calibrated.is_ok();
-            go_on(stage("measuring the engines", 0.0))?;
+            continue_if(stage("measuring the engines", 0.0))?;
         }
         Ok(if measured { self.plan(spec, purpose, cloud, query_cloud) } else { plan })
     }
 
     /// An engine's device, or why it cannot run. A recent failure is remembered, as looking for a driver
     /// takes longer than answering a query.
-    fn runs_on(&mut self, engine: &Descriptor, device: Option<DeviceId>) -> Result<DeviceInfo, String> {
+    fn available_device(
+        &mut self,
+        engine: &Descriptor,
+        device: Option<DeviceId>,
+    ) -> Result<DeviceInfo, String> {
         let key = (engine.id, device.unwrap_or_else(|| registry::default_device(engine)));
         self.missing.retain(|(_, since, _)| since.elapsed() < RETRY_AFTER);
         if let Some((.., why)) = self.missing.iter().find(|(of, ..)| *of == key) {
@@ -443,7 +451,7 @@ impl Engines {
     }
 
     /// Runs on the chosen engine: the named one, or the plan's, or the next best if that refuses.
-    fn choose(
+    fn with_chosen_engine(
         &mut self,
         spec: &RunSpec,
         plan: Option<&Plan>,
@@ -452,11 +460,11 @@ impl Engines {
         if let EngineChoice::Named(method) = &spec.engine {
             return self
                 .with_engine(method.engine, spec.device, run)
-                .inspect(|record| self.note_taken_in(record));
+                .inspect(|record| self.note_loaded(record));
         }
         let (mut fallback, mut refused, mut first) =
             (plan.and_then(|plan| plan.fallback.clone()), Vec::new(), None);
-        while let Some(engine) = plan.and_then(|plan| plan.without(&refused)) {
+        while let Some(engine) = plan.and_then(|plan| plan.next_best(&refused)) {
             match self.with_engine(engine, spec.device, &mut run) {
                 // Opening may succeed and loading still fail: there is a driver, but no kernels for this
                 // device, or too little memory.
@@ -468,16 +476,16 @@ impl Engines {
                 result => {
                     let mut record = result?;
                     record.head.fallback = fallback;
-                    self.note_taken_in(&record);
+                    self.note_loaded(&record);
                     return Ok(record);
                 }
             }
         }
-        Err(RunError::Engine(first.unwrap_or_else(|| self.why_nobody(spec, plan))))
+        Err(RunError::Engine(first.unwrap_or_else(|| self.why_none_can_run(spec, plan))))
     }
 
     /// Why no engine could take a job.
-    fn why_nobody(&mut self, spec: &RunSpec, plan: Option<&Plan>) -> EngineError {
+    fn why_none_can_run(&mut self, spec: &RunSpec, plan: Option<&Plan>) -> EngineError {
         let mut why = None;
         for engine in planner::engines(spec) {
             let error = match self.named(engine.id, spec.device) {
@@ -493,12 +501,12 @@ impl Engines {
     }
 
     /// Notes which engine has the points loaded, for the next plan.
-    fn note_taken_in(&self, record: &RunRecord) {
+    fn note_loaded(&self, record: &RunRecord) {
         let Some(points) = self.resident.peek(&record.cloud, Setup::from(&record.spec).arrangement()) else {
             return;
         };
         let Some(engine) = record.descriptor() else { return };
-        planner::taken_in(
+        planner::mark_loaded(
             &points,
             engine.id,
             record.spec.device.unwrap_or_else(|| registry::default_device(engine)),
@@ -507,7 +515,7 @@ impl Engines {
 }
 
 /// A spec with a single timed repeat.
-pub(super) fn once(spec: &RunSpec) -> RunSpec {
+pub(super) fn single_pass(spec: &RunSpec) -> RunSpec {
     RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() }
 }
 
@@ -673,7 +681,7 @@ mod tests {
             ..spec()
         };
         assert_eq!(
-            engines.ask(&row(1), &cloud).unwrap().engine,
+            engines.answer_live(&row(1), &cloud).unwrap().engine,
             LOCKSTEP,
             "few points are searched exhaustively"
         );
@@ -681,16 +689,16 @@ mod tests {
         let plan = |engines: &mut Engines, waited_ms: f64| {
             let points = engines.resident().peek(&cloud, Setup::from(&row(1)).arrangement()).unwrap();
             let shape = crate::knn::Shape { n: 10_000_000, q: 1, d: 2, k: 32 };
-            let job = Job { shape, ..Job::of(&row(1), Purpose::Ask, 10, 2, None) };
+            let job = Job { shape, ..Job::new(&row(1), Purpose::Answer, 10, 2, None) };
             let of = |engine: &'static Descriptor| {
-                let there = planner::is_taken_in(&points, engine.id, DeviceId::Cpu);
+                let there = planner::is_loaded(&points, engine.id, DeviceId::Cpu);
                 Candidate::new(&engines.planner, engine, &job, Ok(None), there).after_waiting(waited_ms)
             };
             Plan::new(&EngineChoice::Auto, &job, planner::engines(&row(1)).map(of).collect())
         };
         let once = plan(&mut engines, 0.0);
         let tree = registry::find(EngineId::new("bvh")).unwrap();
-        let setup_ms = once.of(tree.id).unwrap().forecast.unwrap().setup_ms;
+        let setup_ms = once.candidate(tree.id).unwrap().forecast.unwrap().setup_ms;
         assert_eq!(once.chosen, Some(LOCKSTEP));
         assert_eq!(plan(&mut engines, 0.5 * setup_ms).chosen, Some(LOCKSTEP));
         assert_eq!(
@@ -724,9 +732,9 @@ mod tests {
         engines.execute(&row(1), &cloud, None, &mut |_, _| true).unwrap();
         assert_eq!(waited(&engines), 0.0);
         let took: f64 =
-            (0..3).map(|at| engines.ask(&row(at), &cloud).unwrap().summary.search_ms_median).sum();
+            (0..3).map(|at| engines.answer_live(&row(at), &cloud).unwrap().summary.search_ms_median).sum();
         assert!(took > 0.0 && (waited(&engines) - took).abs() < 1e-9);
-        engines.resident().release_made();
+        engines.resident().release_prepared();
         assert_eq!(waited(&engines), 0.0, "released along with the prepared data");
     }
 
@@ -735,7 +743,7 @@ mod tests {
         let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
         let spec = RunSpec { engine: EngineChoice::named(LOCKSTEP), ..spec() };
         let there = |engines: &mut Engines| {
-            engines.plan(&spec, Purpose::Ask, &cloud, None).of(LOCKSTEP).unwrap().resident
+            engines.plan(&spec, Purpose::Answer, &cloud, None).candidate(LOCKSTEP).unwrap().resident
         };
         assert!(!there(&mut engines));
         let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::chunks::Chunks;
 use super::machine::{self, Scheduled};
-use super::problem::{build_problem_over, query_cloud_of};
+use super::problem::{build_resident_problem, query_cloud_of};
 use super::{
     Machine, Phase, QuerySpec, Resident, RunError, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample,
     Stage, Summary,
@@ -29,7 +29,7 @@ pub fn execute(
     engine: &mut dyn Engine,
     stage: &mut Stage<'_>,
 ) -> Result<RunRecord, RunError> {
-    execute_over(&Resident::default(), Passes::All, spec, cloud, query_cloud, engine, stage)
+    execute_resident(&Resident::default(), Passes::All, spec, cloud, query_cloud, engine, stage)
 }
 
 /// The passes over the queries in a run.
@@ -42,7 +42,7 @@ pub(super) enum Passes {
 }
 
 /// As [`execute`], reusing the points of the previous run if they are the same.
-pub(super) fn execute_over(
+pub(super) fn execute_resident(
     resident: &Resident,
     passes: Passes,
     spec: &RunSpec,
@@ -55,9 +55,9 @@ pub(super) fn execute_over(
     if spec.repeats == 0 {
         return Err(RunError::NoRepeats);
     }
-    go_on(stage("preparing the problem", 0.0))?;
+    continue_if(stage("preparing the problem", 0.0))?;
     let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
-    let problem = build_problem_over(resident, spec, cloud, query_cloud.as_ref())?;
+    let problem = build_resident_problem(resident, spec, cloud, query_cloud.as_ref())?;
     search(
         &LoadedProblem { spec, cloud, query_cloud: query_cloud.as_ref(), problem: &problem },
         passes,
@@ -84,7 +84,7 @@ pub(super) fn search(
     stage: &mut Stage<'_>,
 ) -> Result<RunRecord, RunError> {
     let &LoadedProblem { spec, cloud, query_cloud, problem } = asked;
-    go_on(stage("loading the problem", 0.0))?;
+    continue_if(stage("loading the problem", 0.0))?;
     let mut machine = Machine::now();
     let descriptor = engine.descriptor();
     let on_cpu = engine.device_id() == DeviceId::Cpu;
@@ -151,13 +151,13 @@ pub(super) fn search(
             run.samples.retain(|sample| sample.phase != Phase::Profiled);
         }
     }
-    let mut how = How::of(descriptor, run.search.as_ref(), started_unix);
+    let mut execution = Execution::new(descriptor, run.search.as_ref(), started_unix);
     let samples = run.finish()?;
     answer.neighbors = neighbors;
     answer.profile = profiled.profile;
-    how.device = engine.device();
-    how.machine = Some(Machine { load_end: machine::load(), ..machine });
-    Ok(record(spec, cloud, query_cloud.cloned(), problem, how, answer, samples))
+    execution.device = engine.device();
+    execution.machine = Some(Machine { load_end: machine::load(), ..machine });
+    Ok(record(spec, cloud, query_cloud.cloned(), problem, execution, answer, samples))
 }
 
 /// Seconds since 1970 UTC.
@@ -166,7 +166,7 @@ pub(super) fn now_unix() -> u64 {
 }
 
 /// How and when a problem was answered.
-pub(super) struct How {
+pub(super) struct Execution {
     engine: &'static Descriptor,
     method: Option<String>,
     note: Option<String>,
@@ -178,9 +178,9 @@ pub(super) struct How {
     pub device: DeviceInfo,
 }
 
-impl How {
+impl Execution {
     /// Taken at the end of a search, as its choices may have changed meanwhile.
-    pub fn of(engine: &'static Descriptor, search: &(impl Search + ?Sized), started_unix: u64) -> Self {
+    pub fn new(engine: &'static Descriptor, search: &(impl Search + ?Sized), started_unix: u64) -> Self {
         let parameters = search.parameters();
         let method = (!parameters.is_empty()).then(|| Method { engine: engine.id, parameters }.to_string());
         Self {
@@ -201,32 +201,32 @@ pub(super) fn record(
     cloud: &Arc<PointCloud>,
     query_cloud: Option<Arc<PointCloud>>,
     problem: &Problem,
-    how: How,
+    execution: Execution,
     answer: Answer,
     samples: Vec<Sample>,
 ) -> RunRecord {
     let query_cloud = query_cloud.filter(|_| !problem.queries_are_rows());
-    let summary = Summary::of(how.engine, problem, &samples, &answer);
+    let summary = Summary::new(execution.engine, problem, &samples, &answer);
     let head = RunFile {
         schema_version: SCHEMA_VERSION,
         warpscope_version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: version::commit().map(str::to_owned),
-        started_unix: how.started_unix,
+        started_unix: execution.started_unix,
         spec: spec.clone(),
-        engine: how.engine.id,
+        engine: execution.engine.id,
         fallback: None,
         predicted_ms: None,
-        method: how.method,
-        note: how.note,
-        resident: how.resident,
-        device: how.device,
+        method: execution.method,
+        note: execution.note,
+        resident: execution.resident,
+        device: execution.device,
         peaks: None,
-        machine: how.machine,
+        machine: execution.machine,
         fingerprint: cloud.fingerprint().clone(),
         query_fingerprint: query_cloud.as_ref().map(|cloud| cloud.fingerprint().clone()),
         axes: cloud.axes().to_vec(),
         dropped_rows: (cloud.dropped() + cloud.len() as u64).saturating_sub(summary.n),
-        dropped_queries: queries_asked(spec, cloud, query_cloud.as_deref()).saturating_sub(summary.q),
+        dropped_queries: requested_queries(spec, cloud, query_cloud.as_deref()).saturating_sub(summary.q),
         summary,
     };
     RunRecord {
@@ -243,7 +243,7 @@ pub(super) fn record(
 }
 
 /// The number of queries requested, including dropped ones.
-fn queries_asked(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&PointCloud>) -> u64 {
+fn requested_queries(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&PointCloud>) -> u64 {
     match (query_cloud, &spec.queries) {
         (Some(queries), _) => queries.len() as u64 + queries.dropped(),
         (None, QuerySpec::Count(count)) => *count,
@@ -261,7 +261,7 @@ pub(super) fn answer(
     parameters: &Parameters,
     stage: &mut Stage<'_>,
 ) -> Result<(Answer, Option<Neighbors>), RunError> {
-    go_on(stage("loading the problem", 0.0))?;
+    continue_if(stage("loading the problem", 0.0))?;
     let counted = engine.descriptor().counts();
     let search = engine.load(problem, parameters, false)?;
     let total = (1 + u64::from(counted)) * problem.q() as u64;
@@ -317,12 +317,12 @@ impl Running<'_, '_> {
         let (mut end, mut chunk) = (0, 0);
         let most = if build == Build::Timed { usize::MAX } else { MAX_COUNTED_CHUNK };
         while let Some(range) = chunks.next(end, self.q, most) {
-            go_on((self.stage)(label, (self.done as f64 / self.total as f64) as f32))?;
+            continue_if((self.stage)(label, (self.done as f64 / self.total as f64) as f32))?;
             end = range.end;
             let (queries, start_ms) = (range.len(), ms_since(self.began));
             let duration_ms = self.search.search(range, build)?;
             // Use the host's waiting time: it determines how long a cancellation takes.
-            chunks.took(queries, duration_ms.max(ms_since(self.began) - start_ms));
+            chunks.record(queries, duration_ms.max(ms_since(self.began) - start_ms));
             if let Some((phase, repeat)) = sample {
                 self.samples.push(Sample { phase, repeat, chunk, start_ms, duration_ms });
             }
@@ -337,7 +337,7 @@ impl Running<'_, '_> {
 
     /// Releases the engine and returns the samples.
     fn finish(self) -> Result<Vec<Sample>, RunError> {
-        go_on((self.stage)("done", 1.0))?;
+        continue_if((self.stage)("done", 1.0))?;
         Ok(self.samples)
     }
 
@@ -349,7 +349,7 @@ impl Running<'_, '_> {
     }
 }
 
-pub(super) fn go_on(wanted: bool) -> Result<(), RunError> {
+pub(super) fn continue_if(wanted: bool) -> Result<(), RunError> {
     if wanted { Ok(()) } else { Err(RunError::Cancelled) }
 }
 
@@ -526,7 +526,7 @@ mod tests {
     fn neighbours_are_cloud_rows_in_any_processing_order() {
         let cloud = squares(40);
         let file = run(&spec(), &cloud).unwrap();
-        assert_eq!(file.neighbors.of(5), ([5, 4, 6].as_slice(), [0.0, 81.0, 121.0].as_slice()));
+        assert_eq!(file.neighbors.for_query(5), ([5, 4, 6].as_slice(), [0.0, 81.0, 121.0].as_slice()));
         assert_eq!(file.query_rows[5], 5);
         let shuffled = run(&RunSpec { order: Order::Shuffled, seed: 7, ..spec() }, &cloud).unwrap();
         assert_eq!(shuffled.neighbors, file.neighbors);
@@ -539,7 +539,7 @@ mod tests {
         for order in [Order::File, Order::Shuffled] {
             let record = run(&RunSpec { exclude_self: true, k: 2, order, ..spec() }, &cloud).unwrap();
             for (query, &row) in record.query_rows.iter().enumerate() {
-                let (rows, squared_distances) = record.neighbors.of(query);
+                let (rows, squared_distances) = record.neighbors.for_query(query);
                 assert!(!rows.contains(&row), "{order:?}: row {row} found itself: {rows:?}");
                 let expected: &[f32] = match row {
                     2 => &[1.0, 1.0],
@@ -553,8 +553,8 @@ mod tests {
         // removed.
         let equal = super::super::testing::cloud(1, vec![3.0; 6]);
         let record = run(&RunSpec { exclude_self: true, k: 2, ..spec() }, &equal).unwrap();
-        assert_eq!(record.neighbors.of(5).0, [0, 1]);
-        assert_eq!(record.neighbors.of(0).0, [1, 2]);
+        assert_eq!(record.neighbors.for_query(5).0, [0, 1]);
+        assert_eq!(record.neighbors.for_query(0).0, [1, 2]);
     }
 
     #[test]
@@ -608,17 +608,17 @@ mod tests {
         let record =
             run(&RunSpec { queries: QuerySpec::Rows(vec![5, 0, 4]), ..angular.clone() }, &cloud).unwrap();
         assert_eq!((record.dropped_queries, record.query_rows), (1, vec![0, 3]));
-        let nobody = |rows: Vec<u64>| {
+        let refused = |rows: Vec<u64>| {
             run(&RunSpec { queries: QuerySpec::Rows(rows), ..angular.clone() }, &cloud)
                 .unwrap_err()
                 .to_string()
         };
         assert_eq!(
-            nobody(vec![2, 5]),
+            refused(vec![2, 5]),
             "q = 0: all 2 queries are zero rows and have no direction; use the l2 metric"
         );
         assert_eq!(
-            nobody(vec![5]),
+            refused(vec![5]),
             "q = 0: the only query is a zero row and has no direction; use the l2 metric"
         );
         let record = run(&RunSpec { k: 1, ..spec() }, &cloud).unwrap();
@@ -633,7 +633,7 @@ mod tests {
             Err(RunError::Problem(ProblemError::NoNeighbours))
         ));
         let record = run(&RunSpec { k: 8, ..spec() }, &squares(5)).unwrap();
-        let (rows, squared_distances) = record.neighbors.of(0);
+        let (rows, squared_distances) = record.neighbors.for_query(0);
         assert_eq!(rows[4..], [4, crate::knn::NONE, crate::knn::NONE, crate::knn::NONE]);
         assert!(squared_distances[5..].iter().all(|distance| *distance == f32::INFINITY));
     }

@@ -10,30 +10,30 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 
-use super::engines::{EngineKey, once};
-use super::execute::{How, ms_since, now_unix, record};
-use super::problem::{build_problem_over, query_cloud_of};
+use super::engines::{EngineKey, single_pass};
+use super::execute::{Execution, ms_since, now_unix, record};
+use super::problem::{build_resident_problem, query_cloud_of};
 use super::{Engines, Phase, Resident, RunError, RunRecord, RunSpec, Sample};
 use crate::cloud::PointCloud;
 use crate::knn::{Answer, Build, DeviceInfo, Engine};
 
 /// Identifies a request; later ones have larger numbers.
-pub type AskId = u64;
+pub type LiveQueryId = u64;
 
 /// A query to answer at once.
 #[derive(Clone, Debug)]
-pub struct Ask {
-    pub id: AskId,
+pub struct LiveQuery {
+    pub id: LiveQueryId,
     /// What to search; the queries are rows or a point.
     pub spec: RunSpec,
     /// The spec's cloud, loaded.
     pub cloud: Arc<PointCloud>,
 }
 
-/// The answer to an [`Ask`].
+/// The answer to a [`LiveQuery`].
 #[derive(Debug)]
 pub struct Reply {
-    pub id: AskId,
+    pub id: LiveQueryId,
     /// The answer as a run's record, or the error.
     pub result: Result<Arc<RunRecord>, RunError>,
     /// Time since the request was started.
@@ -44,7 +44,7 @@ pub struct Reply {
 const REPLIES: usize = 4;
 
 /// Answers a spec once. `devices` caches the devices of engines.
-pub(super) fn ask(
+pub(super) fn answer_live(
     resident: &Resident,
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
@@ -53,7 +53,7 @@ pub(super) fn ask(
 ) -> Result<RunRecord, RunError> {
     let (started_unix, began) = (now_unix(), Instant::now());
     let query_cloud = query_cloud_of(spec, cloud, None)?;
-    let problem = build_problem_over(resident, spec, cloud, query_cloud.as_ref())?;
+    let problem = build_resident_problem(resident, spec, cloud, query_cloud.as_ref())?;
     let descriptor = engine.descriptor();
     let device = device_of(engine, devices);
     let mut samples = Vec::new();
@@ -74,10 +74,10 @@ pub(super) fn ask(
     let start_ms = ms_since(began);
     note(Phase::Download, start_ms, search.download(&mut answer.neighbors)?);
     search.collect(&mut answer)?;
-    let mut how = How::of(descriptor, search.as_ref(), started_unix);
-    how.device = device;
+    let mut execution = Execution::new(descriptor, search.as_ref(), started_unix);
+    execution.device = device;
     drop(search);
-    Ok(record(&once(spec), cloud, query_cloud, &problem, how, answer, samples))
+    Ok(record(&single_pass(spec), cloud, query_cloud, &problem, execution, answer, samples))
 }
 
 /// An engine's device, looked up once.
@@ -93,10 +93,10 @@ pub(super) fn device_of(engine: &dyn Engine, devices: &mut Vec<(EngineKey, Devic
 
 /// Handle of the thread that answers requests. Dropping it finishes the current request and joins.
 pub struct LiveQueryWorker {
-    /// `None` while the asker is dropped.
-    asks: Option<Sender<Ask>>,
+    /// `None` while the worker is dropped.
+    queries: Option<Sender<LiveQuery>>,
     /// Removes a waiting request when a newer one arrives.
-    waiting: Receiver<Ask>,
+    waiting: Receiver<LiveQuery>,
     releases: Sender<()>,
     replies: Receiver<Reply>,
     thread: Option<JoinHandle<()>>,
@@ -112,37 +112,37 @@ impl LiveQueryWorker {
     }
 
     fn spawn_with(mut engines: Engines, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
-        let (asks, waiting) = bounded::<Ask>(1);
+        let (queries, waiting) = bounded::<LiveQuery>(1);
         let (releases, to_release) = bounded(1);
         let (sender, replies) = bounded(REPLIES);
-        let (asked, unread) = (waiting.clone(), replies.clone());
+        let (incoming, unread) = (waiting.clone(), replies.clone());
         let work = move || {
             loop {
-                let ask = select! {
+                let query = select! {
                     recv(to_release) -> _ => None,
-                    recv(asked) -> ask => match ask {
-                        Ok(ask) => Some(ask),
+                    recv(incoming) -> query => match query {
+                        Ok(query) => Some(query),
                         Err(_) => return,
                     },
                 };
                 // Points are released before the next request.
-                if ask.is_none() || to_release.try_recv().is_ok() {
+                if query.is_none() || to_release.try_recv().is_ok() {
                     engines.resident().release();
                 }
-                if let Some(ask) = ask {
-                    push_out(&sender, &unread, reply(&mut engines, &ask));
+                if let Some(query) = query {
+                    send_replacing(&sender, &unread, reply(&mut engines, &query));
                     wake();
                 }
             }
         };
         let thread = std::thread::Builder::new().name("warpscope-asker".to_owned()).spawn(work)?;
-        Ok(Self { asks: Some(asks), waiting, releases, replies, thread: Some(thread) })
+        Ok(Self { queries: Some(queries), waiting, releases, replies, thread: Some(thread) })
     }
 
     /// Submits a request, replacing a waiting one. The current one is answered first.
-    pub fn ask(&self, ask: Ask) {
-        if let Some(asks) = &self.asks {
-            push_out(asks, &self.waiting, ask);
+    pub fn submit(&self, query: LiveQuery) {
+        if let Some(queries) = &self.queries {
+            send_replacing(queries, &self.waiting, query);
         }
     }
 
@@ -166,7 +166,7 @@ impl LiveQueryWorker {
 impl Drop for LiveQueryWorker {
     fn drop(&mut self) {
         let _replaced = self.waiting.try_recv();
-        self.asks = None;
+        self.queries = None;
         if let Some(thread) = self.thread.take() {
             // Panics of requests are caught; any other one is on stderr already.
             let _ = thread.join();
@@ -174,14 +174,14 @@ impl Drop for LiveQueryWorker {
     }
 }
 
-fn reply(engines: &mut Engines, ask: &Ask) -> Reply {
+fn reply(engines: &mut Engines, query: &LiveQuery) -> Reply {
     let began = Instant::now();
-    let result = engines.contained(|engines| engines.ask(&ask.spec, &ask.cloud));
-    Reply { id: ask.id, result: result.map(Arc::new), took: began.elapsed() }
+    let result = engines.catch_panics(|engines| engines.answer_live(&query.spec, &query.cloud));
+    Reply { id: query.id, result: result.map(Arc::new), took: began.elapsed() }
 }
 
 /// Sends a message, dropping older unread ones if the channel is full.
-pub(super) fn push_out<T>(sender: &Sender<T>, unread: &Receiver<T>, mut message: T) {
+pub(super) fn send_replacing<T>(sender: &Sender<T>, unread: &Receiver<T>, mut message: T) {
     while let Err(TrySendError::Full(refused)) = sender.try_send(message) {
         let _older = unread.try_recv();
         message = refused;
@@ -208,10 +208,10 @@ mod tests {
         RunSpec { queries: QuerySpec::Rows(vec![row]), ..spec() }
     }
 
-    fn wait(asker: &LiveQueryWorker) -> Reply {
+    fn wait(live: &LiveQueryWorker) -> Reply {
         let began = Instant::now();
         loop {
-            if let Some(reply) = asker.try_recv() {
+            if let Some(reply) = live.try_recv() {
                 return reply;
             }
             assert!(began.elapsed() < Duration::from_secs(60), "no reply");
@@ -225,9 +225,12 @@ mod tests {
         for queries in [QuerySpec::Rows(vec![17]), QuerySpec::At(vec![1234.5])] {
             let spec = RunSpec { queries, order: Order::Shuffled, seed: 3, ..spec() };
             let run = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
-            let asked = engines.ask(&spec, &cloud).unwrap();
+            let asked = engines.answer_live(&spec, &cloud).unwrap();
             assert_eq!((&asked.neighbors, &asked.query_rows), (&run.neighbors, &run.query_rows));
-            assert_eq!((&asked.measured, asked.convergence.of(0)), (&run.measured, run.convergence.of(0)));
+            assert_eq!(
+                (&asked.measured, asked.convergence.for_query(0)),
+                (&run.measured, run.convergence.for_query(0))
+            );
             assert_eq!(asked.fallback, run.fallback);
             assert!(asked.resident, "the run brought the points");
             assert_eq!(
@@ -241,21 +244,22 @@ mod tests {
     #[test]
     fn a_query_position_has_no_row_and_a_separate_cloud() {
         let mut engines = engines(Script::default());
-        let record =
-            engines.ask(&RunSpec { queries: QuerySpec::At(vec![50.0]), ..spec() }, &squares(20)).unwrap();
-        assert_eq!(record.neighbors.of(0), ([7, 6, 8].as_slice(), [1.0, 196.0, 196.0].as_slice()));
+        let record = engines
+            .answer_live(&RunSpec { queries: QuerySpec::At(vec![50.0]), ..spec() }, &squares(20))
+            .unwrap();
+        assert_eq!(record.neighbors.for_query(0), ([7, 6, 8].as_slice(), [1.0, 196.0, 196.0].as_slice()));
         let place = record.query_cloud.as_ref().expect("its own cloud");
         assert_eq!((place.len(), place.coordinate(0, 0), record.dropped_queries), (1, 50.0, 0));
         // A point has no row to exclude.
         let without = engines
-            .ask(
+            .answer_live(
                 &RunSpec { queries: QuerySpec::At(vec![49.0]), exclude_self: true, k: 1, ..spec() },
                 &squares(20),
             )
             .unwrap();
-        assert_eq!(without.neighbors.of(0).0, [7]);
+        assert_eq!(without.neighbors.for_query(0).0, [7]);
         let error = engines
-            .ask(&RunSpec { queries: QuerySpec::At(vec![1.0, 2.0]), ..spec() }, &squares(20))
+            .answer_live(&RunSpec { queries: QuerySpec::At(vec![1.0, 2.0]), ..spec() }, &squares(20))
             .unwrap_err();
         assert_eq!(error.to_string(), "query point 1,2: expected 1 coordinate (c0), found 2");
     }
@@ -265,8 +269,9 @@ mod tests {
         let script = Script::default();
         let (mut engines, first) = (engines(script.clone()), cloud(2, (1..81).map(f64::from).collect()));
         let uploads = || *script.uploads.lock().unwrap();
-        let mut ask =
-            |cloud: &Arc<PointCloud>, spec: RunSpec| (engines.ask(&spec, cloud).unwrap().resident, uploads());
+        let mut ask = |cloud: &Arc<PointCloud>, spec: RunSpec| {
+            (engines.answer_live(&spec, cloud).unwrap().resident, uploads())
+        };
         assert_eq!(ask(&first, row(1)), (false, 1));
         assert_eq!(ask(&first, row(2)), (true, 1));
         assert_eq!(
@@ -295,9 +300,9 @@ mod tests {
     fn resident_points_are_released_when_memory_is_short() {
         let script = Script { cramped: true, ..Script::default() };
         let (mut engines, cloud) = (engines(script.clone()), squares(40));
-        assert!(!engines.ask(&row(1), &cloud).unwrap().resident);
+        assert!(!engines.answer_live(&row(1), &cloud).unwrap().resident);
         assert!(
-            !engines.ask(&row(2), &cloud).unwrap().resident,
+            !engines.answer_live(&row(2), &cloud).unwrap().resident,
             "they were released, and loading was \
                                                                   retried"
         );
@@ -310,24 +315,24 @@ mod tests {
         let script = Script { per_query: Duration::from_millis(500), ..Script::default() };
         let wakes = Arc::<AtomicUsize>::default();
         let count = Arc::clone(&wakes);
-        let asker = LiveQueryWorker::spawn_with(engines(script.clone()), move || {
+        let live = LiveQueryWorker::spawn_with(engines(script.clone()), move || {
             count.fetch_add(1, Ordering::Relaxed);
         })
         .unwrap();
         let cloud = squares(40);
-        asker.ask(Ask { id: 1, spec: row(1), cloud: Arc::clone(&cloud) });
+        live.submit(LiveQuery { id: 1, spec: row(1), cloud: Arc::clone(&cloud) });
         while script.calls.lock().unwrap().is_empty() {
             std::thread::sleep(Duration::from_millis(1));
         }
         for id in 2..=20 {
-            asker.ask(Ask { id, spec: row(id), cloud: Arc::clone(&cloud) });
+            live.submit(LiveQuery { id, spec: row(id), cloud: Arc::clone(&cloud) });
         }
-        let (first, last) = (wait(&asker), wait(&asker));
+        let (first, last) = (wait(&live), wait(&live));
         assert_eq!((first.id, last.id), (1, 20), "the current one, and the newest");
         assert_eq!(last.result.unwrap().query_rows, [20]);
         assert!(last.took >= Duration::from_millis(500));
         std::thread::sleep(Duration::from_millis(50));
-        assert!(asker.try_recv().is_none());
+        assert!(live.try_recv().is_none());
         assert_eq!((script.calls.lock().unwrap().len(), wakes.load(Ordering::Relaxed)), (2, 2));
     }
 
@@ -335,7 +340,7 @@ mod tests {
     fn live_queries_are_answered_during_a_run() {
         let script = Script { per_query: Duration::from_millis(1), ..Script::default() };
         let worker = Worker::spawn_with(engines(script.clone()), || ()).unwrap();
-        let asker =
+        let live =
             LiveQueryWorker::spawn_with(engines(script.clone()).sharing(worker.resident().clone()), || ())
                 .unwrap();
         let cloud = squares(400);
@@ -347,8 +352,8 @@ mod tests {
         });
         let (began, mut answered) = (Instant::now(), 0);
         let record = loop {
-            asker.ask(Ask { id: answered, spec: row(answered % 400), cloud: Arc::clone(&cloud) });
-            let reply = wait(&asker);
+            live.submit(LiveQuery { id: answered, spec: row(answered % 400), cloud: Arc::clone(&cloud) });
+            let reply = wait(&live);
             assert_eq!((reply.id, reply.result.unwrap().query_rows[0]), (answered, (answered % 400) as u32));
             answered += 1;
             match worker.try_recv() {
@@ -367,23 +372,23 @@ mod tests {
 
     #[test]
     fn a_panic_fails_the_query_but_not_the_thread() {
-        let asker =
+        let live =
             LiveQueryWorker::spawn_with(engines(Script { panic_after: Some(1), ..Script::default() }), || ())
                 .unwrap();
-        asker.ask(Ask { id: 1, spec: row(1), cloud: squares(5) });
-        assert!(matches!(wait(&asker).result, Err(RunError::Crashed { .. })));
-        asker.ask(Ask { id: 2, spec: RunSpec { k: 0, ..row(1) }, cloud: squares(5) });
-        assert!(matches!(wait(&asker).result, Err(RunError::Problem(_))));
+        live.submit(LiveQuery { id: 1, spec: row(1), cloud: squares(5) });
+        assert!(matches!(wait(&live).result, Err(RunError::Crashed { .. })));
+        live.submit(LiveQuery { id: 2, spec: RunSpec { k: 0, ..row(1) }, cloud: squares(5) });
+        assert!(matches!(wait(&live).result, Err(RunError::Problem(_))));
     }
 
     #[test]
     fn release_frees_the_cloud() {
-        let asker = LiveQueryWorker::spawn_with(engines(Script::default()), || ()).unwrap();
+        let live = LiveQueryWorker::spawn_with(engines(Script::default()), || ()).unwrap();
         let cloud = squares(30);
-        asker.ask(Ask { id: 1, spec: row(1), cloud: Arc::clone(&cloud) });
-        drop(wait(&asker));
+        live.submit(LiveQuery { id: 1, spec: row(1), cloud: Arc::clone(&cloud) });
+        drop(wait(&live));
         assert!(Arc::strong_count(&cloud) > 1, "the points are kept");
-        asker.release();
+        live.release();
         let began = Instant::now();
         while Arc::strong_count(&cloud) > 1 {
             assert!(began.elapsed() < Duration::from_secs(60), "the cloud is still held");

@@ -51,10 +51,10 @@ impl Machine {
 
     /// Why other work may have affected the times of a run: `the load was 8.7 on 2 cores, and its threads
     /// waited 74 % of their time for a core`.
-    pub fn doubt(&self) -> Option<String> {
+    pub fn load_warning(&self) -> Option<String> {
         /// Waiting above the level of noise.
-        const MUCH: f64 = 0.05;
-        if self.waited.is_some_and(|share| share <= MUCH) {
+        const NOISE: f64 = 0.05;
+        if self.waited.is_some_and(|share| share <= NOISE) {
             return None;
         }
         let cores = self.cores.unwrap_or(u32::MAX);
@@ -69,8 +69,8 @@ impl Machine {
         let waited = self
             .waited
             .map(|share| format!("its threads waited {:.0} % of their time for a core", share * 100.0));
-        let doubts: Vec<String> = load.into_iter().chain(waited).collect();
-        (!doubts.is_empty()).then(|| doubts.join(", and "))
+        let warnings: Vec<String> = load.into_iter().chain(waited).collect();
+        (!warnings.is_empty()).then(|| warnings.join(", and "))
     }
 }
 
@@ -137,23 +137,23 @@ mod tests {
             waited: Some(0.01),
             ..Machine::default()
         };
-        assert_eq!((machine.doubt(), machine.load().as_deref()), (None, Some("1.5 to 2")));
+        assert_eq!((machine.load_warning(), machine.load().as_deref()), (None, Some("1.5 to 2")));
         assert_eq!(
-            Machine { load_end: Some(8.7), ..machine.clone() }.doubt(),
+            Machine { load_end: Some(8.7), ..machine.clone() }.load_warning(),
             None,
             "its threads did not \
                                                                                       wait"
         );
         let own = Machine { waited: None, load_end: Some(2.9), ..machine.clone() };
-        assert_eq!(own.doubt(), None, "the load may be its own threads");
+        assert_eq!(own.load_warning(), None, "the load may be its own threads");
         let busy = Machine { load_end: Some(8.7), ..own };
-        assert_eq!(busy.doubt().as_deref(), Some("the load was 8.7 on 2 cores"));
+        assert_eq!(busy.load_warning().as_deref(), Some("the load was 8.7 on 2 cores"));
         let waited = Machine { waited: Some(0.744), ..busy };
         assert_eq!(
-            waited.doubt().as_deref(),
+            waited.load_warning().as_deref(),
             Some("the load was 8.7 on 2 cores, and its threads waited 74 % of their time for a core")
         );
-        assert_eq!(Machine::default().doubt(), None, "unknown");
+        assert_eq!(Machine::default().load_warning(), None, "unknown");
     }
 
     #[test]

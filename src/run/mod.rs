@@ -1,5 +1,6 @@
 //! Runs: executes a [`RunSpec`] into a [`RunRecord`], directly ([`execute`], [`Engines`]) or on the worker
-//! thread ([`Worker`]); or answers a live query over resident points ([`Engines::ask`], [`LiveQueryWorker`]).
+//! thread ([`Worker`]); or answers a live query over resident points ([`Engines::answer_live`],
+//! [`LiveQueryWorker`]).
 
 pub mod analysis;
 pub mod answers;
@@ -31,7 +32,7 @@ use std::any::Any;
 pub use batches::{Batch, BatchAnswers, BatchError, Batches, QueryBatches};
 pub use engines::Engines;
 pub use execute::execute;
-pub use live_query::{Ask, AskId, LiveQueryWorker, Reply};
+pub use live_query::{LiveQuery, LiveQueryId, LiveQueryWorker, Reply};
 pub use machine::Machine;
 pub use problem::{Resident, build_problem, query_cloud_of};
 pub use record::{
@@ -39,8 +40,8 @@ pub use record::{
     Summary,
 };
 pub use schema::Schema;
-pub use spec::{Declared, EngineChoice, QuerySpec, RunSpec, usual};
-pub use timeline::{Multiprocessor, PhaseSpan, PhaseTrack, Place, Timeline, WarpTime};
+pub use spec::{DeclaredMetric, EngineChoice, QuerySpec, RunSpec, defaults};
+pub use timeline::{Multiprocessor, PhaseSpan, PhaseTrack, Timeline, UnitKind, WarpTime};
 pub use worker::{Event, Job, JobId, Worker};
 
 use crate::cloud::CloudError;

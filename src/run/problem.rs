@@ -23,7 +23,7 @@ pub fn build_problem(
 ///
 /// # Errors
 /// Errors of [`build_problem`].
-pub fn build_problem_over(
+pub fn build_resident_problem(
     resident: &Resident,
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
@@ -33,7 +33,7 @@ pub fn build_problem_over(
     let setup = Setup::from(spec);
     setup.check()?;
     let points = resident.points(cloud, setup.arrangement())?;
-    Ok(Problem::over(&points, &queries, setup)?)
+    Ok(Problem::with_points(&points, &queries, setup)?)
 }
 
 /// The queries' own cloud, unless they are rows of `cloud`. A point given by coordinates gets a cloud here.
@@ -119,7 +119,7 @@ impl Resident {
     ) -> Result<Arc<Points>, ProblemError> {
         // The lock is held while points are built, as other threads mostly need the same ones.
         let mut here = self.lock();
-        if let Some(points) = here.as_ref().filter(|points| points.are_of(cloud, arrangement)) {
+        if let Some(points) = here.as_ref().filter(|points| points.matches(cloud, arrangement)) {
             return Ok(Arc::clone(points));
         }
         // The old points are freed first, to make room.
@@ -130,8 +130,8 @@ impl Resident {
     }
 
     /// Whether a cloud's points in this arrangement are resident.
-    pub fn has(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> bool {
-        self.lock().as_ref().is_some_and(|points| points.are_of(cloud, arrangement))
+    pub fn contains(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> bool {
+        self.lock().as_ref().is_some_and(|points| points.matches(cloud, arrangement))
     }
 
     /// Whether no points are resident.
@@ -142,12 +142,12 @@ impl Resident {
     /// A cloud's points in this arrangement, if resident and not being built.
     pub fn peek(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> Option<Arc<Points>> {
         let here = self.0.try_lock().ok()?;
-        here.as_ref().filter(|points| points.are_of(cloud, arrangement)).map(Arc::clone)
+        here.as_ref().filter(|points| points.matches(cloud, arrangement)).map(Arc::clone)
     }
 
     /// Releases data that engines prepared, on devices and on the host; returns whether there was any.
-    pub fn release_made(&self) -> bool {
-        self.lock().as_ref().is_some_and(|points| super::planner::release_made(points))
+    pub fn release_prepared(&self) -> bool {
+        self.lock().as_ref().is_some_and(|points| super::planner::release_prepared(points))
     }
 
     /// Releases everything, as the cloud is no longer needed. Searches in progress keep their reference.
@@ -195,7 +195,7 @@ mod tests {
         let (resident, cloud) = (Resident::default(), squares(40));
         let points = resident.points(&cloud, arrangement(Order::File, 0)).unwrap();
         points.cache().insert(DeviceId::Cpu, Arc::new(1u8));
-        assert!(resident.release_made() && !resident.release_made());
+        assert!(resident.release_prepared() && !resident.release_prepared());
         points.cache().insert(DeviceId::Cpu, Arc::new(1u8));
         resident.release();
         assert!(

@@ -177,7 +177,7 @@ mod means {
 
 impl Summary {
     /// The summary of a problem that an engine answered.
-    pub(super) fn of(engine: &Descriptor, problem: &Problem, samples: &[Sample], answer: &Answer) -> Self {
+    pub(super) fn new(engine: &Descriptor, problem: &Problem, samples: &[Sample], answer: &Answer) -> Self {
         let shape = problem.shape();
         let mut repeats = stats::search_ms(samples);
         if repeats.is_empty() {
@@ -441,7 +441,7 @@ pub enum LoadedRun {
         run: Arc<Run<CloudFile>>,
         /// Paths of the files of its cloud and of its queries' cloud, as stored in the recording; empty if
         /// the recording has the points.
-        places: [Vec<PathBuf>; 2],
+        source_paths: [Vec<PathBuf>; 2],
         /// Why the clouds are not available, as a sentence.
         why: String,
     },
@@ -509,10 +509,10 @@ impl LoadedRun {
     }
 
     /// Paths of the files of missing clouds.
-    pub fn places(&self) -> [&[PathBuf]; 2] {
+    pub fn source_paths(&self) -> [&[PathBuf]; 2] {
         match self {
             Self::Whole(_) => [&[], &[]],
-            Self::WithoutClouds { places: [cloud, query_cloud], .. } => [cloud, query_cloud],
+            Self::WithoutClouds { source_paths: [cloud, query_cloud], .. } => [cloud, query_cloud],
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cloud::{ColumnChoice, Globe, Order, PointCloud, Source, formats};
 use crate::engines::registry;
 use crate::knn::{
-    Descriptor, DeviceId, EngineId, MOST_ALTERNATIVES, Method, Metric, Parameters, Ranking, alternatives,
+    Descriptor, DeviceId, EngineId, MAX_ALTERNATIVES, Method, Metric, Parameters, Ranking, alternatives,
     split_methods,
 };
 use crate::printable::name as printable;
@@ -20,7 +20,7 @@ use crate::suggest::suggest;
 /// searches in shuffled order, which the theory shown with the counters assumes; the command line uses file
 /// order, so that ties are ordered by row. The window makes 1 warm-up and 5 repeats, since a user is waiting;
 /// `warpscope run` makes 10 and 10.
-pub mod usual {
+pub mod defaults {
     pub const K: usize = 32;
     /// Sampled queries, or all rows if there are fewer.
     pub const QUERIES: u64 = 1000;
@@ -53,15 +53,15 @@ impl EngineChoice {
     /// choices.
     ///
     /// # Errors
-    /// The first invalid choice, or more than [`MOST_ALTERNATIVES`].
+    /// The first invalid choice, or more than [`MAX_ALTERNATIVES`].
     pub fn list(text: &str) -> Result<Vec<Self>, String> {
         let mut choices = Vec::new();
         for method in split_methods(text) {
             for alternative in alternatives(&method)? {
                 choices.push(alternative.parse()?);
             }
-            if choices.len() > MOST_ALTERNATIVES {
-                return Err(format!("more than {MOST_ALTERNATIVES} methods; give fewer"));
+            if choices.len() > MAX_ALTERNATIVES {
+                return Err(format!("more than {MAX_ALTERNATIVES} methods; give fewer"));
             }
         }
         Ok(choices)
@@ -207,19 +207,19 @@ impl RunSpec {
 
 /// A file's attribute `distance`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Declared {
+pub struct DeclaredMetric {
     /// As written in the file.
     name: String,
     /// `None` if it is not supported.
     pub ranking: Option<Ranking>,
 }
 
-impl Declared {
+impl DeclaredMetric {
     /// Reads what a file declares. A file that cannot be read is reported when its data are read.
-    pub fn of(path: &Path) -> Option<Self> {
+    pub fn read(path: &Path) -> Option<Self> {
         formats::attribute(path, "distance", &Silent)
             .ok()?
-            .map(|name| Self { ranking: Ranking::by_any_name(&name), name })
+            .map(|name| Self { ranking: Ranking::from_alias(&name), name })
     }
 
     /// The metric for searching a cloud that only has distances, if the cloud allows it, and a note unless
@@ -233,7 +233,7 @@ impl Declared {
                         .to_owned(),
                 ),
             ),
-            Some(Ranking::Distance(metric)) if metric.is_on_sphere() && !Globe::fits(cloud) => (
+            Some(Ranking::Distance(metric)) if metric.is_on_sphere() && !Globe::matches(cloud) => (
                 None,
                 Some(format!(
                     "the file declares the metric {}, which needs longitude and latitude; using l2",

@@ -73,7 +73,7 @@ pub struct Spread {
 
 impl Spread {
     /// `None` without values.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub fn new(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         if sorted.is_empty() {
             return None;
@@ -105,12 +105,12 @@ mod tests {
         assert_eq!(quantile(&[10.0, 20.0], 0.25), 12.5);
         assert_eq!(quantile(&[10.0, 20.0], 1.0), 20.0);
         assert!(median(&[]).is_nan());
-        let spread = Spread::of([4.0, 1.0, 2.0, 3.0, 5.0]).unwrap();
+        let spread = Spread::new([4.0, 1.0, 2.0, 3.0, 5.0]).unwrap();
         assert_eq!(
             [spread.mean, spread.min, spread.p25, spread.median, spread.p75, spread.max],
             [3.0, 1.0, 2.0, 3.0, 4.0, 5.0]
         );
-        assert_eq!(Spread::of([]), None);
+        assert_eq!(Spread::new([]), None);
         assert_eq!(mean_and_deviation(&[1.0, 3.0, 5.0]), Some([3.0, 2.0]));
         assert_eq!((mean_and_deviation(&[7.0]), mean_and_deviation(&[])), (Some([7.0, 0.0]), None));
     }

@@ -29,9 +29,9 @@ pub struct Sweep {
     pub d: Vec<u64>,
     pub engines: Vec<EngineChoice>,
     /// Whether a run whose k exceeds its engine's limit is skipped instead of refused.
-    pub leaves_out: bool,
+    pub skip_unsupported: bool,
     /// Free memory for generated clouds and their answers; n is halved until they fit.
-    pub room: Room,
+    pub free_memory: FreeMemory,
 }
 
 /// Work that all runs of a sweep have in common, for any q and d; it determines n.
@@ -40,12 +40,12 @@ pub struct Work {
     /// n·q·d.
     pub product: u64,
     /// Limit on a cloud's coordinates, n·d, if the product would give more.
-    #[serde(default = "Work::any")]
+    #[serde(default = "Work::unlimited")]
     pub values: u64,
 }
 
 impl Work {
-    fn any() -> u64 {
+    fn unlimited() -> u64 {
         u64::MAX
     }
 
@@ -56,21 +56,21 @@ impl Work {
 
 /// Free memory in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct FreeMemory {
     /// Free memory of the host.
     pub host: u64,
     /// Smallest free memory of the devices.
     pub device: u64,
 }
 
-impl Room {
+impl FreeMemory {
     pub const UNLIMITED: Self = Self { host: u64::MAX, device: u64::MAX };
 
     /// Whether a generated cloud and its answers fit. The host holds the points three times (as generated, in
     /// search order and in an engine's layout) and the answers three times (in the engine, downloaded and
     /// reported). A device holds both once, and some rows of a distance matrix with its selection; more rows
     /// only help, as the matrix is computed tile by tile.
-    fn holds(self, [n, q, k, d]: [u64; 4]) -> bool {
+    fn fits(self, [n, q, k, d]: [u64; 4]) -> bool {
         const ROWS: u64 = 8;
         let (points, answers) =
             (4u64.saturating_mul(n).saturating_mul(d), 8u64.saturating_mul(q).saturating_mul(k.min(n)));
@@ -118,7 +118,7 @@ impl Size {
     }
 
     /// Its value in a run.
-    pub fn of(self, record: &RunRecord) -> u64 {
+    pub fn value(self, record: &RunRecord) -> u64 {
         match self {
             Self::N => record.summary.n,
             Self::Q => record.summary.q,
@@ -149,8 +149,8 @@ impl Sweep {
             shares: Vec::new(),
             d: Vec::new(),
             engines: Vec::new(),
-            leaves_out: false,
-            room: Room::UNLIMITED,
+            skip_unsupported: false,
+            free_memory: FreeMemory::UNLIMITED,
         }
     }
 
@@ -184,7 +184,7 @@ impl Sweep {
     /// All runs, grouped by cloud.
     pub fn specs(&self) -> Vec<RunSpec> {
         let mut specs = self.all_specs();
-        if self.leaves_out {
+        if self.skip_unsupported {
             specs.retain(|spec| spec.k <= spec.engine.k_limit());
         }
         specs
@@ -239,9 +239,9 @@ impl Sweep {
     fn fitted(&self, mut n: u64, q: Option<u64>, d: u64) -> u64 {
         let fits = |n: u64| {
             let k = self.neighbours_among(Some(n)).into_iter().max().unwrap_or(self.base.k);
-            self.room.holds([n, q.unwrap_or(n), k as u64, d])
+            self.free_memory.fits([n, q.unwrap_or(n), k as u64, d])
         };
-        while self.room != Room::UNLIMITED && n / 2 >= q.unwrap_or(1).max(1) && !fits(n) {
+        while self.free_memory != FreeMemory::UNLIMITED && n / 2 >= q.unwrap_or(1).max(1) && !fits(n) {
             n /= 2;
         }
         n
@@ -274,7 +274,10 @@ impl Sweep {
             sweep.all_specs().iter().map(points).collect()
         };
         let mut changed: Vec<(u64, u64)> =
-            points(&Self { room: Room::UNLIMITED, ..self.clone() }).into_iter().zip(points(self)).collect();
+            points(&Self { free_memory: FreeMemory::UNLIMITED, ..self.clone() })
+                .into_iter()
+                .zip(points(self))
+                .collect();
         changed.retain(|(wanted, fitted)| wanted != fitted);
         changed.sort_unstable();
         changed.dedup();
@@ -283,7 +286,10 @@ impl Sweep {
             (bytes < u64::MAX).then(|| format!("{} MiB on the {name}", thousands(bytes >> 20)))
         };
         let free: Vec<String> =
-            [free("host", self.room.host), free("device", self.room.device)].into_iter().flatten().collect();
+            [free("host", self.free_memory.host), free("device", self.free_memory.device)]
+                .into_iter()
+                .flatten()
+                .collect();
         let more = if changed.is_empty() {
             String::new()
         } else {
@@ -341,7 +347,7 @@ impl Sweep {
             let cloud = match &loaded {
                 Some((source, cloud)) if *source == spec.data => Ok(Arc::clone(cloud)),
                 // Passes on only the cancel flag, as the bar counts runs.
-                _ => cloud::load(&spec.data, spec.drop_nonfinite, &Quiet(progress))
+                _ => cloud::load(&spec.data, spec.drop_nonfinite, &CancelOnly(progress))
                     .map(Arc::new)
                     .map_err(RunError::from),
             };
@@ -355,7 +361,7 @@ impl Sweep {
                             &source,
                             &cloud,
                             spec.drop_nonfinite,
-                            &Quiet(progress),
+                            &CancelOnly(progress),
                         )?))
                     }
                     _ => None,
@@ -378,9 +384,9 @@ impl Sweep {
 }
 
 /// Passes on cancellation, but not progress.
-struct Quiet<'a>(&'a dyn Progress);
+struct CancelOnly<'a>(&'a dyn Progress);
 
-impl Progress for Quiet<'_> {
+impl Progress for CancelOnly<'_> {
     fn update(&self, _done: u64, _total: u64) {}
 
     fn cancelled(&self) -> bool {
@@ -470,7 +476,7 @@ mod tests {
         assert_eq!(generated(&sweep).iter().map(|(.., k)| *k).collect::<Vec<_>>(), [1, 5, 10, 500]);
         assert!(sweep.varies(Size::K) && sweep.varied().is_none());
         let halved = Sweep {
-            room: Room { host: u64::MAX, device: 25_000 },
+            free_memory: FreeMemory { host: u64::MAX, device: 25_000 },
             q: vec![QuerySpec::Count(1)],
             d: vec![2],
             ..sweep
@@ -488,23 +494,23 @@ mod tests {
             ..uniform()
         };
         assert_eq!(sweep.halved(), None);
-        let room = |host, device| Sweep { room: Room { host, device }, ..sweep.clone() };
+        let with_memory = |host, device| Sweep { free_memory: FreeMemory { host, device }, ..sweep.clone() };
         // Of the host's 16 MiB, three copies of 2¹⁸ points in 4 dimensions need 12.
-        assert_eq!(generated(&room(16 << 20, u64::MAX))[1].0, "uniform:n=262144,d=4");
+        assert_eq!(generated(&with_memory(16 << 20, u64::MAX))[1].0, "uniform:n=262144,d=4");
         assert_eq!(
-            room(16 << 20, u64::MAX).halved().unwrap(),
+            with_memory(16 << 20, u64::MAX).halved().unwrap(),
             "n = 262,144 instead of 1,048,576: only 16 MiB on the host are free"
         );
         // Of the device's 1 MiB, 2¹⁴ points need 256 KiB, and 8 rows of distances 512 KiB.
-        assert_eq!(generated(&room(16 << 20, 1 << 20))[1].0, "uniform:n=16384,d=4");
-        assert_eq!(generated(&room(16 << 20, 1 << 20))[0].0, "uniform:n=1024,d=4");
+        assert_eq!(generated(&with_memory(16 << 20, 1 << 20))[1].0, "uniform:n=16384,d=4");
+        assert_eq!(generated(&with_memory(16 << 20, 1 << 20))[0].0, "uniform:n=1024,d=4");
         // n is not reduced below the number of sampled queries.
         assert_eq!(
-            generated(&room(0, 0)).iter().map(|(cloud, ..)| cloud.as_str()).collect::<Vec<_>>(),
+            generated(&with_memory(0, 0)).iter().map(|(cloud, ..)| cloud.as_str()).collect::<Vec<_>>(),
             ["uniform:n=16,d=4"; 2]
         );
         assert!(
-            room(0, 0)
+            with_memory(0, 0)
                 .halved()
                 .unwrap()
                 .contains(", and 1 size more: only 0 MiB on the host and 0 MiB on the device are free")
@@ -516,7 +522,7 @@ mod tests {
         let engines = EngineChoice::list("lockstep,bits").unwrap();
         let sweep = Sweep { k: vec![8, 2000], engines, ..uniform() };
         assert!(sweep.check().is_err());
-        let sweep = Sweep { leaves_out: true, ..sweep };
+        let sweep = Sweep { skip_unsupported: true, ..sweep };
         sweep.check().unwrap();
         let of = |spec: &RunSpec| format!("{} {}", spec.engine, spec.k);
         assert_eq!(sweep.specs().iter().map(of).collect::<Vec<_>>(), ["lockstep 8", "bits 8", "bits 2000"]);

@@ -9,7 +9,7 @@ use crate::knn::DeviceId;
 
 /// The hardware unit of a row of warps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum UnitKind {
     /// A multiprocessor of a GPU, by its number (`%smid`).
     #[default]
     Multiprocessor,
@@ -17,7 +17,7 @@ pub enum Place {
     Thread,
 }
 
-impl Place {
+impl UnitKind {
     /// A unit's name in labels and files.
     pub fn name(self, number: u32) -> String {
         match self {
@@ -41,7 +41,7 @@ pub struct Timeline {
     /// Phases timed by the host, a track per phase, in the order of a run.
     pub phases: Vec<PhaseTrack>,
     /// The kind of unit of each entry of [`Self::multiprocessors`].
-    pub place: Place,
+    pub unit: UnitKind,
     /// The warps of the profiled build by multiprocessor, ascending; empty without a profile. On a CPU, by
     /// the threads that answered.
     pub multiprocessors: Vec<Multiprocessor>,
@@ -98,7 +98,7 @@ pub struct WarpTime {
 
 impl Timeline {
     /// The timeline of a run.
-    pub fn of(record: &RunRecord) -> Self {
+    pub fn new(record: &RunRecord) -> Self {
         let mut tracks: BTreeMap<Phase, Vec<PhaseSpan>> = BTreeMap::new();
         for sample in &record.samples {
             let start_us = sample.start_ms * 1e3;
@@ -124,17 +124,17 @@ impl Timeline {
         // Only GPUs report cycles.
         let threads = record.device.id == Some(DeviceId::Cpu)
             && record.profile.as_ref().is_some_and(|profile| profile.phases.is_empty());
-        let place = if threads { Place::Thread } else { Place::Multiprocessor };
-        Self { end_us: of_phases.chain(of_warps).fold(0.0, f64::max), phases, place, multiprocessors }
+        let unit = if threads { UnitKind::Thread } else { UnitKind::Multiprocessor };
+        Self { end_us: of_phases.chain(of_warps).fold(0.0, f64::max), phases, unit, multiprocessors }
     }
 
     /// The largest number of simultaneous warps on a multiprocessor.
-    pub fn most_warps(&self) -> usize {
+    pub fn max_warps(&self) -> usize {
         self.multiprocessors.iter().map(|multiprocessor| multiprocessor.tracks.len()).max().unwrap_or(0)
     }
 
     /// The position of a query's warp: index in [`Self::multiprocessors`], track, and index on the track.
-    pub fn place_of(&self, query: u32) -> Option<(usize, usize, usize)> {
+    pub fn position_of(&self, query: u32) -> Option<(usize, usize, usize)> {
         self.multiprocessors.iter().enumerate().find_map(|(at, multiprocessor)| {
             let tracks = multiprocessor.tracks.iter().enumerate();
             tracks
@@ -162,7 +162,7 @@ impl Multiprocessor {
 /// Lays out the warps of a multiprocessor one by one, by start time.
 #[derive(Default)]
 struct Layout {
-    of: Multiprocessor,
+    multiprocessor: Multiprocessor,
     /// Tracks whose last warp is still running when the newest one starts, by end time.
     busy: BinaryHeap<Reverse<Busy>>,
     /// Tracks without a running warp, lowest first.
@@ -206,15 +206,15 @@ impl Layout {
             self.free.extend(self.busy.pop().map(|Reverse(busy)| Reverse(busy.track)));
             self.step();
         }
-        let track = self.free.pop().map_or(self.of.tracks.len(), |Reverse(track)| track);
+        let track = self.free.pop().map_or(self.multiprocessor.tracks.len(), |Reverse(track)| track);
         self.step();
-        if track == self.of.tracks.len() {
-            self.of.tracks.push(Vec::new());
+        if track == self.multiprocessor.tracks.len() {
+            self.multiprocessor.tracks.push(Vec::new());
         }
         self.busy.push(Reverse(Busy { stop_us: warp.stop_us, track }));
-        self.of.starts.push(warp.start_us);
-        self.of.stops.push(warp.stop_us);
-        self.of.tracks[track].push(warp);
+        self.multiprocessor.starts.push(warp.start_us);
+        self.multiprocessor.stops.push(warp.stop_us);
+        self.multiprocessor.tracks[track].push(warp);
     }
 
     fn step(&mut self) {
@@ -262,12 +262,13 @@ fn multiprocessors(record: &RunRecord, phases: &[PhaseTrack]) -> Vec<Multiproces
         by_sm
             .entry(sm)
             .or_insert_with(|| Layout {
-                of: Multiprocessor { sm, ..Multiprocessor::default() },
+                multiprocessor: Multiprocessor { sm, ..Multiprocessor::default() },
                 ..Layout::default()
             })
             .push(warp);
     }
-    let mut multiprocessors: Vec<Multiprocessor> = by_sm.into_values().map(|layout| layout.of).collect();
+    let mut multiprocessors: Vec<Multiprocessor> =
+        by_sm.into_values().map(|layout| layout.multiprocessor).collect();
     for multiprocessor in &mut multiprocessors {
         multiprocessor.stops.sort_by(f64::total_cmp);
     }
@@ -298,7 +299,7 @@ mod tests {
     #[test]
     fn phases_follow_the_samples() {
         let record = record(vec![span(0, 1, 0, 0)]);
-        let timeline = Timeline::of(&record);
+        let timeline = Timeline::new(&record);
         let count: usize = timeline.phases.iter().map(|track| track.spans.len()).sum();
         assert_eq!(count, record.samples.len());
         for sample in &record.samples {
@@ -325,7 +326,7 @@ mod tests {
             span(250, 500, 1, 1),
             span(120, 900, 0, 0),
         ];
-        let timeline = Timeline::of(&record(spans));
+        let timeline = Timeline::new(&record(spans));
         let [other, first] = &timeline.multiprocessors[..] else { panic!("{:?}", timeline.multiprocessors) };
         assert_eq!((other.sm, first.sm), (0, 1));
         let queries: Vec<Vec<_>> = first
@@ -346,10 +347,10 @@ mod tests {
             (warp.start_us - began).abs() < 1e-6 && (warp.stop_us - began - 0.3).abs() < 1e-6,
             "it ends with the later of its queries"
         );
-        assert_eq!(timeline.most_warps(), 2);
+        assert_eq!(timeline.max_warps(), 2);
         assert_eq!([0.02, 0.06, 0.16, 0.35, 0.45].map(|us| first.active(began + us)), [1, 2, 2, 1, 0]);
-        assert_eq!(timeline.place_of(3), Some((1, 1, 1)));
-        assert_eq!(timeline.place_of(9), None);
+        assert_eq!(timeline.position_of(3), Some((1, 1, 1)));
+        assert_eq!(timeline.position_of(9), None);
     }
 
     #[test]
@@ -365,24 +366,24 @@ mod tests {
         for at in 0..COUNT {
             layout.push(warp(at, f64::from(at), 1e6 + f64::from(at)));
         }
-        assert_eq!((layout.of.tracks.len(), layout.steps), (COUNT as usize, COUNT as usize));
+        assert_eq!((layout.multiprocessor.tracks.len(), layout.steps), (COUNT as usize, COUNT as usize));
         // By then all tracks are free, and the first one is used.
         layout.push(warp(COUNT, 2e6, 3e6));
-        assert_eq!((layout.of.tracks[0].len(), layout.steps), (2, 2 * COUNT as usize + 1));
+        assert_eq!((layout.multiprocessor.tracks[0].len(), layout.steps), (2, 2 * COUNT as usize + 1));
         // Of two free tracks the lower one is used, even if the other became free earlier.
         let mut layout = Layout::default();
         for (at, (start, stop)) in [(0.0, 9.0), (1.0, 5.0), (2.0, 20.0), (10.0, 30.0)].into_iter().enumerate()
         {
             layout.push(warp(at as u32, start, stop));
         }
-        assert_eq!(layout.of.tracks.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1]);
+        assert_eq!(layout.multiprocessor.tracks.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1]);
     }
 
     #[test]
     fn timelines_without_a_profile_have_no_multiprocessors() {
         let mut record = record(vec![span(0, 1, 0, 0)]);
         record.profile = None;
-        let timeline = Timeline::of(&Arc::new(record));
-        assert!(timeline.multiprocessors.is_empty() && timeline.most_warps() == 0 && timeline.end_us > 0.0);
+        let timeline = Timeline::new(&Arc::new(record));
+        assert!(timeline.multiprocessors.is_empty() && timeline.max_warps() == 0 && timeline.end_us > 0.0);
     }
 }

@@ -45,7 +45,7 @@ impl EngineVerdict {
         self.method.as_ref().map_or_else(|| self.engine.to_string(), ToString::to_string)
     }
 
-    fn of(method: &Method) -> Self {
+    fn new(method: &Method) -> Self {
         let spelled = (!method.parameters.is_empty()).then(|| method.clone());
         Self {
             engine: method.engine,
@@ -67,7 +67,7 @@ impl EngineVerdict {
 pub struct Verified {
     pub verdicts: Vec<EngineVerdict>,
     /// The answer of the first correct engine, as positions.
-    pub right: Option<Neighbors>,
+    pub correct: Option<Neighbors>,
 }
 
 /// Answers a problem with the named methods or, if none is named, with each engine that can run, on `device`
@@ -99,8 +99,8 @@ pub fn verify(
     let mut verdicts: Vec<EngineVerdict> = Vec::new();
     let mut answers: Vec<(usize, Answer)> = Vec::new();
     for method in methods {
-        let mut verdict = EngineVerdict::of(&method);
-        match ask(problem, &method, device, engines, progress) {
+        let mut verdict = EngineVerdict::new(&method);
+        match run_method(problem, &method, device, engines, progress) {
             Ok((device, answer, mismatch)) => {
                 (verdict.device, verdict.counted) = (Some(device), !answer.measured.is_empty());
                 verdict.mismatch = mismatch;
@@ -118,15 +118,15 @@ pub fn verify(
         }
         verdicts.push(verdict);
     }
-    let right = answers
+    let correct = answers
         .into_iter()
         .find(|(at, _)| verdicts[*at].mismatch.is_none())
         .map(|(_, answer)| answer.neighbors);
-    Ok(Verified { verdicts, right })
+    Ok(Verified { verdicts, correct })
 }
 
 /// An engine's answer, and a difference between its builds, if any.
-fn ask(
+fn run_method(
     problem: &Problem,
     method: &Method,
     device: Option<DeviceId>,
@@ -154,18 +154,21 @@ fn check(
     verdict: &mut EngineVerdict,
     answer: &Answer,
     // Each answer with the index of its verdict, as one engine may have several methods.
-    before: &[(usize, Answer)],
+    previous: &[(usize, Answer)],
     verdicts: &[EngineVerdict],
     progress: &dyn Progress,
 ) -> Result<(), RunError> {
     let (mut difference, mut equal) = (None, None);
-    for (other, theirs) in before.iter().map(|(at, theirs)| (&verdicts[*at], theirs)) {
+    for (other, theirs) in previous.iter().map(|(at, theirs)| (&verdicts[*at], theirs)) {
         // A difference from a wrong answer is not an error.
         if other.mismatch.is_some() {
             continue;
         }
         match first_difference(problem, &theirs.neighbors, &answer.neighbors).or_else(|| {
-            first_counted_difference(count_alike(other.engine, verdict.engine).then_some(theirs)?, answer)
+            first_counted_difference(
+                have_comparable_counters(other.engine, verdict.engine).then_some(theirs)?,
+                answer,
+            )
         }) {
             None => {
                 equal.get_or_insert(other);
@@ -203,7 +206,8 @@ fn check(
 /// The first bitwise difference between two answers.
 fn first_difference(problem: &Problem, a: &Neighbors, b: &Neighbors) -> Option<String> {
     (0..problem.q()).find_map(|query| {
-        let ((positions_a, distances_a), (positions_b, distances_b)) = (a.of(query), b.of(query));
+        let ((positions_a, distances_a), (positions_b, distances_b)) =
+            (a.for_query(query), b.for_query(query));
         let rank = (0..problem.k()).find(|&rank| {
             positions_a[rank] != positions_b[rank]
                 || distances_a[rank].to_bits() != distances_b[rank].to_bits()
@@ -222,7 +226,7 @@ fn first_difference(problem: &Problem, a: &Neighbors, b: &Neighbors) -> Option<S
 /// Whether the counters of two engines' methods are comparable: the engines implement one algorithm with a
 /// twin, whose parameters are tuning only. Parameters of other engines change the counters: `warp-select`
 /// with other queue lengths merges at other times.
-pub fn count_alike(a: EngineId, b: EngineId) -> bool {
+pub fn have_comparable_counters(a: EngineId, b: EngineId) -> bool {
     let algorithm = |id| registry::find(id).map_or(id, Descriptor::algorithm);
     algorithm(a) == algorithm(b)
         && registry::ENGINES.iter().any(|engine| engine.twin_of == Some(algorithm(a)))
@@ -237,12 +241,12 @@ fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
         let counted = |answer: &Answer| {
             answer
                 .measured
-                .of(query)
+                .for_query(query)
                 .map(|(name, value)| format!("{name} {value}"))
                 .collect::<Vec<_>>()
                 .join(", ")
         };
-        if !a.measured.of(query).eq(b.measured.of(query)) {
+        if !a.measured.for_query(query).eq(b.measured.for_query(query)) {
             return Some(format!("query {query}: {}, and {}", counted(a), counted(b)));
         }
         // Engines without a history have no entries for any query.
@@ -250,7 +254,7 @@ fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
             return None;
         }
         let ((seen_a, distances_a), (seen_b, distances_b)) =
-            (a.convergence.of(query), b.convergence.of(query));
+            (a.convergence.for_query(query), b.convergence.for_query(query));
         let bits =
             |distances: &[f32]| distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>();
         (seen_a != seen_b || bits(distances_a) != bits(distances_b))
@@ -362,7 +366,9 @@ mod tests {
         );
         let warp_select = EngineId::new("warp-select");
         assert!(
-            !count_alike(warp_select, warp_select) && count_alike(CUDA, CUDA) && count_alike(LOCKSTEP, CUDA)
+            !have_comparable_counters(warp_select, warp_select)
+                && have_comparable_counters(CUDA, CUDA)
+                && have_comparable_counters(LOCKSTEP, CUDA)
         );
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::live_query::push_out;
+use super::live_query::send_replacing;
 use super::{Engines, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
 
@@ -60,24 +60,24 @@ const EVENTS: usize = 64;
 type Ticket = u64;
 
 /// Reserved: no submission has this ticket.
-const NOBODY: Ticket = 0;
+const NO_TICKET: Ticket = 0;
 
-/// State shared by both sides.
+/// The submissions that both sides act on.
 #[derive(Default)]
-struct Wishes {
+struct Submissions {
     /// The latest submission; work on any other is stale.
-    wanted: AtomicU64,
+    latest: AtomicU64,
     /// The submission to stop.
     cancelled: AtomicU64,
 }
 
-impl Wishes {
-    fn wanted(&self, ticket: Ticket) -> bool {
-        self.wanted.load(Ordering::Acquire) == ticket
+impl Submissions {
+    fn is_latest(&self, ticket: Ticket) -> bool {
+        self.latest.load(Ordering::Acquire) == ticket
     }
 
-    fn go_on(&self, ticket: Ticket) -> bool {
-        self.wanted(ticket) && self.cancelled.load(Ordering::Acquire) != ticket
+    fn should_continue(&self, ticket: Ticket) -> bool {
+        self.is_latest(ticket) && self.cancelled.load(Ordering::Acquire) != ticket
     }
 }
 
@@ -88,7 +88,7 @@ pub struct Worker {
     /// Removes a waiting job when a newer one arrives.
     waiting: Receiver<(Ticket, Job)>,
     events: Receiver<(Ticket, Event)>,
-    wishes: Arc<Wishes>,
+    submissions: Arc<Submissions>,
     resident: Resident,
     thread: Option<JoinHandle<()>>,
 }
@@ -110,46 +110,46 @@ impl Worker {
     pub(super) fn spawn_with(engines: Engines, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (jobs, waiting) = bounded(1);
         let (sender, events) = bounded(EVENTS);
-        let wishes = Arc::<Wishes>::default();
+        let submissions = Arc::<Submissions>::default();
         let resident = engines.resident().clone();
-        let mut thread = Thread {
+        let mut thread = WorkerThread {
             jobs: waiting.clone(),
-            mouth: Mouth {
+            events: EventSender {
                 sender,
                 unread: events.clone(),
-                wishes: Arc::clone(&wishes),
+                submissions: Arc::clone(&submissions),
                 wake: Box::new(wake),
             },
             engines,
         };
         let thread =
             std::thread::Builder::new().name("warpscope-worker".to_owned()).spawn(move || thread.work())?;
-        Ok(Self { jobs: Some(jobs), waiting, events, wishes, resident, thread: Some(thread) })
+        Ok(Self { jobs: Some(jobs), waiting, events, submissions, resident, thread: Some(thread) })
     }
 
     /// Cancels the current and waiting jobs and starts this one. No further events of earlier jobs are
     /// delivered.
     pub fn submit(&self, job: Job) {
         let Some(jobs) = &self.jobs else { return };
-        let ticket = self.wishes.wanted.fetch_add(1, Ordering::AcqRel) + 1;
-        push_out(jobs, &self.waiting, (ticket, job));
+        let ticket = self.submissions.latest.fetch_add(1, Ordering::AcqRel) + 1;
+        send_replacing(jobs, &self.waiting, (ticket, job));
     }
 
     /// Cancels the job, running or waiting. [`Event::Failed`] with [`RunError::Cancelled`] follows, or the
     /// result if it was already complete.
     pub fn cancel(&self) {
-        self.wishes.cancelled.store(self.wishes.wanted.load(Ordering::Acquire), Ordering::Release);
+        self.submissions.cancelled.store(self.submissions.latest.load(Ordering::Acquire), Ordering::Release);
     }
 
     /// The next event, if there is one; never blocks.
     pub fn try_recv(&self) -> Option<Event> {
-        self.events.try_iter().find(|(ticket, _)| self.wishes.wanted(*ticket)).map(|(_, event)| event)
+        self.events.try_iter().find(|(ticket, _)| self.submissions.is_latest(*ticket)).map(|(_, event)| event)
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.wishes.wanted.store(NOBODY, Ordering::Release);
+        self.submissions.latest.store(NO_TICKET, Ordering::Release);
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
             // Panics of jobs are caught; any other one is on stderr already.
@@ -159,39 +159,39 @@ impl Drop for Worker {
 }
 
 /// The thread's event sender.
-struct Mouth {
+struct EventSender {
     sender: Sender<(Ticket, Event)>,
     /// Removes unread events to make room for a result.
     unread: Receiver<(Ticket, Event)>,
-    wishes: Arc<Wishes>,
+    submissions: Arc<Submissions>,
     wake: Box<dyn Fn() + Send>,
 }
 
-impl Mouth {
+impl EventSender {
     /// Sends an event that may be dropped.
-    fn mention(&self, ticket: Ticket, event: Event) {
-        if self.wishes.wanted(ticket) && self.sender.try_send((ticket, event)).is_ok() {
+    fn send_lossy(&self, ticket: Ticket, event: Event) {
+        if self.submissions.is_latest(ticket) && self.sender.try_send((ticket, event)).is_ok() {
             (self.wake)();
         }
     }
 
     /// Sends an event that must arrive. It displaces progress, or events of replaced jobs.
-    fn tell(&self, ticket: Ticket, event: Event) {
-        if self.wishes.wanted(ticket) {
-            push_out(&self.sender, &self.unread, (ticket, event));
+    fn send(&self, ticket: Ticket, event: Event) {
+        if self.submissions.is_latest(ticket) {
+            send_replacing(&self.sender, &self.unread, (ticket, event));
             (self.wake)();
         }
     }
 }
 
 /// The worker thread's side.
-struct Thread {
+struct WorkerThread {
     jobs: Receiver<(Ticket, Job)>,
-    mouth: Mouth,
+    events: EventSender,
     engines: Engines,
 }
 
-impl Thread {
+impl WorkerThread {
     fn work(&mut self) {
         while let Ok((ticket, job)) = self.jobs.recv() {
             let id = job.id;
@@ -199,24 +199,25 @@ impl Thread {
                 Ok(record) => Event::Finished { id, record: Arc::new(record) },
                 Err(error) => Event::Failed { id, error },
             };
-            self.mouth.tell(ticket, event);
+            self.events.send(ticket, event);
         }
     }
 
     fn run(&mut self, ticket: Ticket, job: &Job) -> Result<RunRecord, RunError> {
-        let mouth = &self.mouth;
-        let mut told: Option<Instant> = None;
+        let events = &self.events;
+        let mut last_sent: Option<Instant> = None;
         let mut stage = |stage: &str, fraction: f32| {
             let now = Instant::now();
             // Steps before the first query may take long, so they are reported at once.
-            if fraction == 0.0 || told.is_none_or(|told| now - told >= PROGRESS_EVERY) {
-                mouth.mention(ticket, Event::Progress { id: job.id, stage: stage.to_owned(), fraction });
-                told = Some(now);
+            if fraction == 0.0 || last_sent.is_none_or(|last_sent| now - last_sent >= PROGRESS_EVERY) {
+                events.send_lossy(ticket, Event::Progress { id: job.id, stage: stage.to_owned(), fraction });
+                last_sent = Some(now);
             }
-            mouth.wishes.go_on(ticket)
+            events.submissions.should_continue(ticket)
         };
-        self.engines
-            .contained(|engines| engines.execute(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut stage))
+        self.engines.catch_panics(|engines| {
+            engines.execute(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut stage)
+        })
     }
 }
 
@@ -375,13 +376,13 @@ mod tests {
     #[test]
     fn a_full_channel_still_delivers_the_result() {
         let (sender, events) = bounded(2);
-        let wishes = Arc::new(Wishes::default());
-        wishes.wanted.store(7, Ordering::Release);
-        let mouth = Mouth { sender, unread: events.clone(), wishes, wake: Box::new(|| ()) };
+        let submissions = Arc::new(Submissions::default());
+        submissions.latest.store(7, Ordering::Release);
+        let sender = EventSender { sender, unread: events.clone(), submissions, wake: Box::new(|| ()) };
         for _ in 0..5 {
-            mouth.mention(7, Event::Progress { id: 1, stage: "at it".to_owned(), fraction: 0.5 });
+            sender.send_lossy(7, Event::Progress { id: 1, stage: "at it".to_owned(), fraction: 0.5 });
         }
-        mouth.tell(7, Event::Failed { id: 1, error: RunError::Cancelled });
+        sender.send(7, Event::Failed { id: 1, error: RunError::Cancelled });
         let heard: Vec<Event> = events.try_iter().map(|(_, event)| event).collect();
         assert!(matches!(heard.as_slice(), [Event::Progress { .. }, Event::Failed { .. }]), "{heard:?}");
     }
@@ -391,11 +392,11 @@ mod tests {
         let (worker, _) = worker(slow());
         worker.submit(job(1000));
         wait_until_running(&worker);
-        let wishes = Arc::clone(&worker.wishes);
+        let submissions = Arc::clone(&worker.submissions);
         let began = Instant::now();
         drop(worker);
         // The whole job takes at least six seconds.
         assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
-        assert_eq!(Arc::strong_count(&wishes), 1, "the thread has ended and released its state");
+        assert_eq!(Arc::strong_count(&submissions), 1, "the thread has ended and released its state");
     }
 }

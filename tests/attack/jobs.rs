@@ -116,7 +116,7 @@ impl Place {
                 "knn cloud.npy 1000 -k 10 -o truth.ibin",
             ] {
                 let done = place
-                    .within(Command::new(env!("CARGO_BIN_EXE_warpscope")).args(args.split(' ')))
+                    .run_in(Command::new(env!("CARGO_BIN_EXE_warpscope")).args(args.split(' ')))
                     .output()
                     .unwrap();
                 assert!(done.status.success(), "{args}: {}", String::from_utf8_lossy(&done.stderr));
@@ -150,7 +150,7 @@ impl Place {
     }
 
     /// A command that runs in the folder.
-    pub fn within<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+    pub fn run_in<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         for variable in ["HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"] {
             command.env(variable, self.path("home"));
         }

@@ -97,7 +97,7 @@ pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
         .args(["-s", "KILL", "300", "sh", "-c"])
         .arg(format!("{limited}exec \"$0\" {args}"))
         .arg(env!("CARGO_BIN_EXE_warpscope"));
-    let output = place.within(&mut shell).stdin(Stdio::null()).output().unwrap();
+    let output = place.run_in(&mut shell).stdin(Stdio::null()).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
     match (output.status.code(), errors.as_slice()) {

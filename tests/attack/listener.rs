@@ -42,7 +42,7 @@ impl Shared {
 fn call(place: &Place, args: &str) -> Command {
     let mut command = Command::new("timeout");
     command.args(["-s", "KILL", "60", env!("CARGO_BIN_EXE_warpscope")]).args(args.split(' '));
-    place.within(&mut command);
+    place.run_in(&mut command);
     command
 }
 

@@ -1,19 +1,19 @@
 //! Tests the command line end to end with the built program.
 
 mod analyse;
-mod beside;
 mod columns;
 mod compare;
+mod conveniences;
 mod errors;
 mod globe;
+mod joined_columns;
 mod knn;
 mod lesson;
-mod manners;
 mod metrics;
-mod names;
 mod presets;
 mod recall;
 mod recording;
+mod unusual_names;
 mod verify;
 
 use std::fs;

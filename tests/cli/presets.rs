@@ -16,10 +16,8 @@ fn a_preset_is_a_sweep_with_adjustable_sizes() {
     assert_eq!(rows.len(), 9);
     assert_eq!(run(&rows[0]), "rounded-normal:n=300,d=2 step:spheres=naive,switch=1024 20 5 angular");
     assert_eq!(run(&rows[8]), "rounded-normal:n=300,d=5 step:spheres=exact,switch=1024 20 5 angular");
-    assert!(
-        rows.iter().all(|row| column(row, "mean_distance_evals").parse::<f64>().unwrap() > 0.0
-            && column(row, "error").is_empty())
-    );
+    assert!(rows.iter().all(|row| column(row, "mean_distance_evals").parse::<f64>().unwrap() > 0.0
+        && column(row, "error").is_empty()));
     let figure = fs::read_to_string(place.path("spheres.svg")).unwrap();
     for said in [
         "<svg ",

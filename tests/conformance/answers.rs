@@ -11,7 +11,9 @@ use warpscope::knn::{Answer, Build, DeviceId, DeviceKind, Metric, Parameters, Pr
 use warpscope::progress::Silent;
 
 use crate::common::{Case, Shape, answer, build_problem};
-use crate::subject::{Bench, Subject, check_declared, check_profile, on_gpu, same_counts, same_neighbors};
+use crate::subject::{
+    Bench, Subject, assert_same_counts, assert_same_neighbors, check_declared, check_profile, on_gpu,
+};
 
 /// k and d at the boundaries of warps, registers per lane and staged batches. An engine must refuse values
 /// that it does not support.
@@ -63,19 +65,23 @@ pub fn k_up_to_n(subjects: &[Subject]) {
             for subject in
                 subjects.iter().filter(|subject| subject.engine.check(&problem, &Parameters::NONE).is_ok())
             {
-                let what = format!("{subject}: {case:?}");
+                let context = format!("{subject}: {case:?}");
                 let found = answer(subject.open().as_mut(), &problem);
                 judge(&problem, &found.neighbors, &Silent)
-                    .unwrap_or_else(|mismatch| panic!("{what}: {mismatch}"));
-                check_declared(subject.engine, &problem, &found, &what);
+                    .unwrap_or_else(|mismatch| panic!("{context}: {mismatch}"));
+                check_declared(subject.engine, &problem, &found, &context);
                 if subject.device != DeviceId::Cpu && subject.engine.runs_on.contains(&DeviceKind::Cpu) {
                     let twin = answer(
                         subject.engine.open_on(DeviceId::Cpu).expect("it runs on that device").as_mut(),
                         &problem,
                     );
-                    same_counts(&found, &twin, &what);
+                    assert_same_counts(&found, &twin, &context);
                 }
-                same_neighbors(&found.neighbors, first.get_or_insert_with(|| found.neighbors.clone()), &what);
+                assert_same_neighbors(
+                    &found.neighbors,
+                    first.get_or_insert_with(|| found.neighbors.clone()),
+                    &context,
+                );
             }
         }
     }
@@ -162,19 +168,19 @@ pub fn many_neighbours(subjects: &[Subject]) {
                 [(3001, 2047), (3001, 2048), (3001, 4096), (9001, 2049), (9001, 4095), (30_011, 4096)]
             {
                 let case = Case { shape, n, k, query_rows: Some((0..19).collect()), ..Case::default() };
-                let what = format!("{subject}: {case:?}");
+                let context = format!("{subject}: {case:?}");
                 let problem = build_problem(&case).unwrap();
                 if k > subject.engine.limits.k {
                     continue;
                 }
                 let found = answer(engine.as_mut(), &problem);
                 judge(&problem, &found.neighbors, &Silent)
-                    .unwrap_or_else(|mismatch| panic!("{what}: {mismatch}"));
-                check_declared(subject.engine, &problem, &found, &what);
+                    .unwrap_or_else(|mismatch| panic!("{context}: {mismatch}"));
+                check_declared(subject.engine, &problem, &found, &context);
                 if on_gpu(&[*subject]) && subject.engine.runs_on.contains(&DeviceKind::Cpu) {
                     let expected = answer(subject.engine.open_on(DeviceId::Cpu).unwrap().as_mut(), &problem);
-                    same_neighbors(&found.neighbors, &expected.neighbors, &what);
-                    same_counts(&found, &expected, &what);
+                    assert_same_neighbors(&found.neighbors, &expected.neighbors, &context);
+                    assert_same_counts(&found, &expected, &context);
                 }
             }
         }
@@ -328,7 +334,8 @@ pub fn smaller_k_is_a_prefix(subjects: &[Subject]) {
             for k in [1, 5, 31, 32, 33, 100, 500].into_iter().filter(|&k| k <= limits.k) {
                 let fewer = of(k);
                 for query in 0..fewer.queries() {
-                    let ((positions, distances), (all, all_distances)) = (fewer.of(query), most.of(query));
+                    let ((positions, distances), (all, all_distances)) =
+                        (fewer.for_query(query), most.for_query(query));
                     assert_eq!(
                         (positions, distances),
                         (&all[..k], &all_distances[..k]),
@@ -357,18 +364,18 @@ pub fn builds_agree(subjects: &[Subject]) {
                 .load(&problem, &Parameters::NONE, true)
                 .unwrap_or_else(|error| panic!("{subject}: {error}"));
             for build in [Build::Timed, Build::Profiled, Build::Timed, Build::Counted] {
-                let what = format!("{subject}, {build:?}, d = {dims}");
+                let context = format!("{subject}, {build:?}, d = {dims}");
                 let mut found = Answer::default();
                 assert!(search.search(0..problem.q(), build).unwrap() >= 0.0);
                 search.download(&mut found.neighbors).unwrap();
-                same_neighbors(&found.neighbors, &counted.neighbors, &what);
+                assert_same_neighbors(&found.neighbors, &counted.neighbors, &context);
                 if build == Build::Timed {
                     continue;
                 }
                 search.collect(&mut found).unwrap();
-                same_counts(&found, &counted, &what);
+                assert_same_counts(&found, &counted, &context);
                 let phases = if build == Build::Profiled { subject.engine.phases } else { &[] };
-                check_profile(phases, problem.q(), &found, &what);
+                check_profile(phases, problem.q(), &found, &context);
             }
         }
     }
@@ -403,7 +410,7 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
                 if subject.engine.counts() {
                     for (at, query) in range.clone().enumerate() {
                         let (counts, of_all) =
-                            (found.measured.of(searched + at), expected.measured.of(query));
+                            (found.measured.for_query(searched + at), expected.measured.for_query(query));
                         assert!(
                             counts.eq(of_all),
                             "{subject}: {case:?}: counters of query {query} depend on the range"
@@ -413,7 +420,7 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
                 searched += range.len();
             }
             search.download(&mut found.neighbors).unwrap();
-            same_neighbors(&found.neighbors, &expected.neighbors, &format!("{subject}: {case:?}"));
+            assert_same_neighbors(&found.neighbors, &expected.neighbors, &format!("{subject}: {case:?}"));
             let counted = if subject.engine.counts() { searched } else { 0 };
             assert_eq!(found.measured.queries(), counted, "{subject}: every search must be counted");
         }

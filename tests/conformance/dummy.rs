@@ -57,7 +57,7 @@ pub static DUMMY: Descriptor = Descriptor {
     document: "README.md",
     lesson: None,
     runs_on: &[DeviceKind::Cpu, DeviceKind::Gpu],
-    keeps: &[],
+    buffers: &[],
     limits: Limits { k: 200, d: 64, n: 50_000, metrics: &[Metric::L2] },
     measures: &MEASURES,
     convergence: None,
@@ -227,10 +227,7 @@ fn runs_of_an_engine_with_custom_measures_are_exported() {
     let visited = record.summary.measure("visited").expect("it is declared");
     assert_eq!((visited.mean, visited.expected), (300.0, Some(300.0)));
     assert!(
-        record
-            .summary
-            .measure("blocks_hit")
-            .is_some_and(|hit| hit.expected.is_none() && hit.mean >= 1.0)
+        record.summary.measure("blocks_hit").is_some_and(|hit| hit.expected.is_none() && hit.mean >= 1.0)
     );
     assert!(record.profile.is_none() && record.convergence.queries() == 0);
 

@@ -19,14 +19,14 @@ mod subject;
 macro_rules! conformance {
     ($($check:path as $name:ident),+ $(,)?) => {
         mod cpu {
-            $(#[test] fn $name() { $check(&crate::subject::of(warpscope::knn::DeviceKind::Cpu)); })+
+            $(#[test] fn $name() { $check(&crate::subject::on_devices(warpscope::knn::DeviceKind::Cpu)); })+
         }
         mod gpu {
             $(
                 #[test]
                 #[ignore = "needs an NVIDIA GPU"]
                 fn $name() {
-                    $check(&crate::subject::of(warpscope::knn::DeviceKind::Gpu));
+                    $check(&crate::subject::on_devices(warpscope::knn::DeviceKind::Gpu));
                 }
             )+
         }

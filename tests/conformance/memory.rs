@@ -6,7 +6,7 @@ use cudarc::driver::{CudaContext, CudaSlice};
 use warpscope::knn::{Answer, Build, DeviceKind, EngineError, Parameters, Problem};
 
 use crate::common::{Case, Shape, build_problem};
-use crate::subject::of;
+use crate::subject::on_devices;
 
 const MIB: usize = 1 << 20;
 
@@ -38,7 +38,7 @@ fn fill(context: &Arc<CudaContext>, left: usize) -> Vec<CudaSlice<u8>> {
 #[ignore = "needs an NVIDIA GPU"]
 fn memory_estimates_cover_allocations() {
     let context = CudaContext::new(0).unwrap_or_else(|error| panic!("{error}"));
-    for subject in of(DeviceKind::Gpu) {
+    for subject in on_devices(DeviceKind::Gpu) {
         let mut engine = subject.open();
         for q in [1, 127, 128] {
             // The filter's bit masks are largest in few dimensions; points on a sphere about the queries

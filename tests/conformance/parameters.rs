@@ -4,7 +4,7 @@ use warpscope::engines::registry;
 use warpscope::knn::{Build, EngineError, Group, Method, Neighbors, Parameter, Parameters, Values};
 
 use crate::common::{Case, Shape, answer, answer_with, build_problem};
-use crate::subject::{Subject, check_declared, on_gpu, same_counts, same_neighbors};
+use crate::subject::{Subject, assert_same_counts, assert_same_neighbors, check_declared, on_gpu};
 
 /// Values of a parameter: every enumerated value; for numbers, both ends and the powers of two between them.
 fn values(parameter: &Parameter) -> Vec<String> {
@@ -67,7 +67,7 @@ pub fn enumerated_values_give_the_same_bits(subjects: &[Subject]) {
                     let mut found = Neighbors::default();
                     search.search(0..problem.q(), Build::Timed).unwrap();
                     search.download(&mut found).unwrap();
-                    same_neighbors(
+                    assert_same_neighbors(
                         &found,
                         &expected.neighbors,
                         &format!("{subject}: {parameters}, d = {dims}, k = {k}"),
@@ -98,26 +98,26 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                 let mut taken = 0;
                 for value in values(parameter) {
                     let parameters = Parameters::from_iter([(parameter.name, &value)]);
-                    let what = format!("{subject}: {parameters}, d = {dims}");
+                    let context = format!("{subject}: {parameters}, d = {dims}");
                     match engine.load(&problem, &parameters, false).map(drop) {
                         Ok(()) => taken += 1,
                         Err(EngineError::Parameter { why, .. } | EngineError::Unavailable { why, .. }) => {
-                            println!("{what}: {why}");
+                            println!("{context}: {why}");
                             continue;
                         }
-                        Err(error) => panic!("{what}: {error}"),
+                        Err(error) => panic!("{context}: {error}"),
                     }
                     let found = answer_with(engine.as_mut(), &problem, &parameters);
-                    same_neighbors(&found.neighbors, &expected.neighbors, &what);
+                    assert_same_neighbors(&found.neighbors, &expected.neighbors, &context);
                     if on_gpu(&[*subject]) {
                         // On a GPU the timed build is another kernel.
                         let (mut search, mut timed) =
                             (engine.load(&problem, &parameters, false).unwrap(), Neighbors::default());
                         search.search(0..problem.q(), Build::Timed).unwrap();
                         search.download(&mut timed).unwrap();
-                        same_neighbors(&timed, &expected.neighbors, &format!("{what}, timed"));
+                        assert_same_neighbors(&timed, &expected.neighbors, &format!("{context}, timed"));
                     }
-                    check_declared(subject.engine, &problem, &found, &what);
+                    check_declared(subject.engine, &problem, &found, &context);
                     // If other engines share the algorithm, parameters must not change the counters.
                     if registry::ENGINES
                         .iter()
@@ -125,7 +125,7 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                         .count()
                         > 1
                     {
-                        same_counts(&found, &expected, &what);
+                        assert_same_counts(&found, &expected, &context);
                     }
                 }
                 // Some values may apply only to other numbers of dimensions, but at least one must apply

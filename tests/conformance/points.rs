@@ -9,7 +9,7 @@ use warpscope::knn::{
 };
 
 use crate::common::cloud;
-use crate::subject::{Subject, of, same_neighbors};
+use crate::subject::{Subject, assert_same_neighbors, on_devices};
 
 fn points(n: usize, dims: usize) -> Arc<Points> {
     let values = (0..n * dims).map(|at| ((at * 7919) % 10_007) as f64).collect();
@@ -42,7 +42,8 @@ pub fn points_are_prepared_once(subjects: &[Subject]) {
         let mut engine = subject.open();
         for (n, dims) in [(3000, 2), (3000, 3), (9000, 17)] {
             let points = points(n, dims);
-            let problem = |row, k| Problem::over(&points, &Queries::Rows(vec![row]), setup(k)).unwrap();
+            let problem =
+                |row, k| Problem::with_points(&points, &Queries::Rows(vec![row]), setup(k)).unwrap();
             let (_, resident, phases) = answer(engine.as_mut(), &problem(5, 10));
             assert!(
                 !resident && !phases.is_empty(),
@@ -53,25 +54,25 @@ pub fn points_are_prepared_once(subjects: &[Subject]) {
             // Another engine of the kind finds the prepared points too, and both give the same answer.
             let (again, resident, _) = answer(subject.open().as_mut(), &problem(7, 10));
             assert!(resident, "{subject}: not cached with the points");
-            same_neighbors(&again, &found, &subject.to_string());
+            assert_same_neighbors(&again, &found, &subject.to_string());
             assert!(points.cache().clear(), "{subject}: nothing was released");
             let (again, resident, _) = answer(engine.as_mut(), &problem(7, 10));
             assert!(!resident, "{subject}: found points after release");
-            same_neighbors(&again, &found, &subject.to_string());
+            assert_same_neighbors(&again, &found, &subject.to_string());
         }
     }
 }
 
 /// Engines on two devices over the same points do not find each other's prepared points.
-fn apart(engine: Subject, devices: [DeviceId; 2]) {
+fn check_devices_are_separate(engine: Subject, devices: [DeviceId; 2]) {
     let points = points(3000, 2);
-    let problem = Problem::over(&points, &Queries::Rows(vec![0, 17]), setup(10)).unwrap();
+    let problem = Problem::with_points(&points, &Queries::Rows(vec![0, 17]), setup(10)).unwrap();
     let mut opened = devices.map(|device| Subject { device, ..engine }.open());
     assert_eq!([opened[0].device_id(), opened[1].device_id()], devices);
     let first = answer(opened[0].as_mut(), &problem);
     let second = answer(opened[1].as_mut(), &problem);
     assert!(!first.1 && !second.1, "{}: found points of another device", engine.engine.id);
-    same_neighbors(&second.0, &first.0, "two devices");
+    assert_same_neighbors(&second.0, &first.0, "two devices");
     assert!(
         opened.iter_mut().all(|opened| answer(opened.as_mut(), &problem).1),
         "{}: own points not found",
@@ -83,9 +84,9 @@ fn apart(engine: Subject, devices: [DeviceId; 2]) {
 #[ignore = "needs an NVIDIA GPU, and shows more with two"]
 fn two_gpus_do_not_share_pointers() {
     let devices = [DeviceId::Gpu(0), DeviceId::Gpu(1)];
-    for subject in of(DeviceKind::Gpu) {
+    for subject in on_devices(DeviceKind::Gpu) {
         match subject.engine.open_on(devices[1]) {
-            Ok(_) => apart(subject, devices),
+            Ok(_) => check_devices_are_separate(subject, devices),
             Err(error) => println!("one GPU only: {error}"),
         }
     }
@@ -94,6 +95,6 @@ fn two_gpus_do_not_share_pointers() {
 #[test]
 fn two_devices_do_not_share_pointers() {
     for subject in crate::dummy::subjects() {
-        apart(subject, [DeviceId::Gpu(0), DeviceId::Gpu(1)]);
+        check_devices_are_separate(subject, [DeviceId::Gpu(0), DeviceId::Gpu(1)]);
     }
 }

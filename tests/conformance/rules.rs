@@ -27,7 +27,7 @@ pub struct Simulation {
 impl Simulation {
     const GROUP: usize = 32;
 
-    pub fn of(problem: &Problem, query: usize) -> Self {
+    pub fn run(problem: &Problem, query: usize) -> Self {
         let (n, k) = (problem.n(), problem.k());
         let slots = k.max(32).next_power_of_two();
         let mut this = Self::default();
@@ -98,7 +98,7 @@ fn replays_agree_in_many_dimensions() {
     for query in 0..problem.q() {
         let (counters, history) = lockstep::replay(&problem, query);
         assert_eq!(counters_of(&found, query), counters);
-        let (points_seen, bounds) = found.convergence.of(query);
+        let (points_seen, bounds) = found.convergence.for_query(query);
         assert!(history.len() < CONVERGENCE_ENTRIES, "the history was truncated");
         assert!(history.iter().map(|entry| entry.0).eq(points_seen.iter().copied()));
         assert!(history.iter().map(|entry| entry.1.to_bits()).eq(bounds.iter().map(|bound| bound.to_bits())));
@@ -115,11 +115,11 @@ fn descending_distances_are_the_worst_case() {
         (u64::from(counted.merges), counted.candidates),
         (theory::worst_case_merges(10_000, 32), 10_000)
     );
-    assert_eq!(found.convergence.of(0).0.len(), CONVERGENCE_ENTRIES);
-    assert_eq!(found.convergence.of(0).0.last(), Some(&10_000));
+    assert_eq!(found.convergence.for_query(0).0.len(), CONVERGENCE_ENTRIES);
+    assert_eq!(found.convergence.for_query(0).0.last(), Some(&10_000));
 
     let (counters, history) = lockstep::replay(&problem, 0);
     assert_eq!(counters, counted);
-    let whole = Simulation::of(&problem, 0).history;
+    let whole = Simulation::run(&problem, 0).history;
     assert_eq!(history.iter().map(|&(seen, bound)| (seen, bound.to_bits())).collect::<Vec<_>>(), whole);
 }

@@ -33,7 +33,7 @@ impl std::fmt::Display for Subject {
 
 /// All engines that run on a kind of device, on the first such device; only those in `WARPSCOPE_ENGINES` if
 /// it is set.
-pub fn of(kind: DeviceKind) -> Vec<Subject> {
+pub fn on_devices(kind: DeviceKind) -> Vec<Subject> {
     let wanted = std::env::var("WARPSCOPE_ENGINES").ok();
     let is_wanted = |engine: &Descriptor| {
         wanted.as_ref().is_none_or(|wanted| wanted.split(',').any(|name| name == engine.id.as_str()))
@@ -74,7 +74,7 @@ impl Bench {
         self.check_problem(&problem, &format!("{case:?}"))
     }
 
-    pub fn check_problem(&mut self, problem: &Problem, what: &str) -> Report {
+    pub fn check_problem(&mut self, problem: &Problem, context: &str) -> Report {
         let reference = registry::find(REFERENCE).expect("the registry has it");
         let expected = answer_with(
             reference.open_on(DeviceId::Cpu).expect("it runs on every machine").as_mut(),
@@ -82,16 +82,16 @@ impl Bench {
             &Parameters::NONE,
         );
         let report = judge(problem, &expected.neighbors, &Silent)
-            .unwrap_or_else(|mismatch| panic!("{what}: {REFERENCE}: {mismatch}"));
+            .unwrap_or_else(|mismatch| panic!("{context}: {REFERENCE}: {mismatch}"));
         assert_eq!(report.queries, problem.q());
-        check_declared(reference, problem, &expected, what);
+        check_declared(reference, problem, &expected, context);
         if problem.n() <= RESTATED {
-            check_restated(problem, &expected, what);
+            check_restated(problem, &expected, context);
         }
         let mut counted = vec![(reference.algorithm(), expected)];
         for at in 0..self.subjects.len() {
             let subject = self.subjects[at].0;
-            let at_subject = format!("{subject}: {what}");
+            let at_subject = format!("{subject}: {context}");
             if let Err(limit) =
                 subject.engine.limits.check(subject.engine.id, &problem.shape(), problem.metric())
             {
@@ -103,7 +103,7 @@ impl Bench {
                 continue;
             }
             let found = answer_with(self.subjects[at].1.as_mut(), problem, &Parameters::NONE);
-            same_neighbors(&found.neighbors, &counted[0].1.neighbors, &at_subject);
+            assert_same_neighbors(&found.neighbors, &counted[0].1.neighbors, &at_subject);
             check_declared(subject.engine, problem, &found, &at_subject);
             if subject.device.kind() == DeviceKind::Gpu {
                 check_repeated(self.subjects[at].1.as_mut(), problem, &found.neighbors, &at_subject);
@@ -119,7 +119,7 @@ impl Bench {
                 counted.push((algorithm, answer));
             }
             match counted.iter().find(|(of, _)| *of == algorithm) {
-                Some((_, first)) => same_counts(&found, first, &at_subject),
+                Some((_, first)) => assert_same_counts(&found, first, &at_subject),
                 None => counted.push((algorithm, found)),
             }
         }
@@ -142,46 +142,50 @@ impl Bench {
 }
 
 /// Searches all queries repeatedly, which an engine may record and replay.
-fn check_repeated(engine: &mut dyn Engine, problem: &Problem, expected: &Neighbors, what: &str) {
+fn check_repeated(engine: &mut dyn Engine, problem: &Problem, expected: &Neighbors, context: &str) {
     let mut search =
-        engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{what}: {error}"));
+        engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{context}: {error}"));
     for repeat in 0..3 {
         let mut found = Neighbors::default();
         assert!(
-            search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{what}: {error}"))
+            search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{context}: {error}"))
                 > 0.0
         );
-        search.download(&mut found).unwrap_or_else(|error| panic!("{what}: {error}"));
-        same_neighbors(&found, expected, &format!("{what}, repeat {repeat}"));
+        search.download(&mut found).unwrap_or_else(|error| panic!("{context}: {error}"));
+        assert_same_neighbors(&found, expected, &format!("{context}, repeat {repeat}"));
     }
 }
 
-pub fn same_neighbors(found: &Neighbors, expected: &Neighbors, what: &str) {
-    assert_eq!((found.queries(), found.k), (expected.queries(), expected.k), "{what}");
+pub fn assert_same_neighbors(found: &Neighbors, expected: &Neighbors, context: &str) {
+    assert_eq!((found.queries(), found.k), (expected.queries(), expected.k), "{context}");
     for query in 0..expected.queries() {
-        assert_eq!(found.of(query).0, expected.of(query).0, "{what}: positions of query {query}");
+        assert_eq!(
+            found.for_query(query).0,
+            expected.for_query(query).0,
+            "{context}: positions of query {query}"
+        );
         let bits = |neighbors: &Neighbors| {
-            neighbors.of(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
+            neighbors.for_query(query).1.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>()
         };
-        assert_eq!(bits(found), bits(expected), "{what}: distances of query {query}");
+        assert_eq!(bits(found), bits(expected), "{context}: distances of query {query}");
     }
 }
 
 /// Measures and convergence must be equal bit for bit.
-pub fn same_counts(found: &Answer, expected: &Answer, what: &str) {
+pub fn assert_same_counts(found: &Answer, expected: &Answer, context: &str) {
     assert!(
         found.measured.columns().map(|(name, _)| name).eq(expected.measured.columns().map(|(name, _)| name)),
-        "{what}"
+        "{context}"
     );
     for query in 0..expected.measured.queries() {
         assert!(
-            found.measured.of(query).eq(expected.measured.of(query)),
-            "{what}: measures of query {query}: {:?}",
+            found.measured.for_query(query).eq(expected.measured.for_query(query)),
+            "{context}: measures of query {query}: {:?}",
             {
                 let values = |answer: &Answer| {
                     answer
                         .measured
-                        .of(query)
+                        .for_query(query)
                         .map(|(name, value)| (name.to_owned(), value))
                         .collect::<Vec<_>>()
                 };
@@ -189,95 +193,101 @@ pub fn same_counts(found: &Answer, expected: &Answer, what: &str) {
             }
         );
     }
-    assert_eq!(found.convergence.queries(), expected.convergence.queries(), "{what}");
+    assert_eq!(found.convergence.queries(), expected.convergence.queries(), "{context}");
     for query in 0..expected.convergence.queries() {
-        assert_eq!(history(found, query), history(expected, query), "{what}: convergence of query {query}");
+        assert_eq!(
+            history(found, query),
+            history(expected, query),
+            "{context}: convergence of query {query}"
+        );
     }
 }
 
 /// A query's convergence: points seen, and the bits of the bound.
 pub fn history(answer: &Answer, query: usize) -> Vec<(u32, u32)> {
-    let (points_seen, bounds) = answer.convergence.of(query);
+    let (points_seen, bounds) = answer.convergence.for_query(query);
     points_seen.iter().zip(bounds).map(|(&seen, bound)| (seen, bound.to_bits())).collect()
 }
 
 /// Counters must be those that the engine declares.
-pub fn check_declared(engine: &Descriptor, problem: &Problem, found: &Answer, what: &str) {
-    assert!(found.profile.is_none(), "{what}: unrequested profile");
+pub fn check_declared(engine: &Descriptor, problem: &Problem, found: &Answer, context: &str) {
+    assert!(found.profile.is_none(), "{context}: unrequested profile");
     let (declared, counted) =
         (engine.measures.iter().map(|measure| measure.name), found.measured.columns().map(|(name, _)| name));
-    assert!(declared.eq(counted), "{what}: {:?}", found.measured);
-    assert_eq!(found.measured.queries(), if engine.counts() { problem.q() } else { 0 }, "{what}");
+    assert!(declared.eq(counted), "{context}: {:?}", found.measured);
+    assert_eq!(found.measured.queries(), if engine.counts() { problem.q() } else { 0 }, "{context}");
     for measure in engine.measures {
         let values = found.measured.column(measure.name).expect("it was just found");
-        assert_eq!(values.len(), problem.q(), "{what}: {}", measure.name);
+        assert_eq!(values.len(), problem.q(), "{context}: {}", measure.name);
         let most = measure.worst_case.map_or(f64::INFINITY, |most| most(&problem.shape()));
         assert!(
             values.iter().all(|&value| f64::from(value) <= most),
-            "{what}: more {} than {most}",
+            "{context}: more {} than {most}",
             measure.name
         );
     }
-    let Some(name) = engine.convergence else { return assert_eq!(found.convergence.queries(), 0, "{what}") };
+    let Some(name) = engine.convergence else {
+        return assert_eq!(found.convergence.queries(), 0, "{context}");
+    };
     assert_eq!(
         (found.convergence.counted_by.as_str(), found.convergence.queries()),
         (name, problem.q()),
-        "{what}"
+        "{context}"
     );
     let steps = found.measured.column(name).expect("the registry's tests say that it is declared");
     for (query, &steps) in steps.iter().enumerate() {
-        let (points_seen, bounds) = found.convergence.of(query);
+        let (points_seen, bounds) = found.convergence.for_query(query);
         assert_eq!(
             points_seen.len(),
             (steps as usize).min(CONVERGENCE_ENTRIES),
-            "{what}: entries of query {query}"
+            "{context}: entries of query {query}"
         );
         assert!(
             points_seen.is_sorted() && bounds.iter().rev().is_sorted(),
-            "{what}: query {query} does not converge"
+            "{context}: query {query} does not converge"
         );
         // The last merge comes after every neighbour, and its bound is the distance of the last one.
-        let (positions, distances) = found.neighbors.of(query);
+        let (positions, distances) = found.neighbors.for_query(query);
         let behind =
             positions.iter().filter(|&&position| position != NONE).max().map_or(0, |position| position + 1);
         assert!(
             points_seen.last().is_some_and(|seen| (behind..=problem.n() as u32).contains(seen)),
-            "{what}: query {query}, {points_seen:?}"
+            "{context}: query {query}, {points_seen:?}"
         );
         assert_eq!(
             bounds.last().map(|bound| bound.to_bits()),
             distances.last().map(|last| last.to_bits()),
-            "{what}: query {query}"
+            "{context}: query {query}"
         );
     }
 }
 
 /// A profile must be as the engine declares it.
-pub fn check_profile(phases: &[ProfilePhase], queries: usize, found: &Answer, what: &str) {
+pub fn check_profile(phases: &[ProfilePhase], queries: usize, found: &Answer, context: &str) {
     let Some(profile) = &found.profile else {
-        return assert!(phases.is_empty(), "{what}: no times of phases");
+        return assert!(phases.is_empty(), "{context}: no times of phases");
     };
     assert!(
         profile.phases.iter().map(String::as_str).eq(phases.iter().map(|phase| phase.name)),
-        "{what}: {:?}",
+        "{context}: {:?}",
         profile.phases
     );
-    assert_eq!((profile.cycles.len(), profile.spans.len()), (queries * phases.len(), queries), "{what}");
-    assert!(profile.spans.iter().all(|span| span.stop_ns >= span.start_ns), "{what}");
+    assert_eq!((profile.cycles.len(), profile.spans.len()), (queries * phases.len(), queries), "{context}");
+    assert!(profile.spans.iter().all(|span| span.stop_ns >= span.start_ns), "{context}");
 }
 
 /// Checks the reference against the restated rules.
-fn check_restated(problem: &Problem, found: &Answer, what: &str) {
+fn check_restated(problem: &Problem, found: &Answer, context: &str) {
     for query in 0..problem.q() {
-        let expected = Simulation::of(problem, query);
-        assert_eq!(rules::counters_of(found, query), expected.counters, "{what}, query {query}");
-        assert_eq!(history(found, query), expected.kept_history(), "{what}, query {query}");
-        let (positions, distances) = found.neighbors.of(query);
+        let expected = Simulation::run(problem, query);
+        assert_eq!(rules::counters_of(found, query), expected.counters, "{context}, query {query}");
+        assert_eq!(history(found, query), expected.kept_history(), "{context}, query {query}");
+        let (positions, distances) = found.neighbors.for_query(query);
         for rank in 0..problem.k() {
             assert_eq!(
                 (distances[rank].to_bits(), positions[rank]),
                 expected.neighbour(rank),
-                "{what}, query {query}, rank {rank}"
+                "{context}, query {query}, rank {rank}"
             );
         }
     }

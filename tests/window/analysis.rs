@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::driven::{Window, fill, press, small, until, window};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
-use warpscope::app::session::Colored;
+use warpscope::app::session::ColoringState;
 use warpscope::app::state::{PaneKind, single_layout};
 use warpscope::app::{AnalysisAction, AnalysisKind};
 
@@ -50,7 +50,7 @@ fn one_click_analyses_all_rows() {
     until(&mut window, "the colours", |app| {
         matches!(
             &app.session().colored,
-            Colored::Ready(channel) if channel.title == "local outlier factor"
+            ColoringState::Ready(channel) if channel.title == "local outlier factor"
         )
     });
     press(&mut window, "Select them");
@@ -156,14 +156,14 @@ fn rows_are_compared_with_another_file() {
         .collect();
     let other = folder.path().join("turned.csv");
     std::fs::write(&other, format!("u,v\n{}", turned.replace("--", ""))).expect("a file");
-    window.state_mut().send(AnalysisAction::Against(AnalysisKind::Overlap, other));
-    until(&mut window, "the overlap", |app| app.session().against(AnalysisKind::Overlap).is_some());
+    window.state_mut().send(AnalysisAction::Compare(AnalysisKind::Overlap, other));
+    until(&mut window, "the overlap", |app| app.session().file_comparison(AnalysisKind::Overlap).is_some());
     assert!(window.query_all_by_label_contains("in common with turned.csv: mean 1").next().is_some());
     press(&mut window, "Colour by overlap with another file");
     until(&mut window, "the colours", |app| {
         matches!(
             &app.session().colored,
-            Colored::Ready(channel) if channel.title.contains("turned.csv")
+            ColoringState::Ready(channel) if channel.title.contains("turned.csv")
         )
     });
 
@@ -181,16 +181,16 @@ fn rows_are_compared_with_another_file() {
     let (a, b, c) = (row(0), row(1), row(2));
     std::fs::write(&test, format!("a,b\n{},{}\n{},{}\n{},{}\n", a[0], a[1], b[0], b[1], c[0] + 0.01, c[1]))
         .expect("a file");
-    window.state_mut().send(AnalysisAction::Against(AnalysisKind::Leaks, test));
-    until(&mut window, "the leaks", |app| app.session().against(AnalysisKind::Leaks).is_some());
+    window.state_mut().send(AnalysisAction::Compare(AnalysisKind::Leaks, test));
+    until(&mut window, "the leaks", |app| app.session().file_comparison(AnalysisKind::Leaks).is_some());
     assert!(window.query_all_by_label_contains("2 of 3 rows of test.csv").next().is_some());
     let leaking = |window: &Window| {
-        window.state().session().against(AnalysisKind::Leaks).map(|leaks| leaks.leaking_rows().len())
+        window.state().session().file_comparison(AnalysisKind::Leaks).map(|leaks| leaks.leaking_rows().len())
     };
     let exactly = leaking(&window);
     fill(&mut window, "within", "0.05");
     until(&mut window, "the count", |app| {
-        app.session().against(AnalysisKind::Leaks).is_some_and(|leaks| leaks.eps() == Some(0.05))
+        app.session().file_comparison(AnalysisKind::Leaks).is_some_and(|leaks| leaks.eps() == Some(0.05))
     });
     assert!(window.query_all_by_label_contains("3 of 3 rows of test.csv").next().is_some());
     assert!(leaking(&window) > exactly);
@@ -200,7 +200,7 @@ fn rows_are_compared_with_another_file() {
 
     let fewer = folder.path().join("fewer.csv");
     std::fs::write(&fewer, "u,v\n0,1\n2,3\n").expect("a file");
-    window.state_mut().send(AnalysisAction::Against(AnalysisKind::Overlap, fewer));
+    window.state_mut().send(AnalysisAction::Compare(AnalysisKind::Overlap, fewer));
     until(&mut window, "the reason", |app| {
         app.session().log.last().is_some_and(|entry| entry.text.contains("the clouds have different rows"))
     });

@@ -754,7 +754,7 @@ fn panes_match_their_snapshots() {
                 (Level::Warning, "no GPU"),
                 (Level::Error, "cannot read: it is gone: a.csv"),
             ] {
-                log.say(About::Other, Entry { unix: 45_296, level, text: text.to_owned() });
+                log.add(About::Other, Entry { unix: 45_296, level, text: text.to_owned() });
             }
             window.state_mut().set_log(log);
             window.state_mut().send(Action::SelectRank(Some(3)));
@@ -931,7 +931,7 @@ fn menus_taller_than_the_window_scroll() {
 fn menus_in_the_window_scroll_too() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("wide.csv");
-    let row = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<Vec<_>>().join(",");
+    let row = |cell: &dyn Fn(usize) -> String| (0..60).map(cell).collect::<Vec<_>>().join(",");
     let rows: Vec<String> = (0..8).map(|row_at| row(&|at| (row_at * at).to_string())).collect();
     std::fs::write(&path, format!("{}\n{}\n", row(&|at| format!("c{at}")), rows.join("\n"))).expect("a file");
     for size in [[640.0, 400.0], [427.0, 267.0]] {
@@ -983,7 +983,7 @@ fn files_with_several_clouds_ask_for_one() {
     press(&mut window, "From a file");
     fill(&mut window, "Path", path.to_str().expect("a plain path"));
     press(&mut window, "Load");
-    until(&mut window, "the question", |app| app.session().parts.is_some());
+    until(&mut window, "the question", |app| app.session().datasets.is_some());
     assert!(
         !window.state().session().log.entries().iter().any(|entry| entry.level == Level::Error),
         "a question is not an error"
@@ -992,13 +992,13 @@ fn files_with_several_clouds_ask_for_one() {
     // Closing the dialog changes nothing; when it is opened again, arrow keys choose.
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
-    assert!(window.state().session().parts.is_none() && window.state().session().cloud.is_none());
+    assert!(window.state().session().datasets.is_none() && window.state().session().cloud.is_none());
     press(&mut window, "Load");
-    until(&mut window, "the question", |app| app.session().parts.is_some());
+    until(&mut window, "the question", |app| app.session().datasets.is_some());
     window.get_by_role_and_label(Role::Button, "first, 3 × 2, u8");
     window.key_press(egui::Key::ArrowDown);
     window.run_steps(3);
-    assert_eq!(window.state().session().parts.as_ref().map(|dialog| dialog.selected), Some(1));
+    assert_eq!(window.state().session().datasets.as_ref().map(|dialog| dialog.selected), Some(1));
     window.key_press(egui::Key::Enter);
     until(&mut window, "the second cloud", |app| app.session().cloud.is_some());
     let cloud = window.state().session().cloud.clone().expect("the second cloud");
@@ -1013,7 +1013,7 @@ fn files_with_several_clouds_ask_for_one() {
     press(&mut window, "A file");
     fill(&mut window, "Query file", path.to_str().expect("a plain path"));
     press(&mut window, "Run");
-    until(&mut window, "the question", |app| app.session().parts.is_some());
+    until(&mut window, "the question", |app| app.session().datasets.is_some());
     press(&mut window, "second, 2 × 3, u8");
     press(&mut window, "Load this one");
     until(&mut window, "an answer", |app| app.session().record.is_some() && !app.is_busy());

@@ -8,8 +8,8 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
-use warpscope::app::selection::{How, SelectAction};
-use warpscope::app::session::Colored;
+use warpscope::app::selection::{SelectAction, SelectMode};
+use warpscope::app::session::ColoringState;
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Look;
 use warpscope::app::{
@@ -34,8 +34,8 @@ fn choose(window: &mut Window, combo: &str, entry: &str) {
 
 #[track_caller]
 fn channel(window: &mut Window) -> Arc<Channel> {
-    until(window, "colours", |app| matches!(app.session().colored, Colored::Ready(_)));
-    let Colored::Ready(channel) = &window.state().session().colored else {
+    until(window, "colours", |app| matches!(app.session().colored, ColoringState::Ready(_)));
+    let ColoringState::Ready(channel) = &window.state().session().colored else {
         panic!("the colours are not ready")
     };
     Arc::clone(channel)
@@ -99,7 +99,7 @@ fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
     until(
         &mut window,
         "sizes",
-        |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title == "size"),
+        |app| matches!(&app.session().colored, ColoringState::Ready(channel) if channel.title == "size"),
     );
     window.get_by_label("1 row have no value in this column");
     let sizes = driven_values(&window);
@@ -172,7 +172,7 @@ fn selected_rows_are_exported_with_all_columns_of_their_file() {
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b"]);
     choose(&mut window, "Colour by", "distance to the query");
-    window.state_mut().send(SelectAction::rows(vec![5, 77], How::Replace, "two"));
+    window.state_mut().send(SelectAction::rows(vec![5, 77], SelectMode::Replace, "two"));
     until(&mut window, "a selection", |app| app.session().selection.rows().len() == 2);
     window.state_mut().send(Command::ExportSelection);
     window.run_steps(3);
@@ -221,7 +221,7 @@ fn rows_of_a_missing_file_are_exported_without_its_columns() {
     let mut window = window(plane);
     let file = kinds(folder.path());
     open(&mut window, &file, &["a", "b"]);
-    window.state_mut().send(SelectAction::rows(vec![5, 77], How::Replace, "two"));
+    window.state_mut().send(SelectAction::rows(vec![5, 77], SelectMode::Replace, "two"));
     until(&mut window, "a selection", |app| app.session().selection.rows().len() == 2);
     std::fs::remove_file(&file).expect("it existed");
     window.state_mut().send(Command::ExportSelection);
@@ -233,13 +233,13 @@ fn rows_of_a_missing_file_are_exported_without_its_columns() {
         app.session().log.last().is_some_and(|entry| entry.text.contains("cannot be read again"))
     });
     let log = &window.state().session().log;
-    assert_eq!(log.trouble(), log.last(), "missing in the status line");
+    assert_eq!(log.problem(), log.last(), "missing in the status line");
     let text = std::fs::read_to_string(&path).expect("a file");
     assert!(text.starts_with("row,a,b") && !text.contains("kind") && text.lines().count() == 3, "{text}");
 }
 
 fn driven_values(window: &Window) -> Vec<f32> {
-    let Colored::Ready(channel) = &window.state().session().colored else { panic!("no colours") };
+    let ColoringState::Ready(channel) = &window.state().session().colored else { panic!("no colours") };
     values(channel)
 }
 
@@ -269,7 +269,7 @@ fn query_counters_colour_their_rows_until_the_next_run() {
     press(&mut window, "Run");
     until(&mut window, "the second run", |app| {
         app.session().record.as_ref().is_some_and(|record| record.spec.k == 20)
-            && matches!(app.session().colored, Colored::Ready(_))
+            && matches!(app.session().colored, ColoringState::Ready(_))
     });
     let second = channel(&mut window);
     assert!(!Arc::ptr_eq(&first, &second));
@@ -277,7 +277,7 @@ fn query_counters_colour_their_rows_until_the_next_run() {
 
     // A new cloud has no run.
     window.state_mut().send(Action::Load);
-    until(&mut window, "another cloud", |app| matches!(app.session().colored, Colored::Missing(_)));
+    until(&mut window, "another cloud", |app| matches!(app.session().colored, ColoringState::Missing(_)));
     window.get_by_label_contains("Press Run");
 }
 
@@ -319,7 +319,7 @@ fn colour_limits_can_be_typed_and_reset() {
     let before = driven_values(&window);
     window.state_mut().send(Command::NextQuery);
     until(&mut window, "distances to the next query", |app| {
-        let Colored::Ready(channel) = &app.session().colored else { return false };
+        let ColoringState::Ready(channel) = &app.session().colored else { return false };
         let row = app.session().answered.as_ref().map(|answered| answered.row() as usize);
         row.is_some_and(|row| values(channel)[row] == 0.0) && values(channel) != before
     });
@@ -341,10 +341,10 @@ fn the_scrubber_shows_earlier_bounds() {
     until_answered(&mut window);
     let agree = |window: &Window, moment: u32| {
         let record = window.state().session().record.clone().expect("a run");
-        let Colored::Ready(channel) = &window.state().session().colored else { panic!("no colours") };
+        let ColoringState::Ready(channel) = &window.state().session().colored else { panic!("no colours") };
         let values = values(channel);
         for (query, &row) in record.query_rows.iter().enumerate() {
-            let (seen, bounds) = record.convergence.of(query);
+            let (seen, bounds) = record.convergence.for_query(query);
             let bound = seen
                 .iter()
                 .zip(bounds)
@@ -368,11 +368,10 @@ fn the_scrubber_shows_earlier_bounds() {
     // Compare bits, because missing values are NaN.
     let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
     let before = bits(driven_values(&window));
-    until(
-        &mut window,
-        "the end",
-        |app| matches!(&app.session().colored, Colored::Ready(channel) if bits(values(channel)) != before),
-    );
+    until(&mut window, "the end", |app| match &app.session().colored {
+        ColoringState::Ready(channel) => bits(values(channel)) != before,
+        _ => false,
+    });
     agree(&window, 500);
     let shown = window.state().state().color.moment;
     window.run_steps(10);
@@ -411,7 +410,7 @@ fn a_missing_file_is_reported_and_can_be_retried() {
         by: ColorBy::Column("kind".to_owned()),
         ..ColorView::default()
     })));
-    until(&mut window, "an error", |app| matches!(app.session().colored, Colored::Failed(_)));
+    until(&mut window, "an error", |app| matches!(app.session().colored, ColoringState::Failed(_)));
     std::fs::rename(&aside, &path).expect("renamed");
     press(&mut window, "Try again");
     assert_eq!(channel(&mut window).title, "kind");
@@ -457,7 +456,7 @@ fn unavailable_colours_and_projections_are_reset_with_a_new_cloud() {
     open(&mut window, &scan, &["a", "b", "c"]);
     until(&mut window, "no column", |app| app.state().color.by == ColorBy::Nothing);
     window.run_steps(3);
-    assert!(matches!(window.state().session().colored, Colored::Nothing));
+    assert!(matches!(window.state().session().colored, ColoringState::Nothing));
     let log = &window.state().session().log;
     assert!(
         log.entries().iter().all(|entry| entry.level != Level::Error),
@@ -486,7 +485,7 @@ fn unavailable_colours_and_projections_are_reset_with_a_new_cloud() {
     until(
         &mut window,
         "a fifth axis",
-        |app| matches!(&app.session().colored, Colored::Ready(channel) if channel.title == "e"),
+        |app| matches!(&app.session().colored, ColoringState::Ready(channel) if channel.title == "e"),
     );
     open(&mut window, &scan, &["a", "b", "c"]);
     assert_eq!(window.state().state().color.by, ColorBy::Nothing, "there is no fifth axis");

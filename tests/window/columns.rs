@@ -14,7 +14,7 @@ fn shows(window: &mut Window, rows: usize, dims: usize) {
     until(window, "the cloud and its answer", |app| {
         let session = app.session();
         let is_it = session.cloud.as_ref().is_some_and(|cloud| (cloud.len(), cloud.dims()) == (rows, dims));
-        is_it && session.columns.is_some() && session.listed_beside().is_some() && !app.is_busy()
+        is_it && session.columns.is_some() && session.listed_columns().is_some() && !app.is_busy()
     });
 }
 
@@ -82,11 +82,11 @@ fn column_roles_follow_the_table_and_persist() {
         // The column used for colours is the label.
         assert!(matches!(
             &session.colored,
-            warpscope::app::session::Colored::Ready(channel) if channel.title == "w"
+            warpscope::app::session::ColoringState::Ready(channel) if channel.title == "w"
         ));
     };
     until(&mut window, "the colours", |app| {
-        matches!(app.session().colored, warpscope::app::session::Colored::Ready(_))
+        matches!(app.session().colored, warpscope::app::session::ColoringState::Ready(_))
     });
     check(&window);
 
@@ -95,7 +95,7 @@ fn column_roles_follow_the_table_and_persist() {
     assert!(window.state().session().roles.sentence().is_none());
     open(&mut window, &path, 40, 3);
     until(&mut window, "the colours", |app| {
-        matches!(app.session().colored, warpscope::app::session::Colored::Ready(_))
+        matches!(app.session().colored, warpscope::app::session::ColoringState::Ready(_))
     });
     check(&window);
 
@@ -105,17 +105,17 @@ fn column_roles_follow_the_table_and_persist() {
     press(&mut window, "Load");
     shows(&mut window, 40, 3);
     until(&mut window, "the colours", |app| {
-        matches!(app.session().colored, warpscope::app::session::Colored::Ready(_))
+        matches!(app.session().colored, warpscope::app::session::ColoringState::Ready(_))
     });
     check(&window);
 
     // A session stores the roles, even without settings of the file.
-    let kept = window.state().put_down().expect("a session");
+    let kept = window.state().session_text().expect("a session");
     let mut again = crate::driven::window(small);
-    again.state_mut().pick_up(&kept);
+    again.state_mut().restore_session(&kept);
     shows(&mut again, 40, 3);
     until(&mut again, "the colours", |app| {
-        matches!(app.session().colored, warpscope::app::session::Colored::Ready(_))
+        matches!(app.session().colored, warpscope::app::session::ColoringState::Ready(_))
     });
     check(&again);
 
@@ -139,7 +139,7 @@ fn changing_the_label_does_not_reread_coordinates() {
     press(&mut window, "class: Ignored");
     press(&mut window, "Use these");
     until(&mut window, "no colours", |app| {
-        matches!(app.session().colored, warpscope::app::session::Colored::Nothing)
+        matches!(app.session().colored, warpscope::app::session::ColoringState::Nothing)
     });
     let session = window.state().session();
     assert!(std::sync::Arc::ptr_eq(&cloud, session.cloud.as_ref().expect("the same")));
@@ -156,7 +156,7 @@ fn changing_the_label_does_not_reread_coordinates() {
 fn many_columns_can_be_set_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("wide.csv");
-    let row = |of: &dyn Fn(usize) -> String| (0..784).map(of).collect::<Vec<_>>().join(",");
+    let row = |cell: &dyn Fn(usize) -> String| (0..784).map(cell).collect::<Vec<_>>().join(",");
     let rows: Vec<String> = (0..8).map(|at| row(&|column| (at * column).to_string())).collect();
     std::fs::write(&path, format!("{}\n{}\n", row(&|at| format!("pixel{at}")), rows.join("\n")))
         .expect("a file");
@@ -203,12 +203,12 @@ fn a_file_with_unusable_rows_opens_after_one_question() {
     for reason in ["row 3 (line 5): x is missing or NaN", "row 8: y is missing or NaN", "row 15: x is ∞"] {
         window.get_by_label(reason);
     }
-    assert!(window.state().session().log.trouble().is_none(), "a question is not an error");
+    assert!(window.state().session().log.problem().is_none(), "a question is not an error");
 
     // Closing the dialog shows the error, which names the other remedy.
     press(&mut window, "Close");
     assert!(window.state().session().unusable.is_none() && window.state().session().cloud.is_none());
-    let said = window.state().session().log.trouble().map(|entry| entry.text.clone()).expect("an error");
+    let said = window.state().session().log.problem().map(|entry| entry.text.clone()).expect("an error");
     assert!(
         said.contains("line 5, row 3, column x: the value is NaN; tick “Leave out rows with NaN or ∞”"),
         "{said}"
@@ -219,7 +219,7 @@ fn a_file_with_unusable_rows_opens_after_one_question() {
     press(&mut window, "Open without them");
     shows(&mut window, 26, 2);
     assert!(window.state().state().draft.drop_nonfinite);
-    assert!(window.state().session().log.trouble().is_none());
+    assert!(window.state().session().log.problem().is_none());
     window.get_by_label("4 rows of the file are left out: 3, 8 to 9, 15");
     // The run uses the shown columns.
     fill(&mut window, "How many", "2");
@@ -244,7 +244,7 @@ fn a_file_with_unusable_rows_opens_after_one_question() {
     std::fs::write(&other, "x,y\n1,nan\n3,nan\n").expect("a file");
     window.state_mut().send(Action::OpenPath(other));
     until(&mut window, "the end", |app| {
-        app.session().log.trouble().is_some()
+        app.session().log.problem().is_some()
             || app.session().unusable.is_some()
             || app.session().endings.load.is_some()
     });
@@ -271,7 +271,7 @@ fn a_skipped_first_line_is_noted() {
 
 /// A file of 30 rows of 16 numbers and a digit, with headings that name pixels.
 fn numbers(folder: &Path, name: &str) -> PathBuf {
-    let cells = |of: &dyn Fn(usize) -> String| (0..16).map(of).collect::<Vec<_>>().join(",");
+    let cells = |cell: &dyn Fn(usize) -> String| (0..16).map(cell).collect::<Vec<_>>().join(",");
     let row =
         |at: usize| format!("{},{}\n", cells(&|column| ((at * 7 + column * 3) % 17).to_string()), at % 3);
     let path = folder.join(format!("{name}.csv"));
@@ -355,7 +355,7 @@ fn latitude_before_longitude_is_searched_on_the_globe() {
         until(&mut window, "the file and its answer", |app| {
             let session = app.session();
             let shown = session.cloud.as_ref().is_some_and(|cloud| cloud.source().to_string().contains(name));
-            shown && session.listed_beside().is_some() && !app.is_busy()
+            shown && session.listed_columns().is_some() && !app.is_busy()
         });
         window.run_steps(3);
         assert_eq!(window.state().state().draft.metric, Metric::Haversine, "{name}");
@@ -402,7 +402,7 @@ fn a_file_is_searched_with_its_declared_metric() {
         until(&mut window, "the file and its answer", |app| {
             let session = app.session();
             let shown = session.cloud.as_ref().is_some_and(|cloud| cloud.source().to_string().contains(name));
-            shown && session.listed_beside().is_some() && !app.is_busy()
+            shown && session.listed_columns().is_some() && !app.is_busy()
         });
         assert_eq!(window.state().state().draft.metric, metric, "{name}");
         window.get_by_label_contains(note);

@@ -3,9 +3,9 @@
 use crate::driven::{Window, press, small, until, window};
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::commands::{Action, Command, ContestAction};
+use warpscope::app::commands::{Action, Command, EnginesAction};
 use warpscope::app::state::{PaneKind, single_layout};
-use warpscope::app::{Draft, Longest};
+use warpscope::app::{Draft, TimeLimit};
 use warpscope::engines::registry;
 use warpscope::knn::{DeviceId, DeviceKind};
 
@@ -29,11 +29,13 @@ fn all_engines_answer_in_turn_and_agree() {
     let mut window = ready();
     let here = registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&DeviceKind::Cpu)).count();
     press(&mut window, &format!("Compare {here} engines"));
-    assert!(window.state().session().contest.under_way().is_some());
-    until(&mut window, "all answers", |app| app.session().contest.under_way().is_none() && !app.is_busy());
-    let contest = &window.state().session().contest;
-    assert_eq!(contest.answers().len(), here, "{:?}", window.state().session().log.entries());
-    let times: Vec<f64> = contest.answers().iter().map(|answer| answer.summary.search_ms_median).collect();
+    assert!(window.state().session().engine_comparison.under_way().is_some());
+    until(&mut window, "all answers", |app| {
+        app.session().engine_comparison.under_way().is_none() && !app.is_busy()
+    });
+    let comparison = &window.state().session().engine_comparison;
+    assert_eq!(comparison.answers().len(), here, "{:?}", window.state().session().log.entries());
+    let times: Vec<f64> = comparison.answers().iter().map(|answer| answer.summary.search_ms_median).collect();
     assert!(times.is_sorted(), "the fastest first: {times:?}");
     window.get_by_label(&format!("All {here} engines gave the same neighbours, bit for bit."));
     assert_eq!(window.query_all_by_label("equal").count(), here);
@@ -41,14 +43,18 @@ fn all_engines_answer_in_turn_and_agree() {
     assert!(window.state().session().runs.runs().len() >= here);
     // Runs one engine again.
     press(&mut window, "Run again kdtree");
-    until(&mut window, "its answer", |app| app.session().contest.under_way().is_none() && !app.is_busy());
-    assert_eq!(window.state().session().contest.answers().len(), here);
+    until(&mut window, "its answer", |app| {
+        app.session().engine_comparison.under_way().is_none() && !app.is_busy()
+    });
+    assert_eq!(window.state().session().engine_comparison.answers().len(), here);
     window.get_by_role_and_label(Role::ComboBox, "Longest time of an engine");
     // Compares all engines again: the new comparison contains no old answers.
     press(&mut window, &format!("Compare {here} engines"));
-    assert!(window.state().session().contest.answers().len() < here);
+    assert!(window.state().session().engine_comparison.answers().len() < here);
     press(&mut window, "Stop");
-    until(&mut window, "the end", |app| app.session().contest.under_way().is_none() && !app.is_busy());
+    until(&mut window, "the end", |app| {
+        app.session().engine_comparison.under_way().is_none() && !app.is_busy()
+    });
     // A changed search has no answers yet.
     let draft = Draft { k: "9".to_owned(), ..window.state().state().draft.clone() };
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
@@ -79,7 +85,7 @@ fn an_engine_page_describes_its_memory() {
     window.run_steps(3);
     assert_eq!(window.state().session().manual.as_ref().map(|manual| manual.sought.as_str()), Some("bits"));
     window.state_mut().send(Action::SetManual(None));
-    window.state_mut().send(ContestAction::Page(None));
+    window.state_mut().send(EnginesAction::Page(None));
     window.run_steps(2);
     assert!(window.query_by_label("What it keeps").is_none());
 }
@@ -100,12 +106,12 @@ fn engines_that_take_too_long_are_skipped_with_a_note() {
     let draft =
         Draft { warmup: "0".to_owned(), repeats: "10000".to_owned(), ..window.state().state().draft.clone() };
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
-    window.state_mut().send(ContestAction::SetLongest(Longest::TenSeconds));
+    window.state_mut().send(EnginesAction::SetTimeLimit(TimeLimit::TenSeconds));
     window.run_steps(3);
     let left_out = window.query_all_by_label_contains("Left out: about").count();
     assert!(left_out > 0, "10,000 passes of every engine take 10 s at most");
     window.get_by_label_contains("would take longer");
-    window.state_mut().send(ContestAction::SetLongest(Longest::Any));
+    window.state_mut().send(EnginesAction::SetTimeLimit(TimeLimit::Any));
     window.run_steps(3);
     assert_eq!(window.query_all_by_label_contains("Left out: about").count(), 0);
 }
@@ -114,22 +120,27 @@ fn engines_that_take_too_long_are_skipped_with_a_note() {
 fn one_engine_or_all_can_be_run_and_stopped() {
     let mut window = ready();
     press(&mut window, "Run kdtree");
-    until(&mut window, "its answer", |app| app.session().contest.answers().len() == 1 && !app.is_busy());
-    assert!(window.state().session().contest.verdict().is_none(), "there is nothing to compare it with");
+    until(&mut window, "its answer", |app| {
+        app.session().engine_comparison.answers().len() == 1 && !app.is_busy()
+    });
+    let verdict = window.state().session().engine_comparison.verdict();
+    assert!(verdict.is_none(), "there is nothing to compare it with");
     // No engine finishes before the comparison is stopped.
     let draft = Draft { repeats: "10000".to_owned(), ..window.state().state().draft.clone() };
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
-    window.state_mut().send(ContestAction::SetLongest(Longest::Any));
+    window.state_mut().send(EnginesAction::SetTimeLimit(TimeLimit::Any));
     window.state_mut().send(Command::CompareEngines);
-    until(&mut window, "the first engine", |app| app.session().contest.under_way().is_some());
+    until(&mut window, "the first engine", |app| app.session().engine_comparison.under_way().is_some());
     window.get_by_role_and_label(Role::Button, "Stop").click();
     window.run_steps(2);
-    until(&mut window, "the end", |app| app.session().contest.under_way().is_none() && !app.is_busy());
+    until(&mut window, "the end", |app| {
+        app.session().engine_comparison.under_way().is_none() && !app.is_busy()
+    });
     let here = registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&DeviceKind::Cpu)).count();
-    assert!(window.state().session().contest.answers().len() < here);
+    assert!(window.state().session().engine_comparison.answers().len() < here);
     let said = |window: &Window| window.state().session().log.note().map(|note| note.text.clone());
     assert_eq!(said(&window).as_deref(), Some("cancelled"));
-    window.state_mut().send(ContestAction::One("kdtree".parse().expect("a name")));
+    window.state_mut().send(EnginesAction::One("kdtree".parse().expect("a name")));
     window.run_steps(2);
     assert_ne!(said(&window).as_deref(), Some("cancelled"), "from the run before");
 }

@@ -11,7 +11,7 @@ use warpscope::app::tokens::{Look, Palette};
 use warpscope::app::{App, ColorBy};
 
 /// A window in the layout of the first start.
-fn sized(size: [f32; 2], change: impl FnOnce(&mut State) + 'static) -> Window {
+fn window_of_size(size: [f32; 2], change: impl FnOnce(&mut State) + 'static) -> Window {
     let mut window = Harness::builder().with_size(size).build_eframe(move |cc| {
         let mut state = State::default();
         small(&mut state);
@@ -33,7 +33,7 @@ struct Stop {
 
 /// The stops of Tab, from the first to the last.
 #[track_caller]
-fn walk(window: &mut Window, mut at: impl FnMut(&Window, &Stop)) -> Vec<Stop> {
+fn tab_through(window: &mut Window, mut at: impl FnMut(&Window, &Stop)) -> Vec<Stop> {
     let (mut stops, mut ids) = (Vec::new(), Vec::new());
     for _ in 0..300 {
         window.key_press(Key::Tab);
@@ -62,12 +62,12 @@ fn walk(window: &mut Window, mut at: impl FnMut(&Window, &Stop)) -> Vec<Stop> {
 #[test]
 fn tab_follows_reading_order_with_a_visible_focus_ring() {
     for look in [Look::Light, Look::Dark, Look::HighContrast] {
-        let mut window = sized([1280.0, 1500.0], move |state| {
+        let mut window = window_of_size([1280.0, 1500.0], move |state| {
             state.look = look;
             state.color.by = ColorBy::Axis(0);
         });
-        let palette = Palette::of(look, &window.ctx.global_style().visuals);
-        let stops = walk(&mut window, |window, stop| {
+        let palette = Palette::for_look(look, &window.ctx.global_style().visuals);
+        let stops = tab_through(&mut window, |window, stop| {
             let ring = |shape: &Shape| match shape {
                 Shape::Rect(ring) => {
                     ring.stroke.color == palette.accent
@@ -137,8 +137,8 @@ fn tab_follows_reading_order_with_a_visible_focus_ring() {
 
 #[test]
 fn scrolling_follows_the_focus() {
-    let mut window = sized([1280.0, 520.0], |state| state.hints = false);
-    walk(&mut window, |_, stop| {
+    let mut window = window_of_size([1280.0, 520.0], |state| state.hints = false);
+    tab_through(&mut window, |_, stop| {
         assert!(
             stop.seen.height() >= stop.rect.height().min(200.0) * 0.7,
             "“{}” is out of sight: {:?} of {:?}",
@@ -161,7 +161,7 @@ fn key(window: &mut Window, key: Key) {
 
 #[test]
 fn enter_and_arrows_work_like_clicks() {
-    let mut window = sized([1280.0, 900.0], |state| state.color.by = ColorBy::Axis(0));
+    let mut window = window_of_size([1280.0, 900.0], |state| state.color.by = ColorBy::Axis(0));
     // In Plane, arrows move the view and Enter queries the point in its middle.
     let before = window.state().session().picked;
     focus(&mut window, Role::Canvas, "Plane of points");
@@ -233,7 +233,7 @@ fn every_tab_is_reachable_at_a_large_scale() {
     for (size, panels) in
         [([853.0, 533.0], true), ([853.0, 533.0], false), ([640.0, 400.0], true), ([640.0, 400.0], false)]
     {
-        let mut window = sized(size, move |state| {
+        let mut window = window_of_size(size, move |state| {
             (state.show_problem, state.show_selection, state.hints) = (panels, panels, false)
         });
         for &pane in PaneKind::ALL {
@@ -281,7 +281,7 @@ fn every_tab_is_reachable_at_a_large_scale() {
 #[test]
 fn run_does_not_move_when_an_error_appears() {
     for size in [[1280.0, 800.0], [853.0, 533.0], [640.0, 400.0]] {
-        let mut window = sized(size, |state| state.hints = false);
+        let mut window = window_of_size(size, |state| state.hints = false);
         let place = |window: &Window| window.get_by_role_and_label(Role::Button, "Run").rect().top();
         let before = place(&window);
         let mut draft = window.state().state().draft.clone();

@@ -229,7 +229,7 @@ fn neighbours_are_labelled_with_their_names() {
     window.state_mut().send(Action::PickRow(17));
     until(&mut window, "an answer and its names", |app| {
         app.session().answered.as_ref().is_some_and(|answered| answered.record.cloud.len() == 40)
-            && app.session().listed_beside().is_some()
+            && app.session().listed_columns().is_some()
     });
     let named = |window: &Window| -> BTreeSet<String> {
         let plane = window.get_by_label("Plane of points").rect();

@@ -270,7 +270,7 @@ fn typing_in_a_field_does_not_trigger_keys() {
 fn questions_end_with_their_recording() {
     let mut window = on_lesson("sort");
     let draft =
-        LessonDraft { k: "4".to_owned(), width: 4, ..LessonDraft::of(named("sort").expect("a lesson")) };
+        LessonDraft { k: "4".to_owned(), width: 4, ..LessonDraft::for_lesson(named("sort").expect("one")) };
     let app = window.state_mut();
     app.send(LessonAction::Edit(draft));
     app.send(LessonAction::Record);
@@ -286,7 +286,7 @@ fn a_failed_recording_is_reported_while_another_is_running() {
     let mut window = on_lesson("wide");
     window.state_mut().send(LessonAction::Edit(LessonDraft {
         k: "many".to_owned(),
-        ..LessonDraft::of(named("wide").expect("a lesson"))
+        ..LessonDraft::for_lesson(named("wide").expect("a lesson"))
     }));
     open(&mut window, "sort");
     let app = window.state_mut();
@@ -462,7 +462,7 @@ fn a_query_of_a_file_survives_the_next_run() {
 }
 
 /// The neighbours at the end of the lesson: rows and squared distances.
-fn found(window: &mut Window) -> Vec<(u32, f32)> {
+fn found_neighbors(window: &mut Window) -> Vec<(u32, f32)> {
     window.state_mut().send(Command::ToEnd);
     window.run_steps(3);
     let problem = player(window).take().recording.problem();
@@ -486,7 +486,7 @@ fn lesson_7_uses_k_and_exclude_self_of_the_explorer() {
     window.get_by_label("The query's own row is left out, as in the explorer.");
     let asked: Vec<(u32, f32)> =
         window.state().session().answered.as_ref().expect("an answer").neighbors().collect();
-    assert_eq!((found(&mut window), asked.len()), (asked, 8));
+    assert_eq!((found_neighbors(&mut window), asked.len()), (asked, 8));
 }
 
 /// A search on the globe uses kilometres, even if the explorer's fields have changed by the time another row
@@ -507,7 +507,7 @@ fn lesson_7_uses_the_metric_of_the_search() {
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
     let asked: Vec<(u32, f32)> =
         window.state().session().answered.as_ref().expect("an answer").neighbors().collect();
-    assert_eq!(found(&mut window), asked);
+    assert_eq!(found_neighbors(&mut window), asked);
     let metric = |window: &Window| player(window).take().recording.problem().metric();
     assert_eq!(metric(&window), Metric::Haversine);
     let kilometres = Metric::Haversine.distance(asked[7].1);
@@ -525,8 +525,8 @@ fn lesson_7_uses_the_metric_of_the_search() {
             .as_ref()
             .is_some_and(|player| player.take().recording.parameters.query_row == 7)
     });
-    assert_eq!((metric(&window), found(&mut window).len()), (Metric::Haversine, 8));
-    assert!(found(&mut window).iter().all(|&(row, _)| row != 7));
+    assert_eq!((metric(&window), found_neighbors(&mut window).len()), (Metric::Haversine, 8));
+    assert!(found_neighbors(&mut window).iter().all(|&(row, _)| row != 7));
 }
 
 #[test]
@@ -637,7 +637,7 @@ fn drawn(size: [f32; 2], look: Look, scale: f32) -> Window {
         state.lesson.has_dragged = true;
         small(&mut state);
         let mut app = App::with_state(cc, state).expect("a thread for the worker");
-        app.draw_questions_by(1);
+        app.set_question_seed(1);
         app
     })
 }

@@ -14,7 +14,7 @@ use warpscope::app::{DataKind, ExportKind, screen_position};
 
 const CTRL: Modifiers = Modifiers::COMMAND;
 
-fn place(window: &Window, row: u32) -> Pos2 {
+fn position_of(window: &Window, row: u32) -> Pos2 {
     let rect = window.get_by_role_and_label(egui::accesskit::Role::Canvas, "Plane of points").rect();
     screen_position(window.state(), PaneKind::Plane, rect, row as usize).expect("in sight")
 }
@@ -42,7 +42,7 @@ fn click(window: &mut Window, pos: Pos2, modifiers: Modifiers) {
 }
 
 fn palette(window: &Window) -> &'static Palette {
-    Palette::of(window.state().state().look, &window.ctx.global_style().visuals)
+    Palette::for_look(window.state().state().look, &window.ctx.global_style().visuals)
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn rows_of_neighbours_select_and_highlight_their_points() {
     assert_eq!(window.state().session().rank, None, "what was taken away is not the chosen one");
     // Neighbours keep their colour inside the ring of a selection.
     let ringed = |row: u32| {
-        let place = place(&window, row);
+        let place = position_of(&window, row);
         window.output().shapes.iter().any(|shape| match shape.shape {
             egui::Shape::Circle(circle) => {
                 circle.center.distance(place) < 0.5 && circle.stroke.color == palette(&window).selected
@@ -142,7 +142,7 @@ fn clicks_on_a_heading_sort_up_down_and_back() {
     });
     window.state_mut().send(warpscope::app::commands::Command::Run);
     until_answered(&mut window);
-    until(&mut window, "the names", |app| app.session().listed_beside().is_some());
+    until(&mut window, "the names", |app| app.session().listed_columns().is_some());
     let by_rank: Vec<usize> = (0..8).collect();
     assert_eq!(ranks(&window, 8), by_rank, "sorted by distance by default");
     let answered = window.state().session().answered.clone().expect("an answer");
@@ -186,7 +186,7 @@ fn other_columns_of_the_file_are_joined() {
     until_answered(&mut window);
     for query in [0, 7] {
         window.state_mut().send(Action::PickQuery(query));
-        until(&mut window, "the columns", |app| app.session().listed_beside().is_some() && !app.is_busy());
+        until(&mut window, "the columns", |app| app.session().listed_columns().is_some() && !app.is_busy());
         let answered = window.state().session().answered.clone().expect("an answer");
         let rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
         window.get_by_label("people");
@@ -232,7 +232,7 @@ fn incomplete_copies_and_changed_files_are_noted() {
     });
     press(&mut window, "Run");
     until_answered(&mut window);
-    until(&mut window, "the columns", |app| app.session().listed_beside().is_some());
+    until(&mut window, "the columns", |app| app.session().listed_columns().is_some());
     let said = |window: &mut Window| {
         window.state_mut().send(Action::CopyTable(PaneKind::Neighbors));
         let header = copied(window).lines().next().map(str::to_owned).expect("a header");
@@ -256,12 +256,12 @@ fn incomplete_copies_and_changed_files_are_noted() {
     let mut lines: Vec<&str> = text.lines().collect();
     lines[1..].reverse();
     std::fs::write(&path, lines.join("\n")).expect("a file");
-    until(&mut window, "the columns", |app| app.session().listed_beside().is_some());
+    until(&mut window, "the columns", |app| app.session().listed_columns().is_some());
     window.state_mut().send(Action::PickQuery(11));
     let answered = |app: &warpscope::app::App| {
         app.session().answered.as_ref().is_some_and(|answered| answered.query == 11)
     };
-    until(&mut window, "the columns", |app| answered(app) && app.session().listed_beside().is_some());
+    until(&mut window, "the columns", |app| answered(app) && app.session().listed_columns().is_some());
     let changed = format!("the file has changed since its points were read; load it again: {path}");
     window.get_by_label(&changed);
     assert!(window.query_by_label_contains("town ").is_none(), "a name is next to numbers of another row");

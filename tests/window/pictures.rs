@@ -9,7 +9,7 @@ use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::{Look, Palette};
-use warpscope::app::{Alone, App, ExportKind, Headless, PictureSize, check_adapter, render_headless};
+use warpscope::app::{App, ExportKind, Headless, PictureSize, SinglePane, check_adapter, render_headless};
 
 /// Texts of controls, which no picture may contain.
 const CONTROLS: [&str; 14] = [
@@ -144,8 +144,13 @@ fn plane_shows_the_same_region_in_another_aspect_ratio() {
 fn engines_are_compared_before_their_pane_is_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
     let svg = folder.path().join("engines.svg");
-    let alone =
-        Alone { pane: PaneKind::Engines, size: PictureSize::Window, title: None, legend: true, names: false };
+    let alone = SinglePane {
+        pane: PaneKind::Engines,
+        size: PictureSize::Window,
+        title: None,
+        legend: true,
+        names: false,
+    };
     let show = Headless {
         generator: Some("uniform:n=500,d=4".to_owned()),
         queries: Some(20),
@@ -178,7 +183,7 @@ fn a_pane_is_drawn_alone_without_a_display() {
         (0..400).map(|i| format!("{},{},Town {i}", (i * 37) % 101, (i * 61) % 97)).collect();
     std::fs::write(&data, format!("x,y,town\n{}\n", rows.join("\n"))).expect("a file");
     let alone =
-        Alone { pane: PaneKind::Plane, size: PictureSize::Page, title: None, legend: true, names: true };
+        SinglePane { pane: PaneKind::Plane, size: PictureSize::Page, title: None, legend: true, names: true };
     let show = Headless {
         file: Some(data),
         size: [1280, 800],

@@ -9,7 +9,7 @@ use warpscope::app::commands::Command;
 use warpscope::app::{App, ExportKind};
 
 /// Whether the window received this viewport command in the last frame.
-fn said(window: &Window, command: &ViewportCommand) -> bool {
+fn has_sent(window: &Window, command: &ViewportCommand) -> bool {
     window.output().viewport_output.values().any(|output| output.commands.contains(command))
 }
 
@@ -17,7 +17,7 @@ fn said(window: &Window, command: &ViewportCommand) -> bool {
 fn quits(window: &mut Window, command: Command) -> bool {
     window.state_mut().send(command);
     window.step();
-    let closes = said(window, &ViewportCommand::Close);
+    let closes = has_sent(window, &ViewportCommand::Close);
     window.run_steps(3);
     closes
 }
@@ -27,7 +27,7 @@ fn closed(window: &mut Window) -> bool {
     let root = window.input_mut().viewports.get_mut(&ViewportId::ROOT).expect("the window");
     root.events.push(ViewportEvent::Close);
     window.step();
-    let closes = !said(window, &ViewportCommand::CancelClose);
+    let closes = !has_sent(window, &ViewportCommand::CancelClose);
     window.run_steps(3);
     closes
 }
@@ -89,9 +89,9 @@ fn quitting_with_unsaved_runs_asks_once() {
     window.get_by_label("2 runs are not saved");
     window.get_by_role_and_label(Role::Button, "Quit without").click();
     window.step();
-    let closes = said(&window, &ViewportCommand::Close);
+    let closes = has_sent(&window, &ViewportCommand::Close);
     window.step();
-    assert!(closes || said(&window, &ViewportCommand::Close));
+    assert!(closes || has_sent(&window, &ViewportCommand::Close));
     assert!(closed(&mut window), "asked again");
 }
 
@@ -121,7 +121,7 @@ fn a_saved_session_quits_without_asking() {
     let mut left = false;
     for _ in 0..20_000 {
         window.step();
-        left |= said(&window, &ViewportCommand::Close);
+        left |= has_sent(&window, &ViewportCommand::Close);
         if left {
             break;
         }

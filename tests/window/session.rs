@@ -13,7 +13,7 @@ use warpscope::app::commands::{Action, Command, WalkAction};
 use warpscope::app::live::LiveAction;
 use warpscope::app::runs::RunsAction;
 use warpscope::app::saved::{Layout, SavedSession};
-use warpscope::app::selection::{How, SelectAction};
+use warpscope::app::selection::{SelectAction, SelectMode};
 use warpscope::app::session::{Activity, Picked};
 use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, single_layout};
 use warpscope::app::tokens::{Look, Palette};
@@ -25,7 +25,7 @@ use warpscope::cloud::Source;
 use warpscope::knn::EngineId;
 use warpscope::progress::Silent;
 use warpscope::run::EngineChoice;
-use warpscope::run::recording::{self, Points, Shown};
+use warpscope::run::recording::{self, CloudLoading, Shown};
 
 /// 300 rows of 4 dimensions.
 fn data(folder: &Path) -> PathBuf {
@@ -39,7 +39,7 @@ fn data(folder: &Path) -> PathBuf {
 }
 
 /// A window that opens a file from the command line.
-fn opened(file: &Path) -> Window {
+fn window_on(file: &Path) -> Window {
     let file = file.to_owned();
     Harness::builder()
         .with_size([1280.0, 800.0])
@@ -54,7 +54,7 @@ fn until_idle(window: &mut Window) {
 }
 
 /// A window with an open file, two compared runs (one renamed and pinned), and every other setting changed.
-fn worked(data: &Path) -> Window {
+fn window_with_changes(data: &Path) -> Window {
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(data.to_owned()));
     until_idle(&mut window);
@@ -76,7 +76,8 @@ fn worked(data: &Path) -> Window {
         window.run_steps(2);
     }
     window.state_mut().send(Action::PickRow(123));
-    window.state_mut().send(SelectAction::rows(vec![3, 4, 5, 40, 299], How::Replace, "lasso in Plane"));
+    let select = SelectAction::rows(vec![3, 4, 5, 40, 299], SelectMode::Replace, "lasso in Plane");
+    window.state_mut().send(select);
     let projection = ProjectionView { kind: ProjectionKind::Pca, seed: 3 };
     window.state_mut().send(Action::SetProjection(projection));
     until(&mut window, "the projection", |app| app.session().projected.is_some());
@@ -140,7 +141,7 @@ fn assert_same(a: &mut Window, b: &mut Window) {
     let ((a, b), (state_a, state_b)) =
         ((a.state().session(), b.state().session()), (a.state().state(), b.state().state()));
     let runs = |session: &warpscope::app::session::Session| {
-        let of = |run: &warpscope::app::runs::KeptRun| {
+        let of = |run: &warpscope::app::runs::ListedRun| {
             let record = run.run.record().expect("complete content");
             (
                 run.name.clone(),
@@ -189,7 +190,7 @@ fn assert_same(a: &mut Window, b: &mut Window) {
         (&state_b.color, state_b.projection, &state_b.runs)
     );
     assert_eq!(state_a.draft, state_b.draft);
-    assert_eq!(Layout::of(&state_a.tree), Layout::of(&state_b.tree));
+    assert_eq!(Layout::from_tree(&state_a.tree), Layout::from_tree(&state_b.tree));
     assert_eq!(state_a.pane, state_b.pane);
     assert_eq!(
         (state_a.show_problem, state_a.show_selection),
@@ -201,7 +202,7 @@ fn assert_same(a: &mut Window, b: &mut Window) {
 fn a_session_is_saved_and_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
-    let mut window = worked(&data);
+    let mut window = window_with_changes(&data);
     save(&mut window, &path);
     assert_eq!(window.state().state().recent[0], path);
     let session = window.state().session();
@@ -212,7 +213,7 @@ fn a_session_is_saved_and_restored() {
     let names: Vec<&str> = session.runs.runs().iter().map(|run| run.name.as_str()).collect();
     assert_eq!(names[0], "baseline");
 
-    let mut fresh = opened(&path);
+    let mut fresh = window_on(&path);
     until(&mut fresh, "the projection", |app| {
         app.session().projected.is_some() && app.session().runs.compared.is_some()
     });
@@ -238,7 +239,7 @@ fn a_session_is_saved_and_restored() {
     fresh.run_steps(2);
     fresh.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
     until_written(&mut fresh, &path);
-    let mut third = opened(&path);
+    let mut third = window_on(&path);
     until(&mut third, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     assert_same(&mut fresh, &mut third);
     let (place, _) = third.state().session().picked_point().expect("a query");
@@ -386,7 +387,7 @@ fn a_session_of_one_array_remembers_its_file() {
     assert_eq!((before.len(), before.dims()), (2, 3));
     drop(window);
     std::fs::remove_file(&data).expect("it exists");
-    let mut fresh = opened(&path);
+    let mut fresh = window_on(&path);
     // The columns are read from the copy in the session.
     until(&mut fresh, "an answer", answered);
     let after = cloud(&fresh);
@@ -466,7 +467,7 @@ fn another_file_resets_settings_unless_they_are_kept() {
         ..Draft::default()
     };
     assert_eq!(state.draft, Draft { generator: state.draft.generator.clone(), ..usual });
-    assert!(!state.walk.shown && window.state().session().log.trouble().is_none());
+    assert!(!state.walk.shown && window.state().session().log.problem().is_none());
     window.get_all_by_role_and_label(Role::Button, "File").next().expect("the menu").click();
     window.run_steps(3);
     window.get_by_role_and_label(Role::CheckBox, "Keep settings").click();
@@ -500,7 +501,7 @@ fn a_failed_load_is_reported_and_restores_the_path() {
         } else {
             window.state_mut().send(Action::OpenPath(gone.clone()));
         }
-        until(&mut window, "an error", |app| app.session().log.trouble().is_some() && !app.is_busy());
+        until(&mut window, "an error", |app| app.session().log.problem().is_some() && !app.is_busy());
         window.run_steps(2);
         let plane = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect();
         let said = window.get_by_label_contains(banner).rect();
@@ -509,7 +510,7 @@ fn a_failed_load_is_reported_and_restores_the_path() {
         press(&mut window, "Dismiss the message");
         assert!(
             window.query_by_label_contains(banner).is_none()
-                && window.state().session().log.trouble().is_none()
+                && window.state().session().log.problem().is_none()
         );
     }
     assert_eq!(window.state().session().cloud.as_ref().map(|cloud| cloud.len()), Some(300));
@@ -627,7 +628,7 @@ fn a_session_can_be_driven_by_accessible_names() {
 fn a_recording_is_not_turned_into_a_session() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.warpscope");
-    let mut window = worked(&data(folder.path()));
+    let mut window = window_with_changes(&data(folder.path()));
     window
         .state_mut()
         .send(Action::StartExport(warpscope::app::ExportKind::Recording(warpscope::app::runs::Saved::All)));
@@ -635,7 +636,7 @@ fn a_recording_is_not_turned_into_a_session() {
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     press(&mut window, "Save");
     until_written(&mut window, &path);
-    let mut fresh = opened(&path);
+    let mut fresh = window_on(&path);
     until_answered(&mut fresh);
     assert!(fresh.state().session().file.is_none() && fresh.state().session().selection.is_empty());
     // There is no session file, so Ctrl+S opens the dialog.
@@ -648,7 +649,7 @@ fn a_recording_is_not_turned_into_a_session() {
 fn missing_data_are_reported_and_points_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
-    let mut window = worked(&data);
+    let mut window = window_with_changes(&data);
     save(&mut window, &path);
     for (change, how) in [(true, "their file has changed since: "), (false, "their file is gone: ")] {
         if change {
@@ -656,7 +657,7 @@ fn missing_data_are_reported_and_points_restored() {
         } else {
             std::fs::remove_file(&data).expect("it exists");
         }
-        let mut fresh = opened(&path);
+        let mut fresh = window_on(&path);
         until(&mut fresh, "a log entry", |app| {
             app.session().log.entries().iter().any(|entry| entry.text.contains(how))
         });
@@ -683,9 +684,9 @@ fn save_small(window: &mut Window, path: &Path) {
 fn sessions_without_points_reload_the_file_or_report_it_missing() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("small.warpscope"));
-    let mut window = worked(&data);
+    let mut window = window_with_changes(&data);
     save_small(&mut window, &path);
-    let mut fresh = opened(&path);
+    let mut fresh = window_on(&path);
     until(&mut fresh, "the projection", |app| {
         app.session().projected.is_some() && app.session().runs.compared.is_some()
     });
@@ -698,7 +699,7 @@ fn sessions_without_points_reload_the_file_or_report_it_missing() {
 
     // The file has changed: it is opened as it is, and runs show what needs no points.
     std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n9,1,2,3\n").expect("a file");
-    let mut fresh = opened(&path);
+    let mut fresh = window_on(&path);
     until(&mut fresh, "the file", |app| app.session().cloud.is_some());
     let session = fresh.state().session();
     assert_eq!(session.cloud.as_ref().map(|cloud| cloud.len()), Some(3));
@@ -717,7 +718,7 @@ fn sessions_without_points_reload_the_file_or_report_it_missing() {
     );
 
     std::fs::remove_file(&data).expect("it exists");
-    let mut fresh = opened(&path);
+    let mut fresh = window_on(&path);
     until(&mut fresh, "the error", |app| {
         app.session()
             .log
@@ -735,10 +736,10 @@ fn sessions_without_points_reload_the_file_or_report_it_missing() {
 fn data_outside_the_sessions_folder_wait_for_load() {
     let (there, here) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let (data, path) = (data(there.path()), here.path().join("small.warpscope"));
-    let mut window = worked(&data);
+    let mut window = window_with_changes(&data);
     save_small(&mut window, &path);
     let waiting = || {
-        let mut fresh = opened(&path);
+        let mut fresh = window_on(&path);
         until(&mut fresh, "the session", |app| app.session().awaited.is_some());
         fresh.run_steps(3);
         assert!(fresh.state().session().cloud.is_none());
@@ -786,9 +787,9 @@ fn data_outside_the_sessions_folder_wait_for_load() {
 fn an_invalid_session_still_opens_its_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
-    let mut window = worked(&data);
+    let mut window = window_with_changes(&data);
     save(&mut window, &path);
-    let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
+    let recording = recording::read(&path, CloudLoading::Restore, &Silent).expect("a recording");
     let text = recording.session.expect("a session").expect("it can be read");
     let text = String::from_utf8(text).expect("text");
     let write = |text: &str| {
@@ -809,7 +810,7 @@ fn an_invalid_session_still_opens_its_runs() {
         (r#"{"schema_version": 99}"#, "a later version of Warpscope wrote it"),
     ] {
         write(wrong);
-        let mut fresh = opened(&path);
+        let mut fresh = window_on(&path);
         until_answered(&mut fresh);
         let session = fresh.state().session();
         assert_eq!((session.runs.runs().len(), session.file.is_some()), (2, false));
@@ -868,7 +869,7 @@ fn an_invalid_session_still_opens_its_runs() {
             saved["query"] = query.clone();
             saved["view"]["projection"]["kind"] = projection.into();
             write(&saved.to_string());
-            let mut fresh = opened(&path);
+            let mut fresh = window_on(&path);
             until(&mut fresh, "the cloud", |app| app.session().cloud.is_some());
             fresh.run_steps(20);
             until(&mut fresh, "an end", |app| !app.is_busy());
@@ -889,17 +890,17 @@ fn the_next_start_restores_the_last_session() {
     before.state_mut().send(Action::OpenPath(data.clone()));
     until_idle(&mut before);
     before.state_mut().send(Action::PickRow(40));
-    before.state_mut().send(SelectAction::rows(vec![1, 2], How::Replace, "rectangle in Plane"));
+    before.state_mut().send(SelectAction::rows(vec![1, 2], SelectMode::Replace, "rectangle in Plane"));
     until(&mut before, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
-    let last = before.state().put_down().expect("a cloud is open");
+    let last = before.state().session_text().expect("a cloud is open");
     let mut after = window(small);
-    after.state_mut().pick_up(&last);
+    after.state_mut().restore_session(&last);
     until(&mut after, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     assert_same(&mut before, &mut after);
 
     // With a session file: its runs are restored as well, and later changes.
     let path = folder.path().join("work.warpscope");
-    let mut before = worked(&data);
+    let mut before = window_with_changes(&data);
     save(&mut before, &path);
     before.state_mut().send(Action::PickRow(7));
     until(&mut before, "an answer", |app| {
@@ -907,9 +908,9 @@ fn the_next_start_restores_the_last_session() {
     });
     before.state_mut().send(Action::SelectRank(Some(1)));
     before.run_steps(2);
-    let last = before.state().put_down().expect("a cloud is open");
+    let last = before.state().session_text().expect("a cloud is open");
     let mut after = window(small);
-    after.state_mut().pick_up(&last);
+    after.state_mut().restore_session(&last);
     until(&mut after, "the projection", |app| {
         app.session().projected.is_some() && app.session().runs.compared.is_some()
     });
@@ -918,10 +919,10 @@ fn the_next_start_restores_the_last_session() {
     assert_eq!(after.state().session().picked, Some(Picked::Row(7)));
 
     // Without a stored session, or with an invalid one, the window loads the data typed on the left.
-    assert!(window(small).state().put_down().is_none());
+    assert!(window(small).state().session_text().is_none());
     for text in ["", "{", "[]"] {
         let mut window = window(small);
-        window.state_mut().pick_up(text);
+        window.state_mut().restore_session(text);
         until_idle(&mut window);
         assert_eq!(window.state().session().cloud.as_ref().map(|cloud| cloud.len()), Some(500));
     }
@@ -948,7 +949,7 @@ fn equal_points_are_restored_from_the_shown_file() {
     }
     save(&mut window, &path);
     // Each run keeps its own source.
-    let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
+    let recording = recording::read(&path, CloudLoading::Restore, &Silent).expect("a recording");
     let sources = |recording: &recording::Recording| {
         let of = |source: &Source| {
             if let Source::File { path, .. } = source { path.clone() } else { PathBuf::new() }
@@ -962,7 +963,7 @@ fn equal_points_are_restored_from_the_shown_file() {
     assert_eq!(sources(&recording), [copy.clone(), data.clone()]);
 
     // The run shown last is not in the file, nor is a cloud that was only opened.
-    let mut before = opened(&path);
+    let mut before = window_on(&path);
     until_idle(&mut before);
     before.state_mut().send(Action::PickRow(40));
     before.run_steps(2);
@@ -977,9 +978,9 @@ fn equal_points_are_restored_from_the_shown_file() {
             before.state_mut().send(Action::OpenPath(third.clone()));
             until_idle(&mut before);
         }
-        let last = before.state().put_down().expect("a cloud is open");
+        let last = before.state().session_text().expect("a cloud is open");
         let mut after = self::window(small);
-        after.state_mut().pick_up(&last);
+        after.state_mut().restore_session(&last);
         until_idle(&mut after);
         assert_eq!(after.state().state().draft.path, shown.display().to_string());
         let source = after.state().session().cloud.as_ref().map(|cloud| cloud.source().clone());
@@ -992,10 +993,10 @@ fn equal_points_are_restored_from_the_shown_file() {
     }
 
     // Once it is gone too, the points come from the remaining source.
-    let last = before.state().put_down().expect("a cloud is open");
+    let last = before.state().session_text().expect("a cloud is open");
     std::fs::remove_file(&third).expect("it exists");
     let mut after = self::window(small);
-    after.state_mut().pick_up(&last);
+    after.state_mut().restore_session(&last);
     until_idle(&mut after);
     assert_eq!(after.state().session().cloud.as_ref().map(|cloud| cloud.len()), Some(300));
 }
@@ -1004,26 +1005,26 @@ fn equal_points_are_restored_from_the_shown_file() {
 fn a_missing_file_is_tried_again_at_the_next_start() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
-    let mut before = worked(&data);
+    let mut before = window_with_changes(&data);
     save(&mut before, &path);
-    let last = before.state().put_down().expect("a cloud is open");
+    let last = before.state().session_text().expect("a cloud is open");
     let moved = folder.path().join("elsewhere.csv");
     std::fs::rename(&data, &moved).expect("it exists");
     let recording = std::fs::read(&path).expect("it exists");
     std::fs::write(&path, b"PK\x03\x04 and no more").expect("a file");
     let mut after = window(small);
-    after.state_mut().pick_up(&last);
-    assert_eq!(after.state().put_down().as_ref(), Some(&last), "closed before loading");
+    after.state_mut().restore_session(&last);
+    assert_eq!(after.state().session_text().as_ref(), Some(&last), "closed before loading");
     until(&mut after, "both errors", |app| {
         let errors = || app.session().log.entries().iter().filter(|entry| entry.level == Level::Error);
         errors().count() == 2 && errors().any(|entry| entry.text.ends_with("points.csv")) && !app.is_busy()
     });
-    assert_eq!(after.state().put_down().as_ref(), Some(&last));
+    assert_eq!(after.state().session_text().as_ref(), Some(&last));
 
     // With the data file alone, everything except the runs is restored.
     std::fs::rename(&moved, &data).expect("it exists");
     let mut after = window(small);
-    after.state_mut().pick_up(&last);
+    after.state_mut().restore_session(&last);
     until(&mut after, "an answer", |app| {
         app.session().answered.is_some() && app.session().projected.is_some() && !app.is_busy()
     });
@@ -1036,7 +1037,7 @@ fn a_missing_file_is_tried_again_at_the_next_start() {
 
     std::fs::write(&path, recording).expect("a file");
     let mut after = window(small);
-    after.state_mut().pick_up(&last);
+    after.state_mut().restore_session(&last);
     until(&mut after, "the projection", |app| {
         app.session().projected.is_some() && app.session().runs.compared.is_some()
     });
@@ -1056,7 +1057,7 @@ fn large_selections_are_not_stored_between_starts() {
         window.state_mut().send(Action::SetDraft(Box::new(draft)));
         window.run_steps(2);
         let last: serde_json::Value =
-            serde_json::from_str(&window.state().put_down().expect("a cloud is open")).expect("JSON");
+            serde_json::from_str(&window.state().session_text().expect("a cloud is open")).expect("JSON");
         assert_eq!(last["saved"]["view"]["selected_records"].as_array().map(Vec::len), Some(kept));
     }
 }
@@ -1071,11 +1072,11 @@ fn a_session_stores_a_cloud_without_runs() {
     window.state_mut().send(Action::OpenPath(data.clone()));
     until_idle(&mut window);
     window.state_mut().send(Action::PickRow(40));
-    window.state_mut().send(SelectAction::rows(vec![1, 2], How::Replace, "rectangle in Plane"));
+    window.state_mut().send(SelectAction::rows(vec![1, 2], SelectMode::Replace, "rectangle in Plane"));
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     save(&mut window, &path);
     std::fs::remove_file(&data).expect("it exists");
-    let mut fresh = opened(&path);
+    let mut fresh = window_on(&path);
     until(&mut fresh, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     until(&mut fresh, "a log entry", |app| {
         app.session().log.entries().iter().any(|entry| entry.text.contains("their file is gone: "))
@@ -1087,7 +1088,7 @@ fn a_session_stores_a_cloud_without_runs() {
 fn a_replaced_file_with_an_older_time_is_detected() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
-    let mut window = worked(&data);
+    let mut window = window_with_changes(&data);
     save(&mut window, &path);
     std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n").expect("a file");
     let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
@@ -1096,7 +1097,7 @@ fn a_replaced_file_with_an_older_time_is_detected() {
         .open(&data)
         .and_then(|file| file.set_modified(long_ago))
         .expect("a time");
-    let mut fresh = opened(&path);
+    let mut fresh = window_on(&path);
     until(&mut fresh, "a log entry", |app| {
         app.session().log.entries().iter().any(|entry| entry.text.contains("their file has changed since: "))
     });
@@ -1106,7 +1107,7 @@ fn a_replaced_file_with_an_older_time_is_detected() {
 fn a_session_among_other_runs_asks_where_to_save() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
-    let mut saved = worked(&data);
+    let mut saved = window_with_changes(&data);
     save(&mut saved, &path);
     let written = std::fs::read(&path).expect("it exists");
     let mut window = window(small);
@@ -1150,7 +1151,7 @@ fn only_its_own_cancel_button_cancels_a_save() {
         app.session().log.last().is_some_and(|entry| entry.level == Level::Error)
     });
     assert!(window.state().session().file.is_none() && !window.state().state().recent.contains(&nowhere));
-    assert!(!window.state().put_down().expect("a cloud is open").contains("such.warpscope"));
+    assert!(!window.state().session_text().expect("a cloud is open").contains("such.warpscope"));
     save(&mut window, &path);
     std::fs::remove_file(&path).expect("it exists");
 
@@ -1172,7 +1173,7 @@ fn only_its_own_cancel_button_cancels_a_save() {
     window.step();
     assert!(!path.exists(), "already written");
     drop(window);
-    let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
+    let recording = recording::read(&path, CloudLoading::Restore, &Silent).expect("a recording");
     assert_eq!(recording.cloud.map(|cloud| cloud.len()), Some(300_000));
 }
 
@@ -1202,7 +1203,7 @@ fn the_first_dropped_cloud_is_shown_and_the_rest_listed() {
     let data = data(folder.path());
     let (other, path) = (folder.path().join("other.csv"), folder.path().join("work.warpscope"));
     std::fs::write(&other, "x,y\n1,2\n3,4\n").expect("a file");
-    let mut saved = worked(&data);
+    let mut saved = window_with_changes(&data);
     save(&mut saved, &path);
 
     let mut window = window(small);
@@ -1247,8 +1248,8 @@ fn a_query_of_a_file_is_restored() {
     press(&mut window, "Run");
     until_answered(&mut window);
     press(&mut window, "Next query");
-    window.state_mut().send(SelectAction::queries(vec![0, 2], How::Replace, "two merges"));
-    window.state_mut().send(SelectAction::rows(vec![5, 6], How::Add, "click in Plane"));
+    window.state_mut().send(SelectAction::queries(vec![0, 2], SelectMode::Replace, "two merges"));
+    window.state_mut().send(SelectAction::rows(vec![5, 6], SelectMode::Add, "click in Plane"));
     window.run_steps(3);
     save(&mut window, &path);
     assert_eq!(window.state().session().picked, Some(Picked::Query(1)));
@@ -1258,7 +1259,7 @@ fn a_query_of_a_file_is_restored() {
     );
     // The query's points come from the session.
     std::fs::remove_file(&queries).expect("it exists");
-    let mut fresh = opened(&path);
+    let mut fresh = window_on(&path);
     until_answered(&mut fresh);
     assert_same(&mut window, &mut fresh);
 }
@@ -1275,11 +1276,11 @@ fn selected_queries_are_restored() {
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.run_steps(2);
     save(&mut window, &path);
-    let mut fresh = opened(&path);
+    let mut fresh = window_on(&path);
     assert_same(&mut window, &mut fresh);
     assert_eq!(fresh.state().state().draft.selected_rows[..], [1, 2, 3, 250]);
     assert_eq!(fresh.state().state().draft.data, DataKind::File);
-    let text = recording::read(&path, Points::Leave, &Silent)
+    let text = recording::read(&path, CloudLoading::Skip, &Silent)
         .expect("a recording")
         .session
         .expect("a session")

@@ -143,7 +143,7 @@ fn a_row_is_found_and_queried_by_name() {
         window.state_mut().send(Action::TypeWhy(name.to_owned()));
         window.run_steps(3);
         window.get_by_label("Ask").click();
-        until(window, "the reason", |app| app.session().why.told.is_some() && app.tasks() == 0);
+        until(window, "the reason", |app| app.session().why.explanation.is_some() && app.tasks() == 0);
     };
     ask(&mut window, "ames, ia");
     window.get_by_label_contains("Row 61 is among them");
@@ -336,10 +336,10 @@ fn a_tab_bar_is_dragged_by_its_background() {
         }
         window.drop_at(to);
         window.run_steps(4);
-        let Some(Layout::Row(parts)) = Layout::of(&window.state().state().tree) else {
+        let Some(Layout::Row(parts)) = Layout::from_tree(&window.state().state().tree) else {
             panic!("views, and what is beside them")
         };
-        let strip = |part: &Share| match &part.of {
+        let strip = |part: &Share| match &part.layout {
             Layout::Tabs { children, .. } => children
                 .iter()
                 .filter_map(|child| if let Layout::Pane(pane) = child { Some(*pane) } else { None })
@@ -441,9 +441,8 @@ fn errors_stay_in_the_status_line_until_fixed_or_read() {
     let mut window = answered(|_| ());
     let shows = |window: &Window| window.query_by_label_contains("Error: ").is_some();
     // Other messages may follow the error, such as one on a GPU that cannot be used.
-    let errors = |app: &App| {
-        app.session().log.entries().iter().filter(|entry| entry.level == Level::Error).count()
-    };
+    let errors =
+        |app: &App| app.session().log.entries().iter().filter(|entry| entry.level == Level::Error).count();
     let fail = |window: &mut Window| {
         let before = errors(window.state());
         window.state_mut().send(Action::OpenPath("/there/is/no/such.csv".into()));
@@ -491,7 +490,7 @@ fn a_missing_gpu_is_shown_as_a_label_only() {
     }
     let log = &window.state().session().log;
     assert!(
-        log.entries().iter().all(|entry| entry.level == Level::Info) && log.trouble().is_none(),
+        log.entries().iter().all(|entry| entry.level == Level::Info) && log.problem().is_none(),
         "nothing is wrong"
     );
     assert!(log.note().is_some_and(|entry| entry.level == Level::Info));

@@ -8,7 +8,7 @@ use egui_kittest::kittest::Queryable as _;
 use warpscope::app::state::{PaneKind, TimingsFigure, single_layout};
 use warpscope::knn::{Profile, WarpSpan, warp};
 use warpscope::run::analysis::Roofline;
-use warpscope::run::{Phase, Place, RunRecord, Sample, Timeline};
+use warpscope::run::{Phase, RunRecord, Sample, Timeline, UnitKind};
 
 /// A run of the twin with the profile of a device with two multiprocessors of three warps each, two queries
 /// per warp.
@@ -111,7 +111,7 @@ fn a_multiprocessor_expands_and_a_warp_selects_its_queries() {
     let session = window.state().session();
     let timeline: &Timeline = &session.derived.as_ref().expect("a new file").timeline;
     let query = session.answered.as_ref().expect("picked").query as u32;
-    let (at, track, place) = timeline.place_of(query).expect("it has a warp");
+    let (at, track, place) = timeline.position_of(query).expect("it has a warp");
     let warp = &timeline.multiprocessors[at].tracks[track][place];
     let [from, to] = session.timeline.window.expect("a part");
     assert!(from < warp.start_us && warp.stop_us < to && (to - from) < 1.3 * (warp.stop_us - warp.start_us));
@@ -166,8 +166,8 @@ fn a_profile_on_the_cpu_shows_its_threads() {
     });
     let timeline = window.state().session().derived.as_ref().expect("it exists").timeline.clone();
     assert_eq!(
-        (timeline.place, timeline.most_warps()),
-        (Place::Thread, 1),
+        (timeline.unit, timeline.max_warps()),
+        (UnitKind::Thread, 1),
         "a thread does one thing at a time"
     );
     let answered: usize = timeline

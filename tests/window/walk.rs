@@ -7,7 +7,7 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command, WalkAction};
-use warpscope::app::session::{Picked, Walked, Walkthrough};
+use warpscope::app::session::{Picked, WalkState, Walkthrough};
 use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, State, WalkView, single_layout};
 use warpscope::app::tokens::Look;
 use warpscope::app::{App, QueryKind, check_adapter};
@@ -15,7 +15,7 @@ use warpscope::knn::{DeviceId, EngineId, Metric};
 use warpscope::run::{EngineChoice, RunRecord};
 
 /// A cloud of clusters, searched through a tree on the CPU.
-fn indexed(state: &mut State) {
+fn search_by_tree(state: &mut State) {
     state.draft.generator = "gaussian-mixture:n=3000,d=2,clusters=5".to_owned();
     state.draft.queries = QueryKind::Count;
     state.draft.query_count = "20".to_owned();
@@ -34,39 +34,39 @@ fn run(window: &mut Window) {
 }
 
 #[track_caller]
-fn walked(window: &mut Window) -> Walkthrough {
+fn walkthrough(window: &mut Window) -> Walkthrough {
     until(window, "a walk", |app| match (&app.session().walked, &app.session().answered) {
-        (Walked::Ready(walked), Some(answered)) => walked.of == *answered,
+        (WalkState::Ready(walked), Some(answered)) => walked.answered == *answered,
         _ => false,
     });
-    let Walked::Ready(walked) = &window.state().session().walked else { panic!("it exists") };
+    let WalkState::Ready(walked) = &window.state().session().walked else { panic!("it exists") };
     walked.clone()
 }
 
-fn at(window: &Window) -> usize {
-    let Walked::Ready(walked) = &window.state().session().walked else { panic!("no walk") };
+fn step_of(window: &Window) -> usize {
+    let WalkState::Ready(walked) = &window.state().session().walked else { panic!("no walk") };
     walked.at(window.state().state().walk)
 }
 
 #[track_caller]
-fn why_not(window: &mut Window) -> String {
-    until(window, "a reason", |app| matches!(app.session().walked, Walked::Missing(_)));
-    let Walked::Missing(why) = &window.state().session().walked else { panic!("a missing walk") };
+fn unavailable_reason(window: &mut Window) -> String {
+    until(window, "a reason", |app| matches!(app.session().walked, WalkState::Missing(_)));
+    let WalkState::Missing(why) = &window.state().session().walked else { panic!("a missing walk") };
     window.get_by_label(why);
     why.clone()
 }
 
 #[test]
 fn a_search_can_be_stepped_through() {
-    let mut window = window(indexed);
+    let mut window = window(search_by_tree);
     run(&mut window);
     assert!(
-        matches!(window.state().session().walked, Walked::Hidden)
+        matches!(window.state().session().walked, WalkState::Hidden)
             && window.query_by_label_contains("Leaf").is_none()
     );
     window.get_by_role_and_label(Role::CheckBox, "Walk").click();
     window.run_steps(2);
-    let walk = walked(&mut window);
+    let walk = walkthrough(&mut window);
     let answered = window.state().session().answered.clone().expect("an answer");
     let totals = walk.step(walk.last()).totals;
     assert_eq!(
@@ -74,26 +74,26 @@ fn a_search_can_be_stepped_through() {
         (Some(totals.leaves), Some(totals.left_out))
     );
     // The walk is shown at its last step; buttons and keys step backwards and forwards.
-    assert_eq!(at(&window), walk.last());
+    assert_eq!(step_of(&window), walk.last());
     window.get_by_label(&walk.sentence(walk.last()));
     press(&mut window, "Previous step of the walk");
-    assert_eq!(at(&window), walk.last() - 1);
+    assert_eq!(step_of(&window), walk.last() - 1);
     window.get_by_label(&walk.sentence(walk.last() - 1));
     window.key_press(egui::Key::Comma);
     window.run_steps(3);
-    assert_eq!(at(&window), walk.last() - 2);
+    assert_eq!(step_of(&window), walk.last() - 2);
     window.key_press(egui::Key::Period);
     window.run_steps(3);
     press(&mut window, "Next step of the walk");
-    assert_eq!((at(&window), window.state().state().walk.at), (walk.last(), None));
+    assert_eq!((step_of(&window), window.state().state().walk.at), (walk.last(), None));
     // Playing starts from the beginning and stops at the end.
     press(&mut window, "Play or pause the walk");
-    assert!(at(&window) < 3 && window.state().session().walking.is_some());
+    assert!(step_of(&window) < 3 && window.state().session().walking.is_some());
     until(&mut window, "the end", |app| app.session().walking.is_none());
-    assert_eq!(at(&window), walk.last());
+    assert_eq!(step_of(&window), walk.last());
     window.get_by_role_and_label(Role::CheckBox, "Walk").click();
     window.run_steps(3);
-    assert!(matches!(window.state().session().walked, Walked::Hidden));
+    assert!(matches!(window.state().session().walked, WalkState::Hidden));
 }
 
 /// 1280 × 800 pixels at a scale of 200 %: a low pane.
@@ -101,12 +101,12 @@ fn a_search_can_be_stepped_through() {
 fn walk_sentences_fit_two_lines_at_a_large_scale() {
     let mut window: Window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
         let mut state = State::default();
-        indexed(&mut state);
+        search_by_tree(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
     });
     run(&mut window);
     window.state_mut().send(Command::ShowWalk);
-    let walk = walked(&mut window);
+    let walk = walkthrough(&mut window);
     let mut most = 0.0f32;
     let mut canvas = Vec::new();
     for step in 0..=walk.last() {
@@ -124,18 +124,18 @@ fn walk_sentences_fit_two_lines_at_a_large_scale() {
 
 #[test]
 fn a_new_query_keeps_the_step_of_the_walk() {
-    let mut window = window(indexed);
+    let mut window = window(search_by_tree);
     run(&mut window);
     window.state_mut().send(Command::ShowWalk);
-    let first = walked(&mut window);
+    let first = walkthrough(&mut window);
     window.key_press(egui::Key::Comma);
     window.key_press(egui::Key::Comma);
     window.run_steps(3);
-    let step = at(&window);
+    let step = step_of(&window);
     window.state_mut().send(Command::NextQuery);
-    let second = walked(&mut window);
+    let second = walkthrough(&mut window);
     assert!(!Arc::ptr_eq(&first.walk, &second.walk) && first.walk != second.walk);
-    assert_eq!(at(&window), step.min(second.last()));
+    assert_eq!(step_of(&window), step.min(second.last()));
     // A position that is not a row is searched at once, with a walk.
     window.get_by_role_and_label(Role::Button, "Query, to be dragged").focus();
     window.run_steps(2);
@@ -143,9 +143,9 @@ fn a_new_query_keeps_the_step_of_the_walk() {
     until(&mut window, "the moved query", |app| {
         app.session().picked == Some(Picked::Coordinates) && !app.is_busy()
     });
-    let moved = walked(&mut window);
-    assert_eq!(moved.of.record.engine, EngineId::new("bvh"));
-    assert_eq!(moved.of.record.query_rows, [0]);
+    let moved = walkthrough(&mut window);
+    assert_eq!(moved.answered.record.engine, EngineId::new("bvh"));
+    assert_eq!(moved.answered.record.query_rows, [0]);
     // The engine and the share of the cloud visited are shown with the answer.
     let accessed = moved.step(moved.last()).totals.accessed;
     window.get_by_label(&format!("bvh looked at {accessed} of 3,000 points."));
@@ -154,12 +154,12 @@ fn a_new_query_keeps_the_step_of_the_walk() {
 #[test]
 fn searches_without_a_walk_say_why() {
     let mut window = window(|state| {
-        indexed(state);
+        search_by_tree(state);
         state.draft.engine = EngineChoice::named(EngineId::new("lockstep"));
     });
     run(&mut window);
     window.state_mut().send(Command::ShowWalk);
-    assert!(why_not(&mut window).starts_with("lockstep compared the query with every point"));
+    assert!(unavailable_reason(&mut window).starts_with("lockstep compared the query with every point"));
     let mut draft = window.state().state().draft.clone();
     (draft.generator, draft.engine) =
         ("uniform:n=500,d=5".to_owned(), EngineChoice::named(EngineId::new("bvh")));
@@ -169,9 +169,9 @@ fn searches_without_a_walk_say_why() {
     until(
         &mut window,
         "5 dimensions",
-        |app| matches!(&app.session().walked, Walked::Missing(why) if why.contains("5 dimensions")),
+        |app| matches!(&app.session().walked, WalkState::Missing(why) if why.contains("5 dimensions")),
     );
-    assert!(why_not(&mut window).contains("5 dimensions"));
+    assert!(unavailable_reason(&mut window).contains("5 dimensions"));
 }
 
 /// On the globe and without the query itself: another engine answers the same search, and its walk uses
@@ -180,7 +180,7 @@ fn searches_without_a_walk_say_why() {
 fn the_walk_preserves_the_search_settings() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = places(folder.path(), 3000);
-    let mut window = window(indexed);
+    let mut window = window(search_by_tree);
     window.state_mut().send(Action::OpenPath(path));
     until(&mut window, "the places", |app| {
         !app.is_busy()
@@ -195,11 +195,11 @@ fn the_walk_preserves_the_search_settings() {
     window.run_steps(2);
     run(&mut window);
     window.state_mut().send(Command::ShowWalk);
-    assert!(why_not(&mut window).starts_with("lockstep compared the query with every point"));
+    assert!(unavailable_reason(&mut window).starts_with("lockstep compared the query with every point"));
     let answer = |window: &Window| window.state().session().answered.clone().expect("an answer");
     let before: Vec<(u32, f32)> = answer(&window).neighbors().collect();
     press(&mut window, "Answer with bvh");
-    let walk = walked(&mut window);
+    let walk = walkthrough(&mut window);
     let spec = answer(&window).record.spec.clone();
     assert_eq!((spec.metric, spec.k, spec.exclude_self), (Metric::Haversine, 12, true));
     assert_eq!(answer(&window).neighbors().collect::<Vec<_>>(), before);
@@ -214,7 +214,7 @@ fn the_walk_preserves_the_search_settings() {
 /// A run that is always the same.
 fn record(engine: &'static str, generator: &'static str) -> Arc<RunRecord> {
     let mut window = window(move |state| {
-        indexed(state);
+        search_by_tree(state);
         state.draft.generator = generator.to_owned();
         state.draft.engine = EngineChoice::named(EngineId::new(engine));
     });
@@ -244,7 +244,7 @@ fn picture(
         App::with_state(cc, state).expect("a thread for the worker")
     });
     window.state_mut().show_record(Arc::clone(record));
-    walked(&mut window);
+    walkthrough(&mut window);
     if near {
         let (cloud, row) = window.state().session().picked_point().expect("a query");
         let center = [cloud.point(row)[0], cloud.point(row)[1]].map(f64::from);

@@ -39,7 +39,7 @@ pub fn share_arenas() {
 /// The work needs more memory than is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("needs {} MiB of memory, but only {} MiB is free", .needed.div_ceil(1 << 20), .free >> 20)]
-pub struct Short {
+pub struct InsufficientMemory {
     /// Needed memory in bytes.
     pub needed: u64,
     /// Free memory in bytes.
@@ -49,10 +49,10 @@ pub struct Short {
 /// Rejects work that needs more bytes than are [`available`].
 ///
 /// # Errors
-/// [`Short`].
-pub fn check(needed: u64) -> Result<(), Short> {
+/// [`InsufficientMemory`].
+pub fn check(needed: u64) -> Result<(), InsufficientMemory> {
     match available().filter(|&free| needed > free) {
-        Some(free) => Err(Short { needed, free }),
+        Some(free) => Err(InsufficientMemory { needed, free }),
         None => Ok(()),
     }
 }
@@ -60,10 +60,11 @@ pub fn check(needed: u64) -> Result<(), Short> {
 /// A vector of `count` copies of `value`.
 ///
 /// # Errors
-/// [`Short`].
-pub fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>, Short> {
+/// [`InsufficientMemory`].
+pub fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>, InsufficientMemory> {
     let needed = (count as u64).saturating_mul(size_of::<T>() as u64);
-    let mut values = room(count).ok_or_else(|| Short { needed, free: available().unwrap_or(0) })?;
+    let insufficient = || InsufficientMemory { needed, free: available().unwrap_or(0) };
+    let mut values = room(count).ok_or_else(insufficient)?;
     values.resize(count, value);
     Ok(values)
 }
@@ -171,7 +172,7 @@ mod tests {
         assert!(room::<u8>(usize::try_from(free + free / 8).unwrap()).is_none());
         assert!(room::<f64>(usize::MAX).is_none());
         assert_eq!(filled(3, 7_u8).unwrap(), [7; 3]);
-        let short = Short { needed: (5 << 20) + 1, free: (5 << 20) - 1 };
+        let short = InsufficientMemory { needed: (5 << 20) + 1, free: (5 << 20) - 1 };
         assert_eq!(short.to_string(), "needs 6 MiB of memory, but only 4 MiB is free");
         assert!(check(free / 2).is_ok() && check(u64::MAX).is_err() && filled(usize::MAX, 0_u16).is_err());
     }

@@ -25,22 +25,22 @@ impl Progress for Silent {
 }
 
 /// A stage of longer work. Maps its progress to the range `from` to `to` of the whole.
-pub struct Stretch<'a> {
-    pub of: &'a dyn Progress,
+pub struct SubProgress<'a> {
+    pub parent: &'a dyn Progress,
     pub from: f64,
     pub to: f64,
 }
 
-impl Progress for Stretch<'_> {
+impl Progress for SubProgress<'_> {
     fn update(&self, done: u64, total: u64) {
         /// The resolution of the progress display.
         const WHOLE: f64 = 10_000.0;
         let share = if total == 0 { 0.0 } else { done.min(total) as f64 / total as f64 };
-        self.of.update((WHOLE * (self.from + (self.to - self.from) * share)) as u64, WHOLE as u64);
+        self.parent.update((WHOLE * (self.from + (self.to - self.from) * share)) as u64, WHOLE as u64);
     }
 
     fn cancelled(&self) -> bool {
-        self.of.cancelled()
+        self.parent.cancelled()
     }
 }
 
@@ -60,9 +60,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stretch_reports_its_share_of_the_total() {
-        struct Told(Mutex<Vec<f64>>);
-        impl Progress for Told {
+    fn sub_progress_reports_its_share_of_the_total() {
+        struct RecordedProgress(Mutex<Vec<f64>>);
+        impl Progress for RecordedProgress {
             fn update(&self, done: u64, total: u64) {
                 self.0.lock().unwrap().push(done as f64 / total as f64);
             }
@@ -70,10 +70,10 @@ mod tests {
                 true
             }
         }
-        let told = Told(Mutex::default());
-        let stretch = Stretch { of: &told, from: 0.5, to: 0.75 };
+        let recorded = RecordedProgress(Mutex::default());
+        let stretch = SubProgress { parent: &recorded, from: 0.5, to: 0.75 };
         [(0, 4), (2, 4), (9, 4), (3, 0)].into_iter().for_each(|(done, total)| stretch.update(done, total));
-        assert_eq!(*told.0.lock().unwrap(), [0.5, 0.625, 0.75, 0.5]);
+        assert_eq!(*recorded.0.lock().unwrap(), [0.5, 0.625, 0.75, 0.5]);
         assert!(stretch.cancelled());
     }
 }

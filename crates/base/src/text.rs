@@ -94,25 +94,25 @@ pub fn difference(milliseconds: f64) -> String {
 
 /// A rate in distances per second: `2.92 Tdist/s`.
 pub fn rate(distances_per_second: f64) -> String {
-    let (unit, scale) = unit_of(distances_per_second);
+    let (unit, scale) = unit_prefix(distances_per_second);
     format!("{} {unit}dist/s", significant(distances_per_second / scale))
 }
 
 /// A rate and its maximum: `4.10 of 6.00 Tdist/s`.
-pub fn rate_of(distances_per_second: f64, most: f64) -> String {
-    let (unit, scale) = unit_of(most);
+pub fn rate_with_max(distances_per_second: f64, most: f64) -> String {
+    let (unit, scale) = unit_prefix(most);
     format!("{} of {} {unit}dist/s", significant(distances_per_second / scale), significant(most / scale))
 }
 
 /// The unit prefix for a large number, and its factor.
-pub fn unit_of(number: f64) -> (&'static str, f64) {
+pub fn unit_prefix(number: f64) -> (&'static str, f64) {
     let units = [("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
     units.into_iter().find(|(_, scale)| rounded(number, 3) >= *scale).unwrap_or(("", 1.0))
 }
 
 /// A size in decimal units, as in disk and file managers: `8.00 GB`.
 pub fn bytes(bytes: u64) -> String {
-    let (unit, scale) = unit_of(bytes as f64);
+    let (unit, scale) = unit_prefix(bytes as f64);
     format!("{} {unit}B", significant(bytes as f64 / scale))
 }
 

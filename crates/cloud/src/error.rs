@@ -33,7 +33,7 @@ pub enum CloudError {
     #[error(
         "{}row {row}, column {column}: the value is {value}; {}: {origin}",
         at_line(*.line),
-        without(unusable, Hint::option)
+        remedies(unusable, Hint::option)
     )]
     NonFinite {
         /// 0-based number of the data record in the file.
@@ -171,7 +171,7 @@ impl Hint {
 
 /// Remedies for rows with NaN or ±∞: other columns first, then dropping the rows, with the number that would
 /// remain.
-pub(super) fn without(unusable: &Unusable, words: fn(Hint) -> &'static str) -> String {
+pub(super) fn remedies(unusable: &Unusable, words: fn(Hint) -> &'static str) -> String {
     let Unusable { count, rows, whole, .. } = unusable;
     let columns = whole.as_ref().map(|columns| words(Hint::WholeColumns).replace("COLUMNS", columns));
     let left = match rows - count {
@@ -185,7 +185,7 @@ pub(super) fn without(unusable: &Unusable, words: fn(Hint) -> &'static str) -> S
 
 impl FormatError {
     /// The message, with its hint worded for the command line or for the window.
-    pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
+    pub fn message(&self, words: fn(Hint) -> &'static str) -> String {
         match self {
             Self::Column { what, why, hint: Some(hint), path } => {
                 format!("{what}: {why}; {}: {}", words(*hint), path.display())
@@ -197,7 +197,7 @@ impl FormatError {
 
 impl GlobeError {
     /// The message, with its hint worded for the command line or for the window.
-    pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
+    pub fn message(&self, words: fn(Hint) -> &'static str) -> String {
         // The hint occurs exactly once in these messages.
         self.to_string().replace(Hint::GlobeColumns.option(), words(Hint::GlobeColumns))
     }
@@ -205,10 +205,10 @@ impl GlobeError {
 
 impl CloudError {
     /// The message, with its hint worded for the command line or for the window.
-    pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
+    pub fn message(&self, words: fn(Hint) -> &'static str) -> String {
         match self {
             Self::NonFinite { row, line, column, value, unusable, origin } => {
-                let (line, hint) = (at_line(*line), without(unusable, words));
+                let (line, hint) = (at_line(*line), remedies(unusable, words));
                 format!("{line}row {row}, column {column}: the value is {value}; {hint}: {origin}")
             }
             Self::Dimensions { queries, data, origin } => {
@@ -217,7 +217,7 @@ impl CloudError {
                     words(Hint::AsManyColumns)
                 )
             }
-            Self::Format(error) => error.told(words),
+            Self::Format(error) => error.message(words),
             other => other.to_string(),
         }
     }
@@ -226,7 +226,7 @@ impl CloudError {
 // Rows that cannot be points.
 
 /// Maximum number of rows listed.
-const NAMED: usize = 8;
+const MAX_LISTED_ROWS: usize = 8;
 
 /// Rows with coordinates that are NaN, infinite or missing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -254,16 +254,16 @@ pub struct UnusableRow {
 
 impl Unusable {
     /// Finds the unusable rows among row-major values.
-    pub(super) fn of<T: Real>(values: &[T], names: &[String]) -> Self {
+    pub(super) fn find<T: Real>(values: &[T], names: &[String]) -> Self {
         let mut unusable = Self { rows: (values.len() / names.len().max(1)) as u64, ..Self::default() };
         for (row, values) in values.chunks_exact(names.len().max(1)).enumerate() {
-            let Some(at) = values.iter().position(|value| !value.get().is_finite()) else { continue };
+            let Some(at) = values.iter().position(|value| !value.to_f64().is_finite()) else { continue };
             unusable.count += 1;
-            if unusable.first.len() < NAMED {
+            if unusable.first.len() < MAX_LISTED_ROWS {
                 unusable.first.push(UnusableRow {
                     row: row as u64,
                     column: names[at].clone(),
-                    value: values[at].get(),
+                    value: values[at].to_f64(),
                 });
             }
         }
@@ -297,16 +297,16 @@ mod tests {
             }),
         ];
         for error in errors {
-            assert_eq!(error.told(Hint::option), error.to_string());
-            let said = error.told(|_| "ask somebody");
+            assert_eq!(error.message(Hint::option), error.to_string());
+            let said = error.message(|_| "ask somebody");
             assert!(
                 !said.contains("--") && said.contains("ask somebody") && said.ends_with(": a.csv"),
                 "{said}"
             );
         }
         let error = GlobeError::Columns { columns: 3 };
-        assert_eq!(error.told(Hint::option), error.to_string());
-        assert!(error.told(|_| "ask somebody").ends_with("the cloud has 3: ask somebody"));
+        assert_eq!(error.message(Hint::option), error.to_string());
+        assert!(error.message(|_| "ask somebody").ends_with("the cloud has 3: ask somebody"));
     }
 
     #[test]
@@ -315,8 +315,8 @@ mod tests {
         let mut values = vec![0.5f64; 40];
         (values[3], values[4], values[5]) = (f64::NAN, f64::INFINITY, f64::NAN);
         values[20..].fill(f64::NAN);
-        let unusable = Unusable::of(&values, &names);
-        assert_eq!((unusable.count, unusable.rows, unusable.first.len()), (12, 20, NAMED));
+        let unusable = Unusable::find(&values, &names);
+        assert_eq!((unusable.count, unusable.rows, unusable.first.len()), (12, 20, MAX_LISTED_ROWS));
         let told: Vec<(u64, &str)> =
             unusable.first.iter().map(|of| (of.row, of.column.as_str())).take(3).collect();
         assert_eq!(told, [(1, "y"), (2, "x"), (10, "x")]);

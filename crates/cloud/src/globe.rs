@@ -114,7 +114,7 @@ impl Role {
     }
 
     /// Recognises a column name: `Longitude`, `pickup_lon`, `lat_deg`, `dec`.
-    fn of(name: &str) -> Option<Self> {
+    fn from_name(name: &str) -> Option<Self> {
         headings::angle(name).map(|(_, axis)| if axis == 0 { Self::Longitude } else { Self::Latitude })
     }
 }
@@ -129,12 +129,12 @@ impl Globe {
     ///
     /// # Errors
     /// [`GlobeError::Columns`] and [`GlobeError::Alike`].
-    pub fn of(axes: &[Axis]) -> Result<Self, GlobeError> {
+    pub fn from_axes(axes: &[Axis]) -> Result<Self, GlobeError> {
         let [first, second] = axes else { return Err(GlobeError::Columns { columns: axes.len() }) };
         if let Some(longitude) = longitude_of([&first.name, &second.name]) {
             return Ok(Self { longitude, named: true });
         }
-        let roles = [first, second].map(|axis| Role::of(&axis.name));
+        let roles = [first, second].map(|axis| Role::from_name(&axis.name));
         let longitude = match roles {
             [Some(a), Some(b)] if a == b => {
                 return Err(GlobeError::Alike {
@@ -157,17 +157,17 @@ impl Globe {
     }
 
     /// Recognises a cloud of longitude and latitude by the names and ranges of its columns.
-    pub fn recognised(axes: &[Axis]) -> Option<Self> {
-        let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
+    pub fn recognise(axes: &[Axis]) -> Option<Self> {
+        let globe = Self::from_axes(axes).ok().filter(|globe| globe.named)?;
         axes.iter()
             .enumerate()
-            .all(|(at, axis)| globe.holds(at, axis.min) && globe.holds(at, axis.max))
+            .all(|(at, axis)| globe.is_valid(at, axis.min) && globe.is_valid(at, axis.max))
             .then_some(globe)
     }
 
     /// Whether a cloud is recognised and all its points are on the globe.
-    pub fn fits(cloud: &PointCloud) -> bool {
-        Self::recognised(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok())
+    pub fn matches(cloud: &PointCloud) -> bool {
+        Self::recognise(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok())
     }
 
     /// Whether two names mean the same angle in the same frame, such as latitude on the Earth or declination.
@@ -185,11 +185,11 @@ impl Globe {
     /// Why columns named longitude and latitude are not used as such: `lat ranges from -3 to 95, but a
     /// latitude in degrees must be between -90 and 90`.
     pub fn not_degrees(axes: &[Axis]) -> Option<String> {
-        let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
+        let globe = Self::from_axes(axes).ok().filter(|globe| globe.named)?;
         let (at, axis) = axes
             .iter()
             .enumerate()
-            .find(|(at, axis)| !globe.holds(*at, axis.min) || !globe.holds(*at, axis.max))?;
+            .find(|(at, axis)| !globe.is_valid(*at, axis.min) || !globe.is_valid(*at, axis.max))?;
         let (role, name) = (globe.role(at), printable::name(&axis.name));
         let limit = role.limit();
         Some(format!(
@@ -213,7 +213,7 @@ impl Globe {
         if axis == self.longitude { Role::Longitude } else { Role::Latitude }
     }
 
-    fn holds(self, axis: usize, value: f64) -> bool {
+    fn is_valid(self, axis: usize, value: f64) -> bool {
         value.abs() <= f64::from(self.role(axis).limit())
     }
 
@@ -222,13 +222,13 @@ impl Globe {
     /// # Errors
     /// [`GlobeError::OutOfRange`], or [`GlobeError::Place`] for a query point.
     pub fn check(self, cloud: &PointCloud) -> Result<(), GlobeError> {
-        let far = |(at, axis): (usize, &Axis)| !self.holds(at, axis.min) || !self.holds(at, axis.max);
+        let far = |(at, axis): (usize, &Axis)| !self.is_valid(at, axis.min) || !self.is_valid(at, axis.max);
         if !cloud.axes().iter().enumerate().any(far) {
             return Ok(());
         }
         let places = (0..cloud.len()).flat_map(|row| [0, 1].map(|axis| (row, axis)));
         let mut places = places.map(|(row, axis)| (row, axis, cloud.coordinate(row, axis)));
-        let Some((row, axis, value)) = places.find(|&(_, axis, value)| !self.holds(axis, value)) else {
+        let Some((row, axis, value)) = places.find(|&(_, axis, value)| !self.is_valid(axis, value)) else {
             return Ok(());
         };
         let (column, value) = (cloud.axes()[axis].name.clone(), value.to_string());
@@ -245,9 +245,9 @@ impl Globe {
     /// # Errors
     /// [`GlobeError`].
     pub fn check_queries(self, queries: &PointCloud, data: &PointCloud) -> Result<(), GlobeError> {
-        let theirs = Self::of(queries.axes())?;
+        let theirs = Self::from_axes(queries.axes())?;
         if theirs.longitude != self.longitude
-            && (theirs.named || queries.axes().iter().any(|axis| Role::of(&axis.name).is_some()))
+            && (theirs.named || queries.axes().iter().any(|axis| Role::from_name(&axis.name).is_some()))
         {
             let names = |cloud: &PointCloud| {
                 cloud.axes().iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ")
@@ -262,13 +262,13 @@ impl Globe {
     }
 
     /// A row of a cloud as a unit vector.
-    pub fn unit_of(self, cloud: &PointCloud, row: usize) -> [f64; 3] {
-        self.unit([0, 1].map(|axis| cloud.coordinate(row, axis)))
+    pub fn row_unit_vector(self, cloud: &PointCloud, row: usize) -> [f64; 3] {
+        self.unit_vector([0, 1].map(|axis| cloud.coordinate(row, axis)))
     }
 
     /// A position, in column order, as a unit vector: (cos φ cos λ, cos φ sin λ, sin φ). Longitudes that
     /// differ by a full turn give the same vector, and so does a pole at any longitude.
-    pub fn unit(self, place: [f64; 2]) -> [f64; 3] {
+    pub fn unit_vector(self, place: [f64; 2]) -> [f64; 3] {
         let (sin_longitude, cos_longitude) = sin_cos_of(place[self.longitude]);
         let (sin_latitude, cos_latitude) = sin_cos_of(place[1 - self.longitude]);
         // Avoid negative zeros.
@@ -277,7 +277,7 @@ impl Globe {
 
     /// Whether the shortest path between rows of two clouds crosses the edge of a map with longitude as an
     /// axis.
-    pub fn is_across(self, (one, at): (&PointCloud, usize), (other, to): (&PointCloud, usize)) -> bool {
+    pub fn crosses_edge(self, (one, at): (&PointCloud, usize), (other, to): (&PointCloud, usize)) -> bool {
         (one.coordinate(at, self.longitude) - other.coordinate(to, self.longitude)).abs() > 180.0
     }
 
@@ -300,7 +300,7 @@ impl Globe {
 
     /// Splits a closed line on the globe where it leaves the map, whose longitudes start at `west` and span
     /// one turn. Parts begin and end at its edges.
-    pub fn on_map(self, line: &[[f64; 2]], west: f64) -> Vec<Vec<[f64; 2]>> {
+    pub fn split_at_edges(self, line: &[[f64; 2]], west: f64) -> Vec<Vec<[f64; 2]>> {
         let longitude = self.longitude;
         let mut parts: Vec<Vec<[f64; 2]>> = vec![Vec::new()];
         let mut last: Option<[f64; 2]> = None;
@@ -331,7 +331,7 @@ impl Globe {
 
     /// The western edge of a map of a cloud: −180; 0 if longitudes go from 0 to 360; or the westernmost point
     /// if it is farther west.
-    pub fn west(self, axes: &[Axis]) -> f64 {
+    pub fn west_edge(self, axes: &[Axis]) -> f64 {
         axes.get(self.longitude).map_or(-180.0, |axis| match (axis.min, axis.max) {
             (west, _) if west < -180.0 => west,
             (west, east) if east > 180.0 => west.min(0.0),
@@ -362,7 +362,7 @@ mod tests {
     use crate::tests::cloud;
 
     fn longitude(names: [&str; 2]) -> (usize, bool) {
-        let globe = Globe::of(cloud(&names, vec![0.0, 0.0]).axes()).unwrap();
+        let globe = Globe::from_axes(cloud(&names, vec![0.0, 0.0]).axes()).unwrap();
         (globe.longitude, globe.named)
     }
 
@@ -380,13 +380,13 @@ mod tests {
             "GPSLongitude",
             "startLon",
         ] {
-            assert_eq!(Role::of(name), Some(Role::Longitude), "{name}");
+            assert_eq!(Role::from_name(name), Some(Role::Longitude), "{name}");
         }
         for name in ["lat", "Latitude", "lat (deg)", "y_latitude", "dropoff.lat", "lat0"] {
-            assert_eq!(Role::of(name), Some(Role::Latitude), "{name}");
+            assert_eq!(Role::from_name(name), Some(Role::Latitude), "{name}");
         }
         for name in ["x", "", "along", "flat", "plateau", "lat_lon", "colon"] {
-            assert_eq!(Role::of(name), None, "{name}");
+            assert_eq!(Role::from_name(name), None, "{name}");
         }
         assert_eq!(longitude(["lat", "lon"]), (1, true));
         assert_eq!(longitude(["lon", "lat"]), (0, true));
@@ -395,13 +395,13 @@ mod tests {
             ((1, false), (0, false), (0, false))
         );
         let both = cloud(&["pickup_lon", "dropoff_lon"], vec![0.0, 0.0]);
-        let why = Globe::of(both.axes()).unwrap_err().to_string();
+        let why = Globe::from_axes(both.axes()).unwrap_err().to_string();
         assert_eq!(
             why,
             "columns pickup_lon and dropoff_lon are both a longitude: choose a longitude and a latitude \
              with --columns"
         );
-        let note = Globe::of(cloud(&["x", "y"], vec![0.0, 0.0]).axes())
+        let note = Globe::from_axes(cloud(&["x", "y"], vec![0.0, 0.0]).axes())
             .unwrap()
             .note(cloud(&["x", "y"], vec![0.0, 0.0]).axes());
         assert_eq!(note.as_deref(), Some("column x is taken as longitude and y as latitude, in degrees"));
@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn geographic_clouds_are_recognised_by_names_and_values() {
-        let is = |names: &[&str], values: Vec<f64>| Globe::recognised(cloud(names, values).axes()).is_some();
+        let is = |names: &[&str], values: Vec<f64>| Globe::recognise(cloud(names, values).axes()).is_some();
         assert!(is(&["lat", "lon"], vec![90.0, 360.0, -90.0, -360.0]));
         assert!(!is(&["lat", "lon"], vec![100.0, 10.0]), "beyond the pole");
         let why = |names: &[&str], values: Vec<f64>| Globe::not_degrees(cloud(names, values).axes());
@@ -433,7 +433,7 @@ mod tests {
     fn invalid_degrees_are_refused_with_their_row() {
         let why = |names: &[&str], values: Vec<f64>| {
             let cloud = cloud(names, values);
-            Globe::of(cloud.axes()).and_then(|globe| globe.check(&cloud)).unwrap_err().to_string()
+            Globe::from_axes(cloud.axes()).and_then(|globe| globe.check(&cloud)).unwrap_err().to_string()
         };
         let degrees = "degrees; choose a longitude and a latitude with --columns: test (seed 0)";
         assert_eq!(
@@ -448,7 +448,7 @@ mod tests {
                      choose a longitude and a latitude with --columns";
         assert_eq!(why(&["lon", "lat", "z"], vec![0.0; 3]), three);
         let data = cloud(&["lon", "lat"], vec![0.0; 2]);
-        let globe = Globe::of(data.axes()).unwrap();
+        let globe = Globe::from_axes(data.axes()).unwrap();
         let place = super::super::query_point::cloud(&[10.0, 91.0], &data).unwrap();
         let said = globe.check_queries(&place, &data).unwrap_err().to_string();
         assert_eq!(
@@ -477,25 +477,26 @@ mod tests {
 
     #[test]
     fn poles_and_right_angles_are_exact() {
-        assert_eq!([0.0, 77.7, -180.0].map(|longitude| GLOBE.unit([longitude, 90.0])), [[0.0, 0.0, 1.0]; 3]);
-        assert_eq!([180.0, -180.0].map(|longitude| GLOBE.unit([longitude, 0.0])), [[-1.0, 0.0, 0.0]; 2]);
-        assert_eq!(GLOBE.unit([-90.0, 0.0]), [0.0, -1.0, 0.0]);
-        assert_eq!(Globe { longitude: 1, ..GLOBE }.unit([0.0, 270.0]), [0.0, -1.0, 0.0]);
+        let at = |longitude: f64, latitude: f64| GLOBE.unit_vector([longitude, latitude]);
+        assert_eq!([0.0, 77.7, -180.0].map(|longitude| at(longitude, 90.0)), [[0.0, 0.0, 1.0]; 3]);
+        assert_eq!([180.0, -180.0].map(|longitude| at(longitude, 0.0)), [[-1.0, 0.0, 0.0]; 2]);
+        assert_eq!(GLOBE.unit_vector([-90.0, 0.0]), [0.0, -1.0, 0.0]);
+        assert_eq!(Globe { longitude: 1, ..GLOBE }.unit_vector([0.0, 270.0]), [0.0, -1.0, 0.0]);
     }
 
     #[test]
     fn circles_are_split_at_the_map_edges() {
         let circle = GLOBE.circle([179.0, 0.0], 2f64.to_radians(), 128);
-        let parts = GLOBE.on_map(&circle, -180.0);
+        let parts = GLOBE.split_at_edges(&circle, -180.0);
         assert_eq!(parts.len(), 3, "leaves the map and returns");
         assert!(parts.iter().flatten().all(|place| (-180.0..=180.0).contains(&place[0])));
         let edges: Vec<f64> =
             parts.windows(2).flat_map(|pair| [pair[0].last().unwrap()[0], pair[1][0][0]]).collect();
         assert_eq!(edges, [180.0, -180.0, -180.0, 180.0]);
-        let whole = GLOBE.on_map(&GLOBE.circle([10.0, 50.0], 0.1, 128), -180.0);
+        let whole = GLOBE.split_at_edges(&GLOBE.circle([10.0, 50.0], 0.1, 128), -180.0);
         assert_eq!((whole.len(), whole[0].len()), (1, 129));
         // A circle around a pole passes every longitude.
-        let around = GLOBE.on_map(&GLOBE.circle([30.0, 89.0], 3f64.to_radians(), 128), -180.0);
+        let around = GLOBE.split_at_edges(&GLOBE.circle([30.0, 89.0], 3f64.to_radians(), 128), -180.0);
         let widest = around.iter().flatten().map(|place| place[0]);
         assert_eq!((widest.clone().fold(0.0, f64::min), widest.fold(0.0, f64::max)), (-180.0, 180.0));
     }
@@ -507,8 +508,9 @@ mod tests {
             latitude in -90.0f64..=90.0,
         ) {
             let longitude = f64::from(longitude) / 1024.0;
-            prop_assert_eq!(GLOBE.unit([longitude, latitude]), GLOBE.unit([longitude + 360.0, latitude]));
-            prop_assert_eq!(GLOBE.unit([longitude, latitude]), GLOBE.unit([longitude - 360.0, latitude]));
+            let at = |longitude: f64| GLOBE.unit_vector([longitude, latitude]);
+            prop_assert_eq!(at(longitude), at(longitude + 360.0));
+            prop_assert_eq!(at(longitude), at(longitude - 360.0));
         }
 
         #[test]
@@ -516,7 +518,7 @@ mod tests {
             a in (-360.0f64..360.0, -90.0f64..=90.0),
             b in (-360.0f64..360.0, -90.0f64..=90.0),
         ) {
-            let (one, other) = (GLOBE.unit([a.0, a.1]), GLOBE.unit([b.0, b.1]));
+            let (one, other) = (GLOBE.unit_vector([a.0, a.1]), GLOBE.unit_vector([b.0, b.1]));
             let norm = one.iter().map(|value| value * value).sum::<f64>();
             prop_assert!((norm - 1.0).abs() < 1e-15 * 4.0, "{norm}");
             let (east, north) = ((b.0 - a.0).to_radians(), (b.1 - a.1).to_radians());
@@ -531,9 +533,9 @@ mod tests {
             center in (-180.0f64..180.0, -90.0f64..=90.0),
             radius in 1e-3f64..3.0,
         ) {
-            let at = GLOBE.unit([center.0, center.1]);
+            let at = GLOBE.unit_vector([center.0, center.1]);
             for place in GLOBE.circle([center.0, center.1], radius, 16) {
-                prop_assert!((angle(at, GLOBE.unit(place)) - radius).abs() < 1e-6, "{place:?}");
+                prop_assert!((angle(at, GLOBE.unit_vector(place)) - radius).abs() < 1e-6, "{place:?}");
                 prop_assert!((place[0] - center.0).abs() <= 180.0 + 1e-9);
             }
         }

@@ -24,7 +24,7 @@ pub struct Family {
     /// Words for each axis, in axis order. Among several columns, the one with the earliest word wins.
     axes: &'static [&'static str],
     /// The minimum number of axes.
-    least: usize,
+    min_axes: usize,
     /// Whether to choose the first of several groups. `acc_x`, `acc_y`, `gyro_x` and `gyro_y` form two
     /// groups, neither of which is a position.
     first: bool,
@@ -38,16 +38,16 @@ const HEIGHTS: &str = "z elevation elev height altitude alt h höhe hoehe hauteu
 
 /// Of families with equally many axes, the first wins.
 const FAMILIES: &[Family] = &[
-    Family { space: Space::Globe, axes: &[LONGITUDES, LATITUDES], least: 2, first: true },
+    Family { space: Space::Globe, axes: &[LONGITUDES, LATITUDES], min_axes: 2, first: true },
     // Equatorial, galactic and ecliptic coordinates.
     Family {
         space: Space::Sky,
         axes: &["ra raj2000 ascension", "dec decl de dej2000 declination"],
-        least: 2,
+        min_axes: 2,
         first: true,
     },
-    Family { space: Space::Sky, axes: &["glon", "glat"], least: 2, first: true },
-    Family { space: Space::Sky, axes: &["elon", "elat"], least: 2, first: true },
+    Family { space: Space::Sky, axes: &["glon", "glat"], min_axes: 2, first: true },
+    Family { space: Space::Sky, axes: &["elon", "elat"], min_axes: 2, first: true },
     Family {
         space: Space::Flat,
         axes: &[
@@ -55,13 +55,13 @@ const FAMILIES: &[Family] = &[
             "northing northings north hochwert nordwert norte nord n",
             HEIGHTS,
         ],
-        least: 2,
+        min_axes: 2,
         first: true,
     },
-    Family { space: Space::Flat, axes: &["x", "y", HEIGHTS], least: 2, first: false },
+    Family { space: Space::Flat, axes: &["x", "y", HEIGHTS], min_axes: 2, first: false },
     // Trajectories in the TUM format, and particle states.
-    Family { space: Space::Flat, axes: &["tx", "ty", "tz"], least: 3, first: true },
-    Family { space: Space::Flat, axes: &["px", "py", "pz"], least: 3, first: true },
+    Family { space: Space::Flat, axes: &["tx", "ty", "tz"], min_axes: 3, first: true },
+    Family { space: Space::Flat, axes: &["px", "py", "pz"], min_axes: 3, first: true },
 ];
 
 /// Stems of numbered headings that are positions: ParaView writes `Points:0`.
@@ -87,7 +87,7 @@ const CORNERS: &str = "min max";
 const WIDTHS: &str = "w width";
 
 /// Names of at least this length are also recognised inside a word, as in `gpslatitude`.
-const LONG: usize = 7;
+const MIN_INFIX_LEN: usize = 7;
 
 /// Words that do not distinguish one group from another: units, and synonyms of "coordinate".
 const NEUTRAL: &str = "deg degree degrees decimal dd wgs wgs84 epsg utm icrs j2000 right m km ft coord \
@@ -118,7 +118,7 @@ impl Group {
     /// Its columns, if enough axes are present, without gaps from the first.
     fn columns(&self, family: &Family) -> Option<Vec<usize>> {
         let columns: Vec<usize> = self.axes.iter().map_while(|axis| Some(axis.as_ref()?.0)).collect();
-        (columns.len() >= family.least && columns.len() == self.axes.iter().flatten().count())
+        (columns.len() >= family.min_axes && columns.len() == self.axes.iter().flatten().count())
             .then_some(columns)
     }
 
@@ -152,7 +152,8 @@ pub fn position(headings: &[Option<&str>]) -> Option<HeadingMatch> {
     let words = words(headings);
     let named = FAMILIES
         .iter()
-        .filter_map(|family| Some(HeadingMatch { columns: of_family(family, &words)?, space: family.space }));
+        .filter_map(|family| Some((family_columns(family, &words)?, family.space)))
+        .map(|(columns, space)| HeadingMatch { columns, space });
     let numbered =
         numbered(&words, NUMBERED_POSITIONS, 3).map(|columns| HeadingMatch { columns, space: Space::Flat });
     // `max_by_key` returns the last maximum.
@@ -168,13 +169,11 @@ pub fn angle(heading: &str) -> Option<(usize, usize)> {
     angles.filter_map(|(frame, family)| Some((frame, axis_of(family, &words, false)?.axis))).next()
 }
 
-fn of_family(family: &Family, headings: &[Option<Vec<String>>]) -> Option<Vec<usize>> {
+fn family_columns(family: &Family, headings: &[Option<Vec<String>>]) -> Option<Vec<usize>> {
     let mut groups: Vec<Group> = Vec::new();
     for (column, words) in headings.iter().enumerate() {
-        let Some(Named { axis, rank, rest }) = words.as_ref().and_then(|words| axis_of(family, words, true))
-        else {
-            continue;
-        };
+        let heading = words.as_ref().and_then(|words| axis_of(family, words, true));
+        let Some(AxisHeading { axis, rank, rest }) = heading else { continue };
         let at = groups.iter().position(|group| group.rest == rest).unwrap_or_else(|| {
             groups.push(Group { rest, axes: vec![None; family.axes.len()] });
             groups.len() - 1
@@ -221,7 +220,7 @@ fn of_family(family: &Family, headings: &[Option<Vec<String>>]) -> Option<Vec<us
 }
 
 /// The axis that a heading names, the rank of the word for it, and the heading's other words.
-struct Named {
+struct AxisHeading {
     axis: usize,
     rank: usize,
     rest: Vec<String>,
@@ -229,7 +228,7 @@ struct Named {
 
 /// `None` if a heading names no axis or several. With `in_pair`, a partner with the same prefix is required,
 /// so suffixes count: `reclat` is a latitude, but `flat` is not.
-fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<Named> {
+fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<AxisHeading> {
     // `LAT_N` is paired with `LONG_W`, and `right_ascension` with `declination`.
     let ignored = match family.space {
         Space::Globe => "n s e w",
@@ -249,7 +248,7 @@ fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<Named> {
                         in_pair && family.space == Space::Globe && name.len() > 2 && !is_in(prefix, SKY)
                     })
                 };
-                without(word, name).or_else(|| prefix().map(str::to_owned))
+                strip_name(word, name).or_else(|| prefix().map(str::to_owned))
             };
             let known = names.split(' ').enumerate().find_map(|(rank, name)| Some((rank, remainder(name)?)));
             let Some((rank, left)) = known else { continue };
@@ -260,18 +259,18 @@ fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<Named> {
     }
     let (axis, at, rank, left) = found?;
     let rest = words().map(|(word, text)| if word == at { left.clone() } else { text.clone() });
-    Some(Named { axis, rank, rest: rest.filter(|word| !word.is_empty()).collect() })
+    Some(AxisHeading { axis, rank, rest: rest.filter(|word| !word.is_empty()).collect() })
 }
 
 /// The rest of a word after removing the name: nothing, a number (`lat1`), or, for a long name, the
 /// surrounding text. A single letter must be the whole word: `x2bar` is not an x.
-fn without(word: &str, name: &str) -> Option<String> {
+fn strip_name(word: &str, name: &str) -> Option<String> {
     if word == name {
         return Some(String::new());
     }
     let (before, after) = word.split_once(name)?;
     let numbered = name.len() > 1 && before.is_empty() && after.bytes().all(|byte| byte.is_ascii_digit());
-    (numbered || name.len() >= LONG).then(|| format!("{before}{after}"))
+    (numbered || name.len() >= MIN_INFIX_LEN).then(|| format!("{before}{after}"))
 }
 
 /// The longest run of headings with one stem and consecutive numbers from 0 or 1, with at least 2 and at most
@@ -318,7 +317,7 @@ fn stem_of(words: &[String], stems: &str) -> Option<(String, usize)> {
 mod tests {
     use super::*;
 
-    fn of(headings: &[&str]) -> Option<HeadingMatch> {
+    fn recognise(headings: &[&str]) -> Option<HeadingMatch> {
         coordinates(&headings.iter().map(|&heading| Some(heading)).collect::<Vec<_>>())
     }
 
@@ -405,7 +404,7 @@ mod tests {
             ("ra_hours dec", None),
         ] {
             let headings: Vec<&str> = headings.split(' ').collect();
-            let found = of(&headings);
+            let found = recognise(&headings);
             let found = found
                 .map(|found| found.columns.into_iter().map(|at| headings[at]).collect::<Vec<_>>().join(" "));
             assert_eq!(found.as_deref(), expected, "{headings:?}");
@@ -414,7 +413,7 @@ mod tests {
 
     #[test]
     fn geographic_sky_and_planar_headings_are_distinguished() {
-        let space = |headings: &[&str]| of(headings).map(|found| found.space);
+        let space = |headings: &[&str]| recognise(headings).map(|found| found.space);
         assert_eq!(space(&["lat", "lon"]), Some(Space::Globe));
         assert_eq!(space(&["ra", "dec"]), Some(Space::Sky));
         assert_eq!(space(&["Easting (m)", "Northing (m)"]), Some(Space::Flat));

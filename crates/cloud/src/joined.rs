@@ -4,19 +4,24 @@
 use std::path::Path;
 
 use super::PointCloud;
-use super::formats::{self, Cell, FormatError, Marks};
+use super::formats::{self, Cell, FormatError, RecordIndex};
 use crate::printable;
 use crate::progress::Progress;
 use crate::suggest::by_similarity;
 
 /// Maximum number of cells in memory at a time.
-const CELLS: usize = 1 << 21;
+const MAX_CELLS: usize = 1 << 21;
 
 /// Maximum number of columns listed in an error.
-const SHOWN: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// Below this, f64 represents every whole number exactly.
-const WHOLE: f64 = (1_u64 << 53) as f64;
+const MAX_EXACT: f64 = (1_u64 << 53) as f64;
+
+/// Whether a number is a whole number that f64 rounds.
+fn is_large_integer(number: f64) -> bool {
+    number.fract() == 0.0 && number.abs() >= MAX_EXACT && number.is_finite()
+}
 
 /// Columns with one value per point, by row of the cloud.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,7 +60,7 @@ impl Texts {
     }
 
     /// The text of a row; `None` if missing.
-    pub fn of(&self, row: usize) -> Option<&str> {
+    pub fn get(&self, row: usize) -> Option<&str> {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         Some(&self.all[start..self.ends[row]]).filter(|text| !text.is_empty())
     }
@@ -73,20 +78,21 @@ impl JoinedColumns {
         cloud: &PointCloud,
         progress: &dyn Progress,
     ) -> Result<Self, FormatError> {
-        cloud.check_file(Self::read_now(path, names, cloud, progress))
+        cloud.check_file(Self::read_unchecked(path, names, cloud, progress))
     }
 
-    fn read_now(
+    fn read_unchecked(
         path: &Path,
         names: &[String],
         cloud: &PointCloud,
         progress: &dyn Progress,
     ) -> Result<Self, FormatError> {
-        let marks = Marks::default();
-        let all = formats::records_by_marks(path, &[], &marks, progress)?.columns;
-        let block = (CELLS / all.len().max(1)).max(1);
-        let chosen = names.iter().map(|name| place(name, &all, path)).collect::<Result<Vec<usize>, _>>()?;
-        let fill = |columns: &mut [(usize, Filling)], spelled: bool| {
+        let marks = RecordIndex::default();
+        let all = formats::records_indexed(path, &[], &marks, progress)?.columns;
+        let block = (MAX_CELLS / all.len().max(1)).max(1);
+        let chosen =
+            names.iter().map(|name| column_index(name, &all, path)).collect::<Result<Vec<usize>, _>>()?;
+        let fill = |columns: &mut [(usize, ColumnBuilder)], spelled: bool| {
             let looked_at: Vec<usize> = columns.iter().map(|(at, _)| *at).collect();
             for start in (0..cloud.len()).step_by(block) {
                 let wanted: Vec<u64> =
@@ -99,30 +105,30 @@ impl JoinedColumns {
             }
             Ok::<(), FormatError>(())
         };
-        let mut columns: Vec<(usize, Filling)> =
-            chosen.iter().map(|&at| (at, Filling::new(cloud.len()))).collect();
+        let mut columns: Vec<(usize, ColumnBuilder)> =
+            chosen.iter().map(|&at| (at, ColumnBuilder::new(cloud.len()))).collect();
         fill(&mut columns, false)?;
         // Columns with both text and numbers, and numbers that f64 rounds, are read again with the file's
         // spelling, for codes such as 0E8.
-        let is_mixed = |(_, column): &&mut (usize, Filling)| {
+        let is_mixed = |(_, column): &&mut (usize, ColumnBuilder)| {
             column.numbers && matches!(column.values, JoinedValues::Texts(_)) || column.large
         };
-        let mut mixed: Vec<&mut (usize, Filling)> = columns.iter_mut().filter(is_mixed).collect();
+        let mut mixed: Vec<&mut (usize, ColumnBuilder)> = columns.iter_mut().filter(is_mixed).collect();
         if !mixed.is_empty() {
-            let mut again: Vec<(usize, Filling)> =
-                mixed.iter().map(|(at, _)| (*at, Filling::default())).collect();
+            let mut again: Vec<(usize, ColumnBuilder)> =
+                mixed.iter().map(|(at, _)| (*at, ColumnBuilder::default())).collect();
             fill(&mut again, true)?;
             mixed.iter_mut().zip(again).for_each(|(old, new)| **old = new);
         }
         let named = columns
             .into_iter()
-            .map(|(at, column)| JoinedColumn { name: all[at].clone(), values: column.values.whole() });
+            .map(|(at, column)| JoinedColumn { name: all[at].clone(), values: column.values.narrowed() });
         Ok(Self { columns: named.collect() })
     }
 }
 
 /// A column being read.
-struct Filling {
+struct ColumnBuilder {
     values: JoinedValues,
     /// Whether there were numbers, and whether any is too large for exact f64 digits.
     numbers: bool,
@@ -133,16 +139,14 @@ impl JoinedColumn {
     /// Whether the column has whole numbers that f64 rounds.
     pub fn is_rounded(&self) -> bool {
         match &self.values {
-            JoinedValues::Numbers(numbers) => numbers
-                .iter()
-                .any(|number| number.fract() == 0.0 && number.abs() >= WHOLE && number.is_finite()),
+            JoinedValues::Numbers(numbers) => numbers.iter().any(|&number| is_large_integer(number)),
             JoinedValues::Whole(_) | JoinedValues::Texts(_) => false,
         }
     }
 }
 
 /// Index of the named column.
-fn place(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> {
+fn column_index(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> {
     let similar = |other: &&String| other.to_lowercase() == name.to_lowercase();
     let exact = all.iter().position(|other| other == name);
     let only = || {
@@ -154,10 +158,11 @@ fn place(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> 
     exact.or_else(only).or_else(number).ok_or_else(|| {
         let names: Vec<String> = by_similarity(name, all)
             .into_iter()
-            .take(SHOWN)
+            .take(MAX_LISTED)
             .map(|name| format!("`{}`", printable::line(name)))
             .collect();
-        let more = if all.len() > SHOWN { format!(", … ({} in all)", all.len()) } else { String::new() };
+        let more =
+            if all.len() > MAX_LISTED { format!(", … ({} in all)", all.len()) } else { String::new() };
         let why = format!("not found; available: {}{more}", names.join(", "));
         FormatError::NoColumn {
             what: format!("column `{}`", printable::line(name)),
@@ -167,13 +172,13 @@ fn place(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> 
     })
 }
 
-impl Default for Filling {
+impl Default for ColumnBuilder {
     fn default() -> Self {
         Self { values: JoinedValues::Numbers(Vec::new()), numbers: false, large: false }
     }
 }
 
-impl Filling {
+impl ColumnBuilder {
     fn new(rows: usize) -> Self {
         Self { values: JoinedValues::Numbers(Vec::with_capacity(rows)), ..Self::default() }
     }
@@ -181,10 +186,7 @@ impl Filling {
     fn push(&mut self, cell: &Cell) {
         use JoinedValues::{Numbers, Texts as Spelled, Whole};
         self.numbers |= matches!(cell, Cell::Number(_));
-        self.large |= matches!(
-            cell,
-            Cell::Number(number) if number.fract() == 0.0 && number.abs() >= WHOLE && number.is_finite()
-        );
+        self.large |= matches!(cell, Cell::Number(number) if is_large_integer(*number));
         if let (Numbers(numbers) | Whole(numbers), Cell::Text(_)) = (&self.values, cell) {
             let mut texts = Texts::default();
             for &number in numbers {
@@ -205,12 +207,12 @@ impl Filling {
 
 impl JoinedValues {
     /// Marks numbers as whole if they are.
-    fn whole(self) -> Self {
+    fn narrowed(self) -> Self {
         match self {
             Self::Numbers(numbers)
                 if numbers
                     .iter()
-                    .all(|number| number.is_nan() || number.fract() == 0.0 && number.abs() < WHOLE) =>
+                    .all(|number| number.is_nan() || number.fract() == 0.0 && number.abs() < MAX_EXACT) =>
             {
                 Self::Whole(numbers)
             }
@@ -245,7 +247,7 @@ mod tests {
         let beside = read(file, &["Name", "zip", "SIZE", "share"]).unwrap();
         let [name, zip, size, share] = &beside.columns[..] else { panic!("{beside:?}") };
         let texts = |column: &JoinedColumn| match &column.values {
-            JoinedValues::Texts(texts) => [0, 1, 2].map(|row| texts.of(row).map(str::to_owned)),
+            JoinedValues::Texts(texts) => [0, 1, 2].map(|row| texts.get(row).map(str::to_owned)),
             other => panic!("{other:?}"),
         };
         assert_eq!(texts(name), [Some("ab".to_owned()), None, Some("c,d".to_owned())]);
@@ -260,14 +262,14 @@ mod tests {
         let ids = read("x,id\n0,9007199254740993\n1,7\n", &["id"]).unwrap();
         let JoinedValues::Texts(texts) = &ids.columns[0].values else { panic!("{ids:?}") };
         assert_eq!(
-            [0, 1].map(|row| texts.of(row)),
+            [0, 1].map(|row| texts.get(row)),
             [Some("9007199254740993"), Some("7")],
             "an f64 would end in 992"
         );
         let codes = read("x,code\n0,0E0\n1,1.50\n2,KJFK\n3,\n4,+7\n", &["code"]).unwrap();
         let JoinedValues::Texts(texts) = &codes.columns[0].values else { panic!("{codes:?}") };
         assert_eq!(
-            [0, 1, 2, 3, 4].map(|row| texts.of(row)),
+            [0, 1, 2, 3, 4].map(|row| texts.get(row)),
             [Some("0E0"), Some("1.50"), Some("KJFK"), None, Some("+7")],
             "spelled as in the file"
         );

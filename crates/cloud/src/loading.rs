@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::formats::{self, FormatError, Guess, Reason, Stamp};
+use super::formats::{self, ColumnGuess, FormatError, Reason, Stamp};
 use super::{
     CloudError, Column, ColumnChoice, Coordinates, Globe, PointCloud, Source, Table, generate, query_point,
 };
@@ -15,7 +15,7 @@ pub enum AutoColumns {
     /// As for [`ColumnChoice::Default`].
     #[default]
     AllNumeric,
-    /// Columns that look like coordinates ([`formats::Guess`]).
+    /// Columns that look like coordinates ([`formats::ColumnGuess`]).
     Inferred,
 }
 
@@ -30,7 +30,7 @@ pub fn load(
     drop_nonfinite: bool,
     progress: &dyn Progress,
 ) -> Result<PointCloud, CloudError> {
-    Ok(load_unchosen(source, AutoColumns::AllNumeric, drop_nonfinite, progress)?.0)
+    Ok(load_auto(source, AutoColumns::AllNumeric, drop_nonfinite, progress)?.0)
 }
 
 /// Like [`load`], also returning the inferred roles of a file's columns. If columns are inferred, the cloud's
@@ -38,20 +38,20 @@ pub fn load(
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_unchosen(
+pub fn load_auto(
     source: &Source,
     how: AutoColumns,
     drop_nonfinite: bool,
     progress: &dyn Progress,
-) -> Result<(PointCloud, Option<Guess>), CloudError> {
+) -> Result<(PointCloud, Option<ColumnGuess>), CloudError> {
     let stamp = stamp(source);
-    let (table, source, guess) = table_unchosen(source, how, progress)?;
+    let (table, source, guess) = table_auto(source, how, progress)?;
     let cloud = PointCloud::from_table(table, source.clone(), None, drop_nonfinite);
     match cloud {
         Ok(cloud) => Ok((cloud.with_stamp(stamp), guess)),
         Err(mut why) => {
             if let (CloudError::NonFinite { unusable, .. }, Some(guess)) = (&mut why, &guess) {
-                unusable.whole = guess.whole(unusable.rows - unusable.count, unusable.rows);
+                unusable.whole = guess.complete_columns(unusable.rows - unusable.count, unusable.rows);
             }
             Err(with_line(why, &source, progress))
         }
@@ -64,15 +64,15 @@ fn stamp(source: &Source) -> Option<Stamp> {
 }
 
 /// Coordinates, the source with the columns actually selected, and the inferred roles of a file's columns.
-fn table_unchosen(
+fn table_auto(
     source: &Source,
     how: AutoColumns,
     progress: &dyn Progress,
-) -> Result<(Coordinates, Source, Option<Guess>), CloudError> {
+) -> Result<(Coordinates, Source, Option<ColumnGuess>), CloudError> {
     let Source::File { path, columns: ColumnChoice::Default } = source else {
         return Ok((table_of(source, progress)?, source.clone(), None));
     };
-    let (table, guess) = formats::read_unchosen(path, how, progress)?;
+    let (table, guess) = formats::read_auto(path, how, progress)?;
     let columns = if how == AutoColumns::Inferred { guess.choice() } else { ColumnChoice::Default };
     Ok((table, Source::File { path: path.clone(), columns }, Some(guess)))
 }
@@ -95,7 +95,7 @@ pub fn load_queries(
     drop_nonfinite: bool,
     progress: &dyn Progress,
 ) -> Result<PointCloud, CloudError> {
-    load_queries_unchosen(source, data, AutoColumns::AllNumeric, drop_nonfinite, progress)
+    load_queries_auto(source, data, AutoColumns::AllNumeric, drop_nonfinite, progress)
 }
 
 /// A cloud's axes sorted by the order of their columns in the file, which unnamed coordinates follow.
@@ -107,7 +107,7 @@ pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
         }
         Source::File { columns: ColumnChoice::Default, .. } => cloud.file().and_then(|path| {
             let names: Vec<String> = cloud.axes().iter().map(|axis| axis.name.clone()).collect();
-            formats::columns_of(path, &names, &Silent).ok()
+            formats::column_indices(path, &names, &Silent).ok()
         }),
         Source::Generate { .. } | Source::Coordinates(_) => None,
     };
@@ -122,7 +122,7 @@ pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
 ///
 /// # Errors
 /// As [`load_queries`].
-pub fn load_queries_unchosen(
+pub fn load_queries_auto(
     source: &Source,
     data: &PointCloud,
     how: AutoColumns,
@@ -131,15 +131,15 @@ pub fn load_queries_unchosen(
 ) -> Result<PointCloud, CloudError> {
     let mut by_position = false;
     let mut fall_back = || -> Result<_, CloudError> {
-        let (mut table, mut resolved, guess) = table_unchosen(source, how, progress)?;
+        let (mut table, mut resolved, guess) = table_auto(source, how, progress)?;
         let order = axes_in_file_order(data);
         if let (AutoColumns::Inferred, Some(guess), Source::File { path, .. }) = (how, guess, source)
             && (guess.unnamed || matches!(guess.reason, Reason::AllNumeric | Reason::Values))
-            && guess.taken.len() == order.len()
+            && guess.coordinates.len() == order.len()
         {
             by_position = guess.unnamed;
             let mut columns = vec![0; order.len()];
-            order.iter().zip(&guess.taken).for_each(|(&axis, &column)| columns[axis] = column);
+            order.iter().zip(&guess.coordinates).for_each(|(&axis, &column)| columns[axis] = column);
             resolved = Source::File {
                 path: path.clone(),
                 columns: ColumnChoice::Named(columns.iter().map(usize::to_string).collect()),
@@ -148,7 +148,7 @@ pub fn load_queries_unchosen(
         }
         Ok((table, resolved))
     };
-    let is_unchosen = matches!(source, Source::File { columns: ColumnChoice::Default, .. });
+    let is_default = matches!(source, Source::File { columns: ColumnChoice::Default, .. });
     let stamp = stamp(source);
     let (table, source) = match source {
         Source::File { path, columns: ColumnChoice::Default } => {
@@ -187,11 +187,11 @@ pub fn load_queries_unchosen(
             origin: source.to_string(),
         });
     }
-    if is_unchosen && !by_position && is_other(&table.columns, data) {
-        let queries = listed(table.columns.iter().map(|column| column.name.as_str()));
+    if is_default && !by_position && frames_differ(&table.columns, data) {
+        let queries = join_names(table.columns.iter().map(|column| column.name.as_str()));
         return Err(CloudError::OtherColumns {
             queries,
-            data: listed(data.axes().iter().map(|axis| axis.name.as_str())),
+            data: join_names(data.axes().iter().map(|axis| axis.name.as_str())),
             origin: source.to_string(),
         });
     }
@@ -201,7 +201,7 @@ pub fn load_queries_unchosen(
 
 /// Whether either the queries or the data are longitude and latitude, and the other's names mean something
 /// else.
-fn is_other(queries: &[Column], data: &PointCloud) -> bool {
+fn frames_differ(queries: &[Column], data: &PointCloud) -> bool {
     let [of_queries, of_data] = [
         queries.iter().map(|column| &column.name).collect(),
         data.axes().iter().map(|axis| &axis.name).collect::<Vec<_>>(),
@@ -220,7 +220,7 @@ fn is_other(queries: &[Column], data: &PointCloud) -> bool {
     }
 }
 
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn join_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(printable::name).collect::<Vec<_>>().join(", ")
 }
 

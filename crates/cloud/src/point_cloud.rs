@@ -119,9 +119,9 @@ impl PointCloud {
             Values::F32(values) => {
                 let mut wide: Vec<f64> = room(values.len(), &source)?;
                 wide.extend(values.into_iter().map(f64::from));
-                rounded(wide, &axes, records.as_ref(), &source)?
+                round_to_f32(wide, &axes, records.as_ref(), &source)?
             }
-            Values::F64(values) => rounded(values, &axes, records.as_ref(), &source)?,
+            Values::F64(values) => round_to_f32(values, &axes, records.as_ref(), &source)?,
         };
         let fingerprint = fingerprint(dims, &axes, &points);
         Ok(Self {
@@ -167,8 +167,8 @@ impl PointCloud {
     /// The file's value of a row on an axis.
     pub fn coordinate(&self, row: usize, axis: usize) -> f64 {
         let at = row * self.dims() + axis;
-        let stands_for = self.axes[axis].origin + f64::from(self.points[at]);
-        self.exact.as_ref().map_or(stands_for, |exact| exact.value(at, stands_for))
+        let rounded = self.axes[axis].origin + f64::from(self.points[at]);
+        self.exact.as_ref().map_or(rounded, |exact| exact.value(at, rounded))
     }
 
     /// The dimensions, in order.
@@ -298,13 +298,13 @@ fn finite<T: Real>(
     let dims = names.len();
     let bad = values
         .par_chunks(rounding::chunk_len(dims.max(1)))
-        .position_first(|chunk| chunk.iter().any(|value| !value.get().is_finite()));
+        .position_first(|chunk| chunk.iter().any(|value| !value.to_f64().is_finite()));
     let Some(chunk) = bad else { return Ok(None) };
     if !drop {
         let from = chunk * rounding::chunk_len(dims);
-        let at = from + values[from..].iter().position(|value| !value.get().is_finite()).unwrap_or(0);
-        let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at].get());
-        let unusable = Box::new(Unusable::of(values, names));
+        let at = from + values[from..].iter().position(|value| !value.to_f64().is_finite()).unwrap_or(0);
+        let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at].to_f64());
+        let unusable = Box::new(Unusable::find(values, names));
         return Err(CloudError::NonFinite {
             row,
             line: None,
@@ -316,7 +316,7 @@ fn finite<T: Real>(
     }
     let mut kept = RecordMap::default();
     for from in 0..values.len() / dims {
-        if values[from * dims..][..dims].iter().all(|value| value.get().is_finite()) {
+        if values[from * dims..][..dims].iter().all(|value| value.to_f64().is_finite()) {
             values.copy_within(from * dims..(from + 1) * dims, kept.rows() * dims);
             kept.push(from as u32);
         }
@@ -326,7 +326,7 @@ fn finite<T: Real>(
 }
 
 /// Local coordinates, and data to restore the originals if needed.
-fn rounded(
+fn round_to_f32(
     values: Vec<f64>,
     axes: &[Axis],
     records: Option<&RecordMap>,
@@ -341,10 +341,10 @@ fn rounded(
         for (point, row) in points.chunks_exact_mut(dims).zip(values.chunks_exact(dims)) {
             for ((local, &value), axis) in point.iter_mut().zip(row).zip(axes) {
                 *local = unsigned_zero((value - axis.origin) as f32);
-                let stands_for = axis.origin + f64::from(*local);
-                faithful &= stands_for == value;
+                let rounded = axis.origin + f64::from(*local);
+                faithful &= rounded == value;
                 finite &= local.is_finite();
-                far += usize::from(rounding::step(value, stands_for).is_none());
+                far += usize::from(rounding::ulps_between(value, rounded).is_none());
             }
         }
         (faithful, finite, far)

@@ -72,7 +72,7 @@ impl Projection {
     /// # Errors
     /// [`CloudError::Cancelled`] if `progress` asks to stop.
     pub fn random(cloud: &PointCloud, seed: u64, progress: &dyn Progress) -> Result<Self, CloudError> {
-        let watch = Watch::new(cloud, 3, progress);
+        let watch = PassProgress::new(cloud, 3, progress);
         let directions = orthonormal(&random_directions(cloud.dims(), cloud.dims().min(DIRECTIONS), seed));
         let basis: Vec<Vec<f64>> =
             directions.column_iter().map(|direction| direction.iter().copied().collect()).collect();
@@ -96,7 +96,7 @@ impl Projection {
     ) -> Result<Vec<[f32; DIRECTIONS]>, CloudError> {
         let dims = self.mean.len();
         assert_eq!(cloud.dims(), dims, "the cloud must have the projection's number of dimensions");
-        let watch = Watch::new(cloud, 1, progress);
+        let watch = PassProgress::new(cloud, 1, progress);
         let directions = self.directions();
         let mut projected = vec![[0.0; DIRECTIONS]; cloud.len()];
         projected.par_chunks_mut(BATCH).zip(cloud.points().par_chunks(BATCH * dims)).try_for_each(
@@ -159,16 +159,16 @@ fn shares(parts: &[f64], whole: f64) -> Option<Vec<f64>> {
 // Principal components: exact by eigendecomposition, or randomised by subspace iteration.
 
 /// Dimension of the iterated subspace. More than [`DIRECTIONS`], so that these converge faster.
-const TOGETHER: usize = 16;
+const SUBSPACE_DIMS: usize = 16;
 /// Maximum number of passes over the rows.
-const MOST_PASSES: usize = 30;
+const MAX_PASSES: usize = 30;
 /// Convergence threshold: change of an explained variance relative to the largest.
-const STILL: f64 = 1e-6;
+const TOLERANCE: f64 = 1e-6;
 
 /// Eigendecomposition of the covariance matrix.
 fn exact_pca(cloud: &PointCloud, progress: &dyn Progress) -> Result<Projection, CloudError> {
     let dims = cloud.dims();
-    let watch = Watch::new(cloud, 2, progress);
+    let watch = PassProgress::new(cloud, 2, progress);
     let mean = mean(cloud, &watch)?;
     let upper = covariance(cloud, &mean, &watch)?;
     let matrix = DMatrix::from_fn(dims, dims, |row, column| upper[row.min(column) * dims + row.max(column)]);
@@ -181,24 +181,24 @@ fn exact_pca(cloud: &PointCloud, progress: &dyn Progress) -> Result<Projection, 
 /// time.
 fn randomised_pca(cloud: &PointCloud, seed: u64, progress: &dyn Progress) -> Result<Projection, CloudError> {
     let dims = cloud.dims();
-    let watch = Watch::new(cloud, 2 + MOST_PASSES as u64, progress);
+    let watch = PassProgress::new(cloud, 2 + MAX_PASSES as u64, progress);
     let mean = mean(cloud, &watch)?;
     let total = spread(cloud, &mean, &watch)?;
-    let mut subspace = orthonormal(&random_directions(dims, TOGETHER, seed));
+    let mut subspace = orthonormal(&random_directions(dims, SUBSPACE_DIMS, seed));
     let mut before = vec![f64::INFINITY; DIRECTIONS];
     let mut pass = 1;
     loop {
-        let by_row: Vec<[f64; TOGETHER]> =
+        let by_row: Vec<[f64; SUBSPACE_DIMS]> =
             subspace.row_iter().map(|row| std::array::from_fn(|at| row[at])).collect();
         let product =
-            DMatrix::from_row_slice(dims, TOGETHER, &covariance_times(cloud, &mean, &by_row, &watch)?);
+            DMatrix::from_row_slice(dims, SUBSPACE_DIMS, &covariance_times(cloud, &mean, &by_row, &watch)?);
         // Rayleigh–Ritz projection onto the subspace; averaging with the transpose makes it exactly
         // symmetric.
         let within = subspace.transpose() * &product;
         let (spreads, rotation) = descending((&within + within.transpose()) / 2.0);
         let moved =
-            spreads.iter().zip(&before).any(|(now, before)| (now - before).abs() > STILL * spreads[0]);
-        if !moved || pass == MOST_PASSES {
+            spreads.iter().zip(&before).any(|(now, before)| (now - before).abs() > TOLERANCE * spreads[0]);
+        if !moved || pass == MAX_PASSES {
             return Ok(projection(
                 ProjectionKind::RandomisedPca,
                 mean,
@@ -255,13 +255,13 @@ const STRIPS: usize = 16;
 const BLOCK: usize = 256;
 
 /// Reports progress over several passes and checks for cancellation.
-struct Watch<'a> {
+struct PassProgress<'a> {
     progress: &'a dyn Progress,
     done: AtomicU64,
     total: u64,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> PassProgress<'a> {
     /// Expects up to this many passes.
     pub fn new(cloud: &PointCloud, passes: u64, progress: &'a dyn Progress) -> Self {
         Self { progress, done: AtomicU64::new(0), total: cloud.len() as u64 * passes }
@@ -279,7 +279,7 @@ impl<'a> Watch<'a> {
 fn sum(
     cloud: &PointCloud,
     count: usize,
-    watch: &Watch<'_>,
+    watch: &PassProgress<'_>,
     add: impl Fn(&mut [f64], &[f32], &mut Vec<f64>) + Sync,
 ) -> Result<Vec<f64>, CloudError> {
     let dims = cloud.dims();
@@ -306,7 +306,7 @@ fn sum(
 }
 
 /// The mean of each dimension, in local coordinates.
-fn mean(cloud: &PointCloud, watch: &Watch<'_>) -> Result<Vec<f64>, CloudError> {
+fn mean(cloud: &PointCloud, watch: &PassProgress<'_>) -> Result<Vec<f64>, CloudError> {
     let dims = cloud.dims();
     let sums = sum(cloud, dims, watch, |sums, block, _| {
         for row in block.chunks_exact(dims) {
@@ -317,7 +317,7 @@ fn mean(cloud: &PointCloud, watch: &Watch<'_>) -> Result<Vec<f64>, CloudError> {
 }
 
 /// The total variance of all dimensions, times n.
-fn spread(cloud: &PointCloud, mean: &[f64], watch: &Watch<'_>) -> Result<f64, CloudError> {
+fn spread(cloud: &PointCloud, mean: &[f64], watch: &PassProgress<'_>) -> Result<f64, CloudError> {
     let sums = sum(cloud, mean.len(), watch, |sums, block, _| {
         for row in block.chunks_exact(mean.len()) {
             for ((sum, &value), mean) in sums.iter_mut().zip(row).zip(mean) {
@@ -334,7 +334,7 @@ fn spread_along(
     cloud: &PointCloud,
     mean: &[f64],
     basis: &[Vec<f64>],
-    watch: &Watch<'_>,
+    watch: &PassProgress<'_>,
 ) -> Result<Vec<f64>, CloudError> {
     sum(cloud, basis.len(), watch, |sums, block, scratch| {
         centre(block, mean, scratch);
@@ -348,7 +348,7 @@ fn spread_along(
 }
 
 /// The d × d covariance matrix times n, row-major; only the diagonal and the upper triangle.
-fn covariance(cloud: &PointCloud, mean: &[f64], watch: &Watch<'_>) -> Result<Vec<f64>, CloudError> {
+fn covariance(cloud: &PointCloud, mean: &[f64], watch: &PassProgress<'_>) -> Result<Vec<f64>, CloudError> {
     let dims = mean.len();
     sum(cloud, dims * dims, watch, |sums, block, scratch| {
         centre(block, mean, scratch);
@@ -361,7 +361,7 @@ fn covariance_times<const L: usize>(
     cloud: &PointCloud,
     mean: &[f64],
     matrix: &[[f64; L]],
-    watch: &Watch<'_>,
+    watch: &PassProgress<'_>,
 ) -> Result<Vec<f64>, CloudError> {
     sum(cloud, mean.len() * L, watch, |sums, block, scratch| {
         centre(block, mean, scratch);

@@ -16,7 +16,7 @@ pub struct Span {
     pub min: f64,
     /// The largest value; −∞ if there are none.
     pub max: f64,
-    moved: f64,
+    max_error: f64,
 }
 
 /// Number of values that a thread processes at a time: whole rows of `dims`, enough to amortise the overhead.
@@ -26,34 +26,35 @@ pub fn chunk_len(dims: usize) -> usize {
 
 /// The span of each of `dims` axes of row-major finite values.
 pub fn spans<T: Real>(values: &[T], dims: usize) -> Vec<Span> {
-    let none = || vec![Span { min: f64::INFINITY, max: f64::NEG_INFINITY, moved: 0.0 }; dims];
+    let none = || vec![Span { min: f64::INFINITY, max: f64::NEG_INFINITY, max_error: 0.0 }; dims];
     let of_chunk = |mut spans: Vec<Span>, chunk: &[T]| {
         for row in chunk.chunks_exact(dims) {
-            for (span, value) in spans.iter_mut().zip(row.iter().map(|value| value.get())) {
-                span.take_in(Span { min: value, max: value, moved: (f64::from(value as f32) - value).abs() });
+            for (span, value) in spans.iter_mut().zip(row.iter().map(|value| value.to_f64())) {
+                let max_error = (f64::from(value as f32) - value).abs();
+                span.include(Span { min: value, max: value, max_error });
             }
         }
         spans
     };
     let both = |mut spans: Vec<Span>, more: Vec<Span>| {
-        spans.iter_mut().zip(more).for_each(|(span, more)| span.take_in(more));
+        spans.iter_mut().zip(more).for_each(|(span, more)| span.include(more));
         spans
     };
     values.par_chunks(chunk_len(dims)).fold(none, of_chunk).reduce(none, both)
 }
 
 impl Span {
-    fn take_in(&mut self, other: Self) {
+    fn include(&mut self, other: Self) {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        self.moved = self.moved.max(other.moved);
+        self.max_error = self.max_error.max(other.max_error);
     }
 
     /// The origin to subtract before rounding: the f64 midpoint of the axis if rounding without it would move
     /// a value by more than 2⁻²⁴ of the axis's extent, else 0. An empty axis gives 0.
     pub fn origin(self) -> f64 {
-        let Self { min, max, moved } = self;
-        if min > max || moved <= (max - min) * 2f64.powi(-24) {
+        let Self { min, max, max_error } = self;
+        if min > max || max_error <= (max - min) * 2f64.powi(-24) {
             return 0.0;
         }
         // Halved first: the sum of two large values may overflow.
@@ -87,19 +88,19 @@ pub enum Exact {
 const CHUNK: usize = 1 << 16;
 
 /// Marks a value that is stored in the list of exceptions.
-const FAR: i32 = i32::MIN;
+const EXCEPTION: i32 = i32::MIN;
 
 /// Whether the list of exceptions is short enough to be worth it.
-fn few(far: usize, values: usize) -> bool {
+fn is_short(far: usize, values: usize) -> bool {
     far < values / 64 + 16
 }
 
 impl Exact {
-    /// Packs the original values. `far` of them have no [step] from `stands_for`, the rounded value at the
-    /// same index.
-    pub fn new(mut values: Vec<f64>, far: usize, stands_for: impl Fn(usize) -> f64 + Sync) -> Self {
+    /// Packs the original values. `rounded` is the rounded value at an index; for `far` of them,
+    /// [`ulps_between`] is `None`.
+    pub fn new(mut values: Vec<f64>, far: usize, rounded: impl Fn(usize) -> f64 + Sync) -> Self {
         let count = values.len();
-        if !few(far, count) {
+        if !is_short(far, count) {
             return Self::Whole(values);
         }
         let words: &mut [i32] = bytemuck::cast_slice_mut(&mut values);
@@ -110,9 +111,9 @@ impl Exact {
                 // A step is half as long as a value, so no value is overwritten before it is read.
                 let value: f64 = bytemuck::cast([words[2 * at], words[2 * at + 1]]);
                 let index = chunk * CHUNK + at;
-                words[at] = step(value, stands_for(index)).unwrap_or_else(|| {
+                words[at] = ulps_between(value, rounded(index)).unwrap_or_else(|| {
                     far.push((index as u64, value));
-                    FAR
+                    EXCEPTION
                 });
             }
             far
@@ -128,25 +129,23 @@ impl Exact {
     }
 
     /// The original value at an index, given the rounded one.
-    pub fn value(&self, at: usize, stands_for: f64) -> f64 {
+    pub fn value(&self, at: usize, rounded: f64) -> f64 {
         match self {
             Self::Whole(values) => values[at],
             Self::Steps { steps, far } => match bytemuck::cast_slice::<f64, i32>(steps)[at] {
-                FAR => far
+                EXCEPTION => far
                     .binary_search_by_key(&(at as u64), |&(index, _)| index)
                     .map_or(f64::NAN, |found| far[found].1),
-                step => {
-                    f64::from_bits(ordered(ordered(stands_for.to_bits() as i64) + i64::from(step)) as u64)
-                }
+                step => f64::from_bits(ordered(ordered(rounded.to_bits() as i64) + i64::from(step)) as u64),
             },
         }
     }
 }
 
 /// Ulps from the rounded value to the original; `None` if they do not fit an i32.
-pub fn step(value: f64, stands_for: f64) -> Option<i32> {
-    let [value, stands_for] = [value, stands_for].map(|value| ordered(value.to_bits() as i64));
-    value.checked_sub(stands_for).and_then(|step| i32::try_from(step).ok()).filter(|&step| step != FAR)
+pub fn ulps_between(value: f64, rounded: f64) -> Option<i32> {
+    let [value, rounded] = [value, rounded].map(|value| ordered(value.to_bits() as i64));
+    value.checked_sub(rounded).and_then(|step| i32::try_from(step).ok()).filter(|&step| step != EXCEPTION)
 }
 
 /// Maps the bits of a double to an integer of the same order; its own inverse.
@@ -195,7 +194,7 @@ mod tests {
                 (column().fold(f64::INFINITY, f64::min), column().fold(f64::NEG_INFINITY, f64::max))
             );
             assert_eq!(
-                span.moved,
+                span.max_error,
                 column().map(|value| (f64::from(value as f32) - value).abs()).fold(0.0, f64::max)
             );
         }
@@ -204,12 +203,12 @@ mod tests {
 
     fn check(values: &[f64], origin: f64) {
         let local: Vec<f32> = values.iter().map(|value| (value - origin) as f32).collect();
-        let stands_for = |at: usize| origin + f64::from(local[at]);
+        let rounded = |at: usize| origin + f64::from(local[at]);
         let far =
-            values.iter().enumerate().filter(|&(at, &value)| step(value, stands_for(at)).is_none()).count();
-        let exact = Exact::new(values.to_vec(), far, stands_for);
+            values.iter().enumerate().filter(|&(at, &v)| ulps_between(v, rounded(at)).is_none()).count();
+        let exact = Exact::new(values.to_vec(), far, rounded);
         for (at, value) in values.iter().enumerate() {
-            assert_eq!(exact.value(at, stands_for(at)).to_bits(), value.to_bits(), "{value} about {origin}");
+            assert_eq!(exact.value(at, rounded(at)).to_bits(), value.to_bits(), "{value} about {origin}");
         }
     }
 

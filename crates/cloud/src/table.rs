@@ -95,27 +95,27 @@ impl std::str::FromStr for ColumnChoice {
 /// The element type of stored values.
 pub(super) trait Real: Copy + Send + Sync + Default + 'static {
     /// Converts from an f64 that the type represents exactly.
-    fn of(value: f64) -> Self;
+    fn from_f64(value: f64) -> Self;
     /// Converts to f64, without rounding.
-    fn get(self) -> f64;
+    fn to_f64(self) -> f64;
 }
 
 impl Real for f32 {
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value as Self
     }
 
-    fn get(self) -> f64 {
+    fn to_f64(self) -> f64 {
         self.into()
     }
 }
 
 impl Real for f64 {
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value
     }
 
-    fn get(self) -> f64 {
+    fn to_f64(self) -> f64 {
         self
     }
 }
@@ -161,7 +161,7 @@ impl Values {
     /// # Panics
     /// If the index is out of bounds.
     pub fn get(&self, at: usize) -> f64 {
-        with_values!(self, values => values[at].get())
+        with_values!(self, values => values[at].to_f64())
     }
 
     /// All values in order, widened to f64.

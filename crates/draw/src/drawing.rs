@@ -27,7 +27,7 @@ pub struct Drawing {
     /// Width and height of the picture, in points.
     pub size: [f32; 2],
     /// The smallest type that is drawn, in points.
-    pub least: f32,
+    pub min_type: f32,
     /// Shapes from back to front.
     pub shapes: Vec<Shape>,
 }

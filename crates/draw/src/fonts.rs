@@ -49,7 +49,7 @@ pub fn weight(font: Font) -> u16 {
 }
 
 /// Maximum number of cached text widths.
-const REMEMBERED: usize = 1 << 12;
+const MAX_CACHED_WIDTHS: usize = 1 << 12;
 
 thread_local! {
     /// Widths at font size 1. Consecutive frames have nearly the same text, and shaping takes longer than
@@ -64,7 +64,7 @@ pub fn width(font: Font, size: f32, text: &str) -> f32 {
         if let Some(one) = widths.get(&key) {
             return one * size;
         }
-        if widths.len() >= REMEMBERED {
+        if widths.len() >= MAX_CACHED_WIDTHS {
             widths.clear();
         }
         let one = shape(text, font).1;
@@ -74,18 +74,18 @@ pub fn width(font: Font, size: f32, text: &str) -> f32 {
 }
 
 /// The vertical metrics of a font.
-pub fn line(font: Font) -> LineMetrics {
-    FACES[first(font)].line
+pub fn line_metrics(font: Font) -> LineMetrics {
+    FACES[face_index(font)].line
 }
 
 /// The left end of a text's baseline, from its anchor (see [`crate::Shape::Text`]) and its width.
 pub fn baseline_start(at: Point, anchor: [f32; 2], font: Font, size: f32, width: f32) -> Point {
-    let line = line(font);
+    let line = line_metrics(font);
     [at[0] - anchor[0] * width, at[1] + (line.ascent - anchor[1] * line.height) * size]
 }
 
 /// Whether the fonts have a character; a missing one would be drawn as an empty box.
-pub fn has(character: char) -> bool {
+pub fn has_glyph(character: char) -> bool {
     FACES.iter().any(|face| face.has(character))
 }
 
@@ -123,7 +123,7 @@ pub fn shape(text: &str, font: Font) -> (Vec<Glyph>, f32) {
     (glyphs, pen)
 }
 
-fn first(font: Font) -> usize {
+fn face_index(font: Font) -> usize {
     match font {
         Font::Sans => 0,
         Font::Mono => 1,
@@ -132,12 +132,12 @@ fn first(font: Font) -> usize {
 
 /// The font that draws a character of a text: the text's own font, or the other one.
 pub fn font_of(character: char, font: Font) -> Font {
-    if face_of(character, font) == first(Font::Mono) { Font::Mono } else { Font::Sans }
+    if face_of(character, font) == face_index(Font::Mono) { Font::Mono } else { Font::Sans }
 }
 
 /// The font's own face if it has the character, otherwise the other one if that has it.
 fn face_of(character: char, font: Font) -> usize {
-    let first = first(font);
+    let first = face_index(font);
     if !FACES[first].has(character) && FACES[1 - first].has(character) { 1 - first } else { first }
 }
 
@@ -270,7 +270,7 @@ impl FontSubsets {
 }
 
 /// Tables to copy. Kerning and ligatures are not needed: SVGs give the length of each text.
-const COPIED: [&[u8; 4]; 11] =
+const COPIED_TABLES: [&[u8; 4]; 11] =
     [b"OS/2", b"cmap", b"cvt ", b"fpgm", b"gasp", b"head", b"hhea", b"hmtx", b"maxp", b"name", b"prep"];
 
 /// A font reduced to the outlines of some characters. Glyphs keep their numbers.
@@ -309,16 +309,17 @@ fn subset(data: &[u8], characters: &BTreeSet<char>) -> Result<Vec<u8>, ReadError
         .collect();
     // Version 3: without names of glyphs.
     let post = [0, 3, 0, 0].into_iter().chain([0; 28]).collect();
-    let copied =
-        COPIED.iter().filter_map(|&tag| Some((*tag, font.table_data(Tag::new(tag))?.as_bytes().to_vec())));
+    let copied = COPIED_TABLES
+        .iter()
+        .filter_map(|&tag| Some((*tag, font.table_data(Tag::new(tag))?.as_bytes().to_vec())));
     let mut tables: Vec<([u8; 4], Vec<u8>)> =
         copied.chain([(*b"glyf", shapes), (*b"loca", offsets), (*b"post", post)]).collect();
     tables.sort_by_key(|(tag, _)| *tag);
-    Ok(file_of(&tables))
+    Ok(font_file(&tables))
 }
 
 /// Assembles a font file from its tables.
-fn file_of(tables: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
+fn font_file(tables: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
     let count = tables.len() as u16;
     let power = count.ilog2() as u16;
     let range = 16 << power;
@@ -364,14 +365,15 @@ mod tests {
         // Digits have equal widths in the proportional font too, so that numbers align in columns.
         let digits: Vec<f32> = ('0'..='9').map(|digit| width(Font::Sans, 10.0, &digit.to_string())).collect();
         assert!(digits.iter().all(|digit| *digit == digits[0]), "{digits:?}");
-        assert!(line(Font::Sans).ascent < line(Font::Sans).height && line(Font::Mono).height > 1.0);
+        let [sans, mono] = [Font::Sans, Font::Mono].map(line_metrics);
+        assert!(sans.ascent < sans.height && mono.height > 1.0);
     }
 
     #[test]
     fn missing_glyphs_fall_back_to_the_other_font() {
         let (glyphs, _) = shape("k \u{2264} \u{221e} a\u{221a}b\u{2190}", Font::Sans);
         assert!(glyphs.iter().all(|glyph| glyph.id != GlyphId::NOTDEF));
-        assert!(!has('\u{4e00}') && !has('\u{2713}'));
+        assert!(!has_glyph('\u{4e00}') && !has_glyph('\u{2713}'));
     }
 
     #[derive(Default)]

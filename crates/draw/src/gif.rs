@@ -13,7 +13,7 @@ use crate::palette::{Palette, Rgb};
 const UNCHANGED: u8 = 0;
 
 /// Number of colours that are included exactly, because they fill most of the picture.
-const FIELDS: usize = 96;
+const EXACT_COLORS: usize = 96;
 
 /// A GIF palette: 255 colours, and a transparent one for unchanged pixels.
 pub struct Colors {
@@ -32,7 +32,7 @@ impl Colors {
                 *counts.entry([run[0][0], run[0][1], run[0][2]]).or_default() += run.len() as u64;
             }
         }
-        let meant = [
+        let theme_colors = [
             palette.canvas,
             palette.panel,
             palette.field,
@@ -51,7 +51,7 @@ impl Colors {
             palette.theory,
         ];
         let mut table = vec![[0, 0, 0]];
-        for Rgb(red, green, blue) in meant {
+        for Rgb(red, green, blue) in theme_colors {
             let color = [red, green, blue];
             if counts.contains_key(&color) && !table[1..].contains(&color) {
                 table.push(color);
@@ -62,7 +62,7 @@ impl Colors {
         // Fill colours exactly; then a few colours of each hue, distant ones first, before shades of existing
         // ones.
         let apart = [64, 40, 24, 14, 8, 4, 1].map(|apart| (apart, frequent.len()));
-        for (apart, first) in [(3, FIELDS.min(frequent.len()))].into_iter().chain(apart) {
+        for (apart, first) in [(3, EXACT_COLORS.min(frequent.len()))].into_iter().chain(apart) {
             for &(color, _) in &frequent[..first] {
                 if table.len() < 256
                     && table[1..].iter().all(|&other| distance(color, other) >= apart * apart)
@@ -100,8 +100,9 @@ impl<W: Write> Animation<W> {
     /// # Errors
     /// I/O errors of the writer.
     pub fn new(out: W, [width, height]: [u16; 2], colors: Colors) -> io::Result<Self> {
-        let mut encoder = Encoder::new(out, width, height, colors.table.as_flattened()).map_err(failed)?;
-        encoder.set_repeat(Repeat::Infinite).map_err(failed)?;
+        let mut encoder =
+            Encoder::new(out, width, height, colors.table.as_flattened()).map_err(to_io_error)?;
+        encoder.set_repeat(Repeat::Infinite).map_err(to_io_error)?;
         Ok(Self { encoder, colors, last: None })
     }
 
@@ -140,7 +141,7 @@ impl<W: Write> Animation<W> {
             ..Frame::default()
         };
         self.last = Some(picture);
-        self.encoder.write_frame(&frame).map_err(failed)
+        self.encoder.write_frame(&frame).map_err(to_io_error)
     }
 
     /// Writes the trailer and flushes.
@@ -148,7 +149,7 @@ impl<W: Write> Animation<W> {
     /// # Errors
     /// I/O errors of the writer.
     pub fn finish(self) -> io::Result<()> {
-        self.encoder.into_inner().map_err(failed)?.flush()
+        self.encoder.into_inner().map_err(to_io_error)?.flush()
     }
 }
 
@@ -166,7 +167,7 @@ fn bounds(width: usize, height: usize, changed: &dyn Fn(usize) -> bool) -> ([usi
     if top == height { ([0, 0], [1, 1]) } else { ([left, top], [right + 1 - left, bottom + 1 - top]) }
 }
 
-fn failed(error: EncodingError) -> io::Error {
+fn to_io_error(error: EncodingError) -> io::Error {
     match error {
         EncodingError::Io(error) => error,
         other => io::Error::other(other),
@@ -182,12 +183,12 @@ mod tests {
     use crate::drawing::{Area, Ink, Shape};
     use crate::palette::{DARK, LIGHT};
     use crate::raster::raster;
-    use crate::testing::everything;
+    use crate::testing::all_shapes;
 
     #[test]
     fn gif_frames_and_delays_round_trip() {
         for palette in [&LIGHT, &DARK] {
-            let mut scene = everything();
+            let mut scene = all_shapes();
             let first = raster(&scene, palette, 1.0).unwrap();
             let area = Area { x: 150.0, y: 30.0, width: 20.0, height: 10.0 };
             scene.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Query.into()), line: None });

@@ -7,10 +7,10 @@ pub use super::fonts::width;
 pub const ROW: f32 = 1.3;
 
 /// Minimum scale to which text shrinks before it is truncated.
-const SHRINK: f32 = 0.72;
+const MIN_SCALE: f32 = 0.72;
 
 /// Type down to this fraction of the minimum is drawn at the minimum size: the space around it suffices.
-const STRETCH: f32 = 0.85;
+const ENLARGED_FROM: f32 = 0.85;
 
 /// Font, size and colour of a text.
 #[derive(Clone, Copy)]
@@ -103,12 +103,12 @@ impl Area {
 }
 
 /// The font size at which a text fits a width, within limits, and the text, truncated if necessary.
-pub fn fit(text: &str, style: Style, least: f32, room: f32) -> (f32, String) {
+pub fn fit(text: &str, style: Style, min_size: f32, room: f32) -> (f32, String) {
     let full = width(style.font, style.size, text);
     if full <= room {
         return (style.size, text.to_owned());
     }
-    let size = (style.size * (room / full).max(SHRINK)).max(least).min(style.size);
+    let size = (style.size * (room / full).max(MIN_SCALE)).max(min_size).min(style.size);
     if width(style.font, size, text) <= room * 1.001 {
         return (size, text.to_owned());
     }
@@ -158,8 +158,8 @@ impl Drawing {
     /// Adds a text, unless it is empty or would not fit at the minimum type size.
     pub fn text(&mut self, at: Point, anchor: [f32; 2], style: Style, text: impl Into<String>) {
         let text = text.into();
-        if !text.is_empty() && style.size >= self.least * STRETCH {
-            let size = style.size.max(self.least);
+        if !text.is_empty() && style.size >= self.min_type * ENLARGED_FROM {
+            let size = style.size.max(self.min_type);
             self.shapes.push(Shape::Text { at, anchor, size, font: style.font, paint: style.paint, text });
         }
     }
@@ -167,8 +167,8 @@ impl Drawing {
     /// Adds text, vertically centred in an area and aligned left (0), centre (0.5) or right (1), shrunk or
     /// truncated to fit. Returns its width.
     pub fn label(&mut self, room: Area, side: f32, style: Style, text: &str) -> f32 {
-        let style = Style { size: style.size.min(room.height / ROW).max(self.least), ..style };
-        let (size, text) = fit(text, style, self.least, room.width);
+        let style = Style { size: style.size.min(room.height / ROW).max(self.min_type), ..style };
+        let (size, text) = fit(text, style, self.min_type, room.width);
         let wide = width(style.font, size, &text);
         self.text(
             [room.x + room.width * side, room.y + room.height / 2.0],
@@ -198,7 +198,7 @@ impl Drawing {
     }
 
     /// Adds an arrowhead with its tip at a point, in a direction.
-    pub fn head(&mut self, tip: Point, direction: Point, size: f32, paint: impl Into<Paint>) {
+    pub fn arrowhead(&mut self, tip: Point, direction: Point, size: f32, paint: impl Into<Paint>) {
         let length = direction[0].hypot(direction[1]).max(1e-6);
         let [dx, dy] = [direction[0] / length * size, direction[1] / length * size];
         let back = [tip[0] - dx, tip[1] - dy];
@@ -208,7 +208,7 @@ impl Drawing {
     }
 
     /// Adds a tick or a cross, in a square.
-    pub fn verdict(&mut self, at: Point, size: f32, holds: bool) {
+    pub fn tick_or_cross(&mut self, at: Point, size: f32, holds: bool) {
         let point = |x: f32, y: f32| [at[0] + x * size, at[1] + y * size];
         let width = (size * 0.16).max(1.2);
         if holds {
@@ -225,13 +225,13 @@ impl Drawing {
 
 /// Points on a parabola over a span, from left to right.
 pub fn arc(from: Point, to: Point, rise: f32) -> Vec<Point> {
-    const PIECES: usize = 16;
+    const SEGMENTS: usize = 16;
     let point = |at: usize| {
-        let t = at as f32 / PIECES as f32;
+        let t = at as f32 / SEGMENTS as f32;
         let lift = 4.0 * t * (1.0 - t) * rise;
         [from[0] + (to[0] - from[0]) * t, from[1] + (to[1] - from[1]) * t - lift]
     };
-    (0..=PIECES).map(point).collect()
+    (0..=SEGMENTS).map(point).collect()
 }
 
 // Round numbers along an axis.
@@ -270,15 +270,21 @@ pub fn log_ticks(min: f64, max: f64, most: usize) -> Vec<f64> {
         return Vec::new();
     }
     let (first, last) = (min.log10().floor() as i32, max.log10().ceil() as i32);
-    let of = |factors: &[f64], every: usize| -> Vec<f64> {
+    let ticks = |factors: &[f64], every: usize| -> Vec<f64> {
         let decades = (first..=last).step_by(every);
         decades
             .flat_map(|decade| factors.iter().map(move |factor| factor * 10f64.powi(decade)))
             .filter(|value| (min..=max).contains(value))
             .collect()
     };
-    let fine = [of(&[1.0, 2.0, 5.0], 1), of(&[1.0, 3.0], 1), of(&[1.0], 1), of(&[1.0], 2), of(&[1.0], 5)];
-    fine.into_iter().find(|ticks| ticks.len() <= most).unwrap_or_default()
+    let finest_first = [
+        ticks(&[1.0, 2.0, 5.0], 1),
+        ticks(&[1.0, 3.0], 1),
+        ticks(&[1.0], 1),
+        ticks(&[1.0], 2),
+        ticks(&[1.0], 5),
+    ];
+    finest_first.into_iter().find(|ticks| ticks.len() <= most).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -116,18 +116,19 @@ impl Painter<'_> {
                     self.path(PathBuilder::from_circle(x, y, *radius), *fill, *line);
                 }
             }
-            Shape::Path { points, line } => self.path(through(points, false), None, Some(*line)),
-            Shape::Polygon { corners, fill } => self.path(through(corners, true), Some(*fill), None),
+            Shape::Path { points, line } => self.path(polyline(points, false), None, Some(*line)),
+            Shape::Polygon { corners, fill } => self.path(polyline(corners, true), Some(*fill), None),
             Shape::Text { at, anchor, size, font, paint, text } => {
                 let (glyphs, width) = fonts::shape(text, *font);
-                let [left, feet] = fonts::baseline_start(*at, *anchor, *font, *size, width * size);
+                let [left, baseline] = fonts::baseline_start(*at, *anchor, *font, *size, width * size);
                 // Baselines are on whole pixels, so that all letters of a line are equally sharp.
-                let feet = (feet * self.scale).round();
+                let baseline = (baseline * self.scale).round();
                 let brush = self.brush(*paint);
                 let large = size * self.scale;
                 for glyph in glyphs {
                     if let Some(outline) = glyph.outline() {
-                        let [x, y] = [left * self.scale + glyph.at[0] * large, feet - glyph.at[1] * large];
+                        let x = left * self.scale + glyph.at[0] * large;
+                        let y = baseline - glyph.at[1] * large;
                         let transform = Transform::from_row(large, 0.0, 0.0, -large, x, y);
                         self.fill(outline, &brush, transform);
                     }
@@ -205,7 +206,7 @@ fn rect(area: Area, round: f32) -> Option<Path> {
     path.finish()
 }
 
-fn through(points: &[Point], closed: bool) -> Option<Path> {
+fn polyline(points: &[Point], closed: bool) -> Option<Path> {
     let (&[x, y], rest) = points.split_first()?;
     let mut path = PathBuilder::new();
     path.move_to(x, y);
@@ -223,7 +224,7 @@ mod tests {
     use super::*;
     use crate::drawing::{Font, Ink};
     use crate::palette::{DARK, LIGHT};
-    use crate::testing::everything;
+    use crate::testing::all_shapes;
 
     fn at(image: &RgbaImage, x: u32, y: u32) -> Rgb {
         let [red, green, blue, alpha] = image.get_pixel(x, y).0;
@@ -234,7 +235,7 @@ mod tests {
     #[test]
     fn shapes_are_drawn_at_their_coordinates() {
         for palette in [&LIGHT, &DARK] {
-            let image = raster(&everything(), palette, 2.0).unwrap();
+            let image = raster(&all_shapes(), palette, 2.0).unwrap();
             assert_eq!(image.dimensions(), (400, 240));
             assert_eq!(at(&image, 60, 50), palette.field);
             assert_eq!(at(&image, 60, 20), palette.buffer);

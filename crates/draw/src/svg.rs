@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
             Shape::Rect { area, round, fill, line } => {
                 let style = self.style(*fill, *line);
                 let round = if *round > 0.0 { format!(" rx=\"{}\"", short(*round)) } else { String::new() };
-                let _ = writeln!(self.out, "<rect{}{round} style=\"{style}\"/>", corners(*area));
+                let _ = writeln!(self.out, "<rect{}{round} style=\"{style}\"/>", rect_attributes(*area));
             }
             Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
                 // One path of zero-length segments with round caps: much smaller than one circle element per
@@ -100,7 +100,7 @@ impl<'a> Writer<'a> {
                 let _ = writeln!(
                     self.out,
                     "<polyline points=\"{}\" style=\"{}\"/>",
-                    list(points),
+                    point_list(points),
                     self.style(None, Some(*line))
                 );
             }
@@ -118,7 +118,7 @@ impl<'a> Writer<'a> {
                     let _ = writeln!(
                         self.out,
                         "<clipPath id=\"{name}\"><rect{}/></clipPath>\n<g clip-path=\"url(#{name})\">",
-                        corners(*area)
+                        rect_attributes(*area)
                     );
                     self.clipped = true;
                 }
@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
         let _ = writeln!(
             self.out,
             "<polygon points=\"{}\" style=\"{}\"/>",
-            list(corners),
+            point_list(corners),
             self.style(fill, line)
         );
     }
@@ -157,7 +157,7 @@ impl<'a> Writer<'a> {
         let _ = writeln!(
             self.out,
             "<image{} href=\"data:image/png;base64,{}\"/>",
-            corners(area),
+            rect_attributes(area),
             BASE64_STANDARD.encode(png)
         );
     }
@@ -246,16 +246,16 @@ pub fn style(fill: Option<Paint>, line: Option<Line>, color: &dyn Fn(Ink) -> Str
     style
 }
 
-fn opacity(what: &str, paint: Paint) -> String {
-    if paint.opacity >= 1.0 { String::new() } else { format!(";{what}-opacity:{}", short(paint.opacity)) }
+fn opacity(property: &str, paint: Paint) -> String {
+    if paint.opacity >= 1.0 { String::new() } else { format!(";{property}-opacity:{}", short(paint.opacity)) }
 }
 
-fn corners(area: Area) -> String {
+fn rect_attributes(area: Area) -> String {
     let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(short);
     format!(" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"")
 }
 
-fn list(points: &[Point]) -> String {
+fn point_list(points: &[Point]) -> String {
     points.iter().map(|&[x, y]| format!("{},{}", short(x), short(y))).collect::<Vec<_>>().join(" ")
 }
 
@@ -326,14 +326,14 @@ mod tests {
     use super::*;
     use crate::palette::{DARK, HIGH_CONTRAST, LIGHT};
     use crate::raster::raster;
-    use crate::testing::{differing, everything};
+    use crate::testing::{all_shapes, count_differing};
 
     #[test]
     fn svg_matches_the_raster_in_another_renderer() {
         for palette in [&LIGHT, &DARK, &HIGH_CONTRAST] {
-            let text = svg(&everything(), palette);
-            let ours = raster(&everything(), palette, 2.0).unwrap();
-            let far = differing(&text, &ours, 2.0);
+            let text = svg(&all_shapes(), palette);
+            let ours = raster(&all_shapes(), palette, 2.0).unwrap();
+            let far = count_differing(&text, &ours, 2.0);
             // Baselines are on whole pixels in our picture, but not in the other renderer's.
             assert!(far < ours.as_raw().len() / 100, "{far} of {} values differ", ours.as_raw().len());
         }
@@ -341,14 +341,14 @@ mod tests {
 
     #[test]
     fn svg_text_is_escaped() {
-        let text = svg(&everything(), &LIGHT);
+        let text = svg(&all_shapes(), &LIGHT);
         assert!(text.contains(">k \u{2264} 8 &amp; a &lt; b</text>"), "{text}");
         assert_eq!(escaped("a\"b\u{1}"), "a&quot;b\u{fffd}");
     }
 
     #[test]
     fn colours_may_be_css_variables_and_ids_are_prefixed() {
-        let text = element(&everything(), "s3-", &|ink| format!("var(--{ink:?})"));
+        let text = element(&all_shapes(), "s3-", &|ink| format!("var(--{ink:?})"));
         assert!(
             text.contains("fill:var(--Canvas)")
                 && text.contains("id=\"s3-clip1\"")

@@ -9,7 +9,7 @@ use resvg::{tiny_skia, usvg};
 use crate::drawing::{Area, Drawing, Font, Ink, Line, Paint, Shape};
 
 /// Every kind of shape.
-pub fn everything() -> Drawing {
+pub fn all_shapes() -> Drawing {
     let mut drawing = Drawing::new(200.0, 120.0);
     let area = |x, y, width, height| Area { x, y, width, height };
     let line = |ink: Ink, dash| Line { paint: ink.into(), width: 2.0, dash };
@@ -74,7 +74,7 @@ pub fn everything() -> Drawing {
 ///
 /// # Panics
 /// If the SVG cannot be read, or has a different size.
-pub fn differing(svg: &str, picture: &RgbaImage, scale: f32) -> usize {
+pub fn count_differing(svg: &str, picture: &RgbaImage, scale: f32) -> usize {
     let mut options = usvg::Options::default();
     let fonts = Arc::make_mut(&mut options.fontdb);
     fonts.load_font_data(UBUNTU_LIGHT.to_vec());

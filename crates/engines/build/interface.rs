@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 ///
 /// # Errors
 /// The first line that is not supported.
-pub fn rust_of(header: &str, name: &str) -> Result<String, String> {
+pub fn to_rust(header: &str, name: &str) -> Result<String, String> {
     let (mut rust, mut doc, mut item) = (String::new(), String::new(), None::<Struct>);
     let mut plain: Vec<String> = Vec::new();
     let mut unfinished = String::new();
@@ -194,7 +194,7 @@ mod tests {
         let header = "#pragma once\n\nnamespace warpscope::a {\n\n// Of a tile.\nconstexpr unsigned ROWS = \
                       128;  // at most\nenum Kind : unsigned {\n    ONE = 1, TWO\n};\n#define \
                       WARPSCOPE_A_ENTRY(K, BUILD) a_k##K##_##BUILD\n#define WARPSCOPE_B b\n}  // namespace\n";
-        let rust = rust_of(header, "a").unwrap();
+        let rust = to_rust(header, "a").unwrap();
         assert!(rust.contains("/// Of a tile.\n/// at most\npub const ROWS: u32 = 128;\n"), "{rust}");
         assert!(
             rust.contains("pub mod kind { pub const ONE: u32 = 1; pub const TWO: u32 = 2; }\n"),
@@ -211,12 +211,12 @@ mod tests {
     fn struct_members_keep_their_order() {
         let header = "struct A {\n    const float* rows;  // n x d\n    unsigned n;\n    B b;\n    C \
                       forms[4];\n    double scale;\n\n    int f() const { return 1; }\n};\n";
-        let rust = rust_of(header, "a").unwrap();
+        let rust = to_rust(header, "a").unwrap();
         let members = "/// n x d\npub rows: CUdeviceptr,\npub n: u32,\npub b: B,\npub forms: [C; 4],\npub \
                        scale: f64,\n}";
         assert!(rust.contains(members) && rust.contains("#[repr(C)]") && !rust.contains("Eq, "), "{rust}");
         let nested =
-            rust_of("struct A {\n    unsigned a;\n};\nstruct B {\n    A all[2];\n};\n", "a").unwrap();
+            to_rust("struct A {\n    unsigned a;\n};\nstruct B {\n    A all[2];\n};\n", "a").unwrap();
         assert_eq!(nested.matches("bytemuck::Pod").count(), 2, "{nested}");
     }
 
@@ -231,7 +231,7 @@ mod tests {
             "using A = B;",
             "struct A {\n    short a : 3;\n};",
         ] {
-            assert!(rust_of(line, "a").is_err(), "{line}");
+            assert!(to_rust(line, "a").is_err(), "{line}");
         }
     }
 }

@@ -23,7 +23,7 @@ pub trait Searcher {
     type Visits: Clone + Default + Send;
 
     /// Queries that keep a thread busy; sets the size of the first chunk.
-    fn per_thread(&self) -> usize;
+    fn queries_per_thread(&self) -> usize;
 
     /// Answers a range of queries.
     fn search(
@@ -111,7 +111,7 @@ impl<S: Searcher> Search for CpuSearch<'_, S> {
     }
 
     fn first_chunk(&self) -> usize {
-        (rayon::current_num_threads() * self.searcher.per_thread()).min(self.problem.q())
+        (rayon::current_num_threads() * self.searcher.queries_per_thread()).min(self.problem.q())
     }
 
     fn chunk_ms(&self) -> f64 {
@@ -253,12 +253,12 @@ pub fn prepared_if<T: Any + Send + Sync>(
     Ok(Some((made, Some((phase, start.elapsed().as_secs_f64() * 1e3)))))
 }
 
-/// Points per group.
-/// Bytes of what is counted of all queries, one `V` each.
+/// Bytes of the counts of all queries, one `V` each.
 pub fn counts_bytes<V>(problem: &Problem) -> u64 {
     (size_of::<V>() * problem.q()) as u64
 }
 
+/// Points per group.
 pub const GROUP: usize = 32;
 
 /// A problem's points in groups, which several engines share.
@@ -426,7 +426,7 @@ mod tests {
     impl Searcher for Idle {
         type Visits = ();
 
-        fn per_thread(&self) -> usize {
+        fn queries_per_thread(&self) -> usize {
             1
         }
 

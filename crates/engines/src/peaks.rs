@@ -28,7 +28,7 @@ const FEW_ROUNDS: u32 = 16;
 const TRIALS: usize = 6;
 
 /// Bytes to read: many times the size of a cache.
-const MOST_BYTES: usize = if cfg!(debug_assertions) { 1 << 16 } else { 256 << 20 };
+const MAX_BYTES: usize = if cfg!(debug_assertions) { 1 << 16 } else { 256 << 20 };
 
 /// Bytes that a thread reads per work item.
 const PIECE: usize = 64 << 10;
@@ -40,13 +40,13 @@ const PIECE: usize = 64 << 10;
 /// On a GPU, those of opening an engine there and of running it. On the CPU, none.
 pub fn measure(device: DeviceId, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, EngineError> {
     match device {
-        DeviceId::Cpu => Ok(of_processor(go_on)),
+        DeviceId::Cpu => Ok(measure_processor(go_on)),
         DeviceId::Gpu(_) => cuda::peaks(device, go_on),
     }
 }
 
 /// Measures the CPU with all threads of the pool; `None` if cancelled by `go_on`.
-fn of_processor(go_on: &mut dyn FnMut() -> bool) -> Option<Peaks> {
+fn measure_processor(go_on: &mut dyn FnMut() -> bool) -> Option<Peaks> {
     let threads = rayon::current_num_threads() as f64;
     let mut fp32_per_second = 0.0;
     for _ in 0..TRIALS {
@@ -63,7 +63,7 @@ fn of_processor(go_on: &mut dyn FnMut() -> bool) -> Option<Peaks> {
             fp32_per_second = f64::max(fp32_per_second, instructions / seconds);
         }
     }
-    let bytes = MOST_BYTES.min((memory::available().unwrap_or(u64::MAX) / 8) as usize);
+    let bytes = MAX_BYTES.min((memory::available().unwrap_or(u64::MAX) / 8) as usize);
     // Write the pages before reading them: untouched pages all map to the same one.
     let words: Vec<u32> = memory::room(bytes / 4).map_or_else(Vec::new, |mut words| {
         words.resize(bytes / 4, 1);
@@ -146,12 +146,12 @@ mod tests {
 
     #[test]
     fn processor_peaks_are_measured() {
-        let peaks = of_processor(&mut || true).expect("not cancelled");
+        let peaks = measure_processor(&mut || true).expect("not cancelled");
         assert!(
             peaks.are_sensible() && peaks.bytes_per_second.is_some() && peaks.launch_ms.is_none(),
             "{peaks:?}"
         );
-        assert_eq!(of_processor(&mut || false), None);
+        assert_eq!(measure_processor(&mut || false), None);
     }
 
     /// The sums have the expected values, so no step was optimised away.

@@ -29,7 +29,7 @@ pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>, E
 
 /// The names of all engines, in the order of [`ENGINES`].
 pub fn names() -> Vec<&'static str> {
-    names_of(|_| true)
+    names_where(|_| true)
 }
 
 /// The non-empty groups in listing order, each with its engines.
@@ -75,36 +75,36 @@ pub fn measure(engine: EngineId, name: &str) -> Option<&'static Measure> {
 /// only if no other engine counts it.
 pub fn counting(name: &str) -> Vec<&'static str> {
     let counts = |engine: &Descriptor| engine.measure(name).is_some();
-    let usual = names_of(|engine| counts(engine) && engine.group != Group::Selection);
-    if usual.is_empty() { names_of(counts) } else { usual }
+    let usual = names_where(|engine| counts(engine) && engine.group != Group::Selection);
+    if usual.is_empty() { names_where(counts) } else { usual }
 }
 
 /// Names of the engines that count anything.
 pub fn with_measures() -> Vec<&'static str> {
-    names_of(Descriptor::counts)
+    names_where(Descriptor::counts)
 }
 
 /// Names of the engines that record a convergence history.
 pub fn with_history() -> Vec<&'static str> {
-    names_of(|engine| engine.convergence.is_some())
+    names_where(|engine| engine.convergence.is_some())
 }
 
 /// Names of the engines that time the phases of each warp.
 pub fn with_profile() -> Vec<&'static str> {
-    names_of(|engine| !engine.phases.is_empty())
+    names_where(|engine| !engine.phases.is_empty())
 }
 
 /// Names of the engines whose search can be shown step by step.
 pub fn with_walk() -> Vec<&'static str> {
-    names_of(|engine| engine.walk.is_some())
+    names_where(|engine| engine.walk.is_some())
 }
 
-fn names_of(are: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
+fn names_where(are: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
     ENGINES.iter().filter(|engine| are(engine)).map(|engine| engine.id.as_str()).collect()
 }
 
 /// The engines that support a goal.
-pub fn able(goal: Goal) -> impl Iterator<Item = &'static Descriptor> {
+pub fn supporting(goal: Goal) -> impl Iterator<Item = &'static Descriptor> {
     ENGINES.iter().copied().filter(move |engine| engine.finds(goal))
 }
 
@@ -135,8 +135,8 @@ mod tests {
                 engine.id
             );
             assert!(
-                !engine.keeps.is_empty() && engine.keeps.is_sorted_by_key(|keeps| keeps.place),
-                "{}: keeps must be sorted, fastest memory first",
+                !engine.buffers.is_empty() && engine.buffers.is_sorted_by_key(|buffer| buffer.memory),
+                "{}: buffers must be sorted, fastest memory first",
                 engine.id
             );
             assert!(

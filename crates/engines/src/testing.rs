@@ -9,11 +9,17 @@ use crate::knn::{
 
 /// A problem whose points are in file order and whose queries are rows of it.
 pub fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
-    of_metric(Metric::L2, dims, values, rows, k)
+    problem_with_metric(Metric::L2, dims, values, rows, k)
 }
 
 /// The same as [`problem`], with another metric.
-pub fn of_metric(metric: Metric, dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
+pub fn problem_with_metric(
+    metric: Metric,
+    dims: usize,
+    values: Vec<f64>,
+    rows: Vec<u32>,
+    k: usize,
+) -> Problem {
     let setup = Setup { k, metric, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
     Problem::new(&Arc::new(cloud(dims, values)), &Queries::Rows(rows), setup).unwrap()
 }

@@ -33,7 +33,7 @@ impl Neighbors {
     }
 
     /// One query's neighbours, nearest first: indices and squared distances.
-    pub fn of(&self, query: usize) -> (&[u32], &[f32]) {
+    pub fn for_query(&self, query: usize) -> (&[u32], &[f32]) {
         let range = query * self.k..(query + 1) * self.k;
         (&self.indices[range.clone()], &self.squared_distances[range])
     }
@@ -44,14 +44,14 @@ impl Neighbors {
         let rows =
             self.indices.chunks_mut(self.k.max(1)).zip(self.squared_distances.chunks_mut(self.k.max(1)));
         for ((indices, squared_distances), &own) in rows.zip(own_rows) {
-            own_first(indices, squared_distances, own);
+            put_own_first(indices, squared_distances, own);
         }
     }
 }
 
 /// [`Neighbors::put_own_first`] for one query. Its own row is at distance 0, so only rows at the same
 /// position can precede it.
-pub fn own_first(indices: &mut [u32], squared_distances: &mut [f32], own: u32) {
+pub fn put_own_first(indices: &mut [u32], squared_distances: &mut [f32], own: u32) {
     let equal = squared_distances.iter().take_while(|&&squared| squared == 0.0).count();
     let equals = &mut indices[..equal];
     match equals.iter().position(|&row| row == own) {
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn a_querys_own_row_is_first_among_ties() {
         let ranked = |mut indices: Vec<u32>, squared: [f32; 3], own| {
-            own_first(&mut indices, &mut squared.clone(), own);
+            put_own_first(&mut indices, &mut squared.clone(), own);
             indices
         };
         assert_eq!(ranked(vec![3, 5, 8], [0.0, 0.0, 1.0], 5), [5, 3, 8]);
@@ -138,13 +138,13 @@ impl Convergence {
     }
 
     /// One query's entries: points seen and `max_squared_distance` after each stored merge.
-    pub fn of(&self, query: usize) -> (&[u32], &[f32]) {
+    pub fn for_query(&self, query: usize) -> (&[u32], &[f32]) {
         let range = self.starts[query] as usize..self.starts[query + 1] as usize;
         (&self.points_seen[range.clone()], &self.max_squared_distance[range])
     }
 
     /// The 0-based merge number of entry `entry` of `entries`, for a query with `merges` merges.
-    pub fn merge_of_entry(entry: usize, entries: usize, merges: u32) -> u32 {
+    pub fn merge_number(entry: usize, entries: usize, merges: u32) -> u32 {
         if entry + 1 == entries { merges - 1 } else { entry as u32 }
     }
 }

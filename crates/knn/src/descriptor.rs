@@ -121,7 +121,7 @@ pub struct Descriptor {
     /// Supported kinds of device, the default first.
     pub runs_on: &'static [DeviceKind],
     /// Its data structures, fastest memory first.
-    pub keeps: &'static [Keeps],
+    pub buffers: &'static [Buffer],
     pub limits: Limits,
     /// Columns of the counted build; empty if there is none.
     pub measures: &'static [Measure],
@@ -171,7 +171,7 @@ impl Descriptor {
             document: "docs/measure.md",
             lesson: None,
             runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
-            keeps: &[],
+            buffers: &[],
             limits: Limits { k: warp::MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
             measures: &[],
             convergence: None,
@@ -263,7 +263,7 @@ pub enum Goal {
 
 /// The memories of a GPU, fastest first. A CPU twin holds everything in host memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
+pub enum MemorySpace {
     /// Private to a thread.
     Registers,
     /// Shared by a block, on its multiprocessor.
@@ -272,7 +272,7 @@ pub enum Place {
     Memory,
 }
 
-impl Place {
+impl MemorySpace {
     /// All, fastest first.
     pub const ALL: [Self; 3] = [Self::Registers, Self::Shared, Self::Memory];
 
@@ -285,33 +285,33 @@ impl Place {
     }
 }
 
-/// A data structure of an engine.
+/// A data structure of an engine, in registers or memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Keeps {
-    pub place: Place,
+pub struct Buffer {
+    pub memory: MemorySpace,
     /// Short description: `K nearest so far, sorted`.
-    pub what: &'static str,
+    pub name: &'static str,
     /// Owner of one copy: `a warp`, `a block`, `a query`, `all queries`.
-    pub each: &'static str,
+    pub owner: &'static str,
     /// Number of elements per copy.
     pub elements: fn(&Shape) -> usize,
-    /// Whether the structure exists for a problem.
-    pub is_there: fn(&Shape) -> bool,
+    /// Whether the engine needs it for a problem needs it.
+    pub is_used: fn(&Shape) -> bool,
 }
 
-impl Keeps {
+impl Buffer {
     pub const fn new(
-        place: Place,
-        what: &'static str,
-        each: &'static str,
+        memory: MemorySpace,
+        name: &'static str,
+        owner: &'static str,
         elements: fn(&Shape) -> usize,
     ) -> Self {
-        Self { place, what, each, elements, is_there: |_| true }
+        Self { memory, name, owner, elements, is_used: |_| true }
     }
 
     /// The same, but only for some problems.
-    pub const fn only_if(self, is_there: fn(&Shape) -> bool) -> Self {
-        Self { is_there, ..self }
+    pub const fn only_if(self, is_used: fn(&Shape) -> bool) -> Self {
+        Self { is_used, ..self }
     }
 }
 

@@ -6,13 +6,13 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Longest engine id, in bytes.
-const LONGEST: usize = 24;
+const MAX_LENGTH: usize = 24;
 
 /// An engine's name: 1 to 24 lowercase ASCII letters, digits and hyphens, beginning with a letter. Stored
 /// inline, so that it is `Copy`. The engine may be unknown to this program, because recordings may come from
 /// a newer version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct EngineId([u8; LONGEST]);
+pub struct EngineId([u8; MAX_LENGTH]);
 
 impl EngineId {
     /// Checks the name at compile time if called in a constant.
@@ -28,10 +28,10 @@ impl EngineId {
 
     const fn parse(name: &str) -> Option<Self> {
         let bytes = name.as_bytes();
-        if bytes.is_empty() || bytes.len() > LONGEST || !bytes[0].is_ascii_lowercase() {
+        if bytes.is_empty() || bytes.len() > MAX_LENGTH || !bytes[0].is_ascii_lowercase() {
             return None;
         }
-        let mut letters = [0; LONGEST];
+        let mut letters = [0; MAX_LENGTH];
         let mut at = 0;
         while at < bytes.len() {
             if !(bytes[at].is_ascii_lowercase() || bytes[at].is_ascii_digit() || bytes[at] == b'-') {
@@ -44,7 +44,7 @@ impl EngineId {
     }
 
     pub fn as_str(&self) -> &str {
-        let length = self.0.iter().position(|&letter| letter == 0).unwrap_or(LONGEST);
+        let length = self.0.iter().position(|&letter| letter == 0).unwrap_or(MAX_LENGTH);
         str::from_utf8(&self.0[..length]).unwrap_or_default()
     }
 }

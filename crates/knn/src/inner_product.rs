@@ -78,7 +78,7 @@ enum Rows {
 impl Rows {
     /// A cloud's rows, all or selected. Shares the cloud's array if all are requested and no axis has an
     /// origin.
-    fn of(cloud: &Arc<PointCloud>, rows: Option<&[u32]>) -> Result<Self, ProductError> {
+    fn from_cloud(cloud: &Arc<PointCloud>, rows: Option<&[u32]>) -> Result<Self, ProductError> {
         let dims = cloud.dims();
         let about_zero = cloud.axes().iter().all(|axis| axis.origin == 0.0);
         if rows.is_none() && about_zero {
@@ -130,18 +130,19 @@ impl Products {
                 if let Some(&row) = rows.iter().find(|&&row| row as usize >= cloud.len()) {
                     return Err(ProductError::Row { row, rows: cloud.len() });
                 }
-                (Rows::of(cloud, Some(rows))?, Some(rows.clone()))
+                (Rows::from_cloud(cloud, Some(rows))?, Some(rows.clone()))
             }
             Queries::Cloud(queries) if queries.dims() != dims => {
                 return Err(ProductError::Dimensions { queries: queries.dims(), data: dims });
             }
-            Queries::Cloud(queries) => (Rows::of(queries, None)?, None),
+            Queries::Cloud(queries) => (Rows::from_cloud(queries, None)?, None),
         };
         if coordinates.as_slice().is_empty() {
             return Err(ProductError::NoQueries);
         }
         let exclude_self = exclude_self && query_rows.is_some();
-        Ok(Self { dims, k, points: Rows::of(cloud, None)?, queries: coordinates, query_rows, exclude_self })
+        let points = Rows::from_cloud(cloud, None)?;
+        Ok(Self { dims, k, points, queries: coordinates, query_rows, exclude_self })
     }
 
     pub fn shape(&self) -> Shape {

@@ -25,17 +25,19 @@ pub mod warp;
 pub mod within;
 
 pub use answer::{
-    Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan, own_first,
+    Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan, put_own_first,
 };
 pub use cost::{Cost, Stage, Term};
-pub use descriptor::{Code, Descriptor, Goal, Group, Keeps, Limits, Place, ProfilePhase, Shape, Walker};
+pub use descriptor::{
+    Buffer, Code, Descriptor, Goal, Group, Limits, MemorySpace, ProfilePhase, Shape, Walker,
+};
 pub use engine::{
     Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase, answer_bytes,
     check_answers,
 };
 pub use id::{DeviceId, DeviceKind, EngineId};
 pub use measure::{Measure, Measured, Theory};
-pub use method::{MOST_ALTERNATIVES, Method, Parameter, Parameters, Values, alternatives, split_methods};
+pub use method::{MAX_ALTERNATIVES, Method, Parameter, Parameters, Values, alternatives, split_methods};
 pub use metric::{INNER_PRODUCT, Metric, Ranking};
 pub use peaks::Peaks;
 pub use points::{Arrangement, Cache, Points};

@@ -105,7 +105,7 @@ impl Measured {
     }
 
     /// One query's row: column name and value.
-    pub fn of(&self, query: usize) -> impl ExactSizeIterator<Item = (&str, u32)> + Clone {
+    pub fn for_query(&self, query: usize) -> impl ExactSizeIterator<Item = (&str, u32)> + Clone {
         self.columns().map(move |(name, values)| (name, values[query]))
     }
 
@@ -141,7 +141,7 @@ mod tests {
         measured.extend(&declared, [[6, 30]]);
         assert_eq!((measured.queries(), measured.column("distance_evals")), (3, Some(&[10, 20, 30][..])));
         assert_eq!((measured.mean("visited"), measured.mean("merges")), (Some(3.0), None));
-        assert_eq!(measured.of(2).collect::<Vec<_>>(), [("visited", 6), ("distance_evals", 30)]);
+        assert_eq!(measured.for_query(2).collect::<Vec<_>>(), [("visited", 6), ("distance_evals", 30)]);
         assert_eq!(
             Measured::new(measured.columns().map(|(name, values)| (name.to_owned(), values.to_vec()))),
             measured

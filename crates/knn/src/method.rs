@@ -202,20 +202,20 @@ pub fn split_methods(list: &str) -> Vec<String> {
 }
 
 /// Maximum number of methods that one list of alternatives may expand to.
-pub const MOST_ALTERNATIVES: usize = 10_000;
+pub const MAX_ALTERNATIVES: usize = 10_000;
 
 /// Expands alternatives: `cuda:warps=4|8,window=8|16` gives four methods.
 ///
 /// # Errors
-/// A message if there would be more than [`MOST_ALTERNATIVES`].
+/// A message if there would be more than [`MAX_ALTERNATIVES`].
 pub fn alternatives(method: &str) -> Result<Vec<String>, String> {
     let Some((engine, list)) = method.split_once(':') else { return Ok(vec![method.to_owned()]) };
     // Count before expanding: the methods might not fit into memory.
     let counts = list.split(',').map(|pair| pair.split('|').count());
     let count = counts.fold(1usize, usize::saturating_mul);
-    if count > MOST_ALTERNATIVES {
+    if count > MAX_ALTERNATIVES {
         return Err(format!(
-            "the alternatives of {engine} expand to more than {MOST_ALTERNATIVES} methods; give fewer \
+            "the alternatives of {engine} expand to more than {MAX_ALTERNATIVES} methods; give fewer \
              alternatives"
         ));
     }

@@ -90,7 +90,7 @@ impl Metric {
     }
 
     /// Whether only a row's direction from the origin matters. A zero row then has no direction.
-    pub fn is_of_directions(self) -> bool {
+    pub fn compares_directions(self) -> bool {
         matches!(self, Self::Angular | Self::Cosine)
     }
 
@@ -186,12 +186,12 @@ impl Ranking {
     }
 
     /// Looks up a ranking by its name in this or another program: `euclidean` is L2.
-    pub fn by_any_name(name: &str) -> Option<Self> {
+    pub fn from_alias(name: &str) -> Option<Self> {
         let plain = plain(name);
         let ours =
             Metric::ALL.map(Metric::name).into_iter().chain([INNER_PRODUCT]).find(|ours| *ours == plain);
         let theirs = || {
-            OTHER_NAMES
+            ALIASES
                 .iter()
                 .find(|(names, _)| names.split_whitespace().any(|name| name == plain))
                 .map(|&(_, ours)| ours)
@@ -200,14 +200,14 @@ impl Ranking {
     }
 
     /// Whether a name is a known distance that this program does not support.
-    pub fn is_not_offered(name: &str) -> bool {
+    pub fn is_unsupported(name: &str) -> bool {
         let plain = plain(name);
-        NOT_OFFERED.split_whitespace().any(|other| other == plain)
+        UNSUPPORTED.split_whitespace().any(|other| other == plain)
     }
 }
 
 /// Names in other programs, separated by spaces, and the name here.
-const OTHER_NAMES: [(&str, &str); 6] = [
+const ALIASES: [(&str, &str); 6] = [
     ("euclidean euclid sqeuclidean squared-euclidean l2sq l2-squared", "l2"),
     ("cos cosine-similarity cosine-distance", "cosine"),
     ("angle arccos arccosine", "angular"),
@@ -216,8 +216,8 @@ const OTHER_NAMES: [(&str, &str); 6] = [
     ("celestial separation angular-separation radec ra-dec", "sky"),
 ];
 
-/// Distances of other programs that are not offered.
-const NOT_OFFERED: &str = "manhattan cityblock taxicab l1 chebyshev chebychev linf l-inf linfinity \
+/// Distances of other programs that this one does not support.
+const UNSUPPORTED: &str = "manhattan cityblock taxicab l1 chebyshev chebychev linf l-inf linfinity \
                            minkowski lp hamming jaccard dice canberra braycurtis mahalanobis correlation \
                            pearson levenshtein edit";
 
@@ -251,21 +251,21 @@ mod tests {
 
     #[test]
     fn every_alias_names_one_ranking() {
-        let others = OTHER_NAMES.iter().map(|(names, _)| *names);
-        let all: Vec<&str> = others.chain([NOT_OFFERED]).flat_map(str::split_whitespace).collect();
+        let others = ALIASES.iter().map(|(names, _)| *names);
+        let all: Vec<&str> = others.chain([UNSUPPORTED]).flat_map(str::split_whitespace).collect();
         for (at, name) in all.iter().enumerate() {
             assert!(!all[..at].contains(name) && Metric::named(name).is_none(), "{name}");
-            assert_eq!(Ranking::by_any_name(name).is_none(), Ranking::is_not_offered(name), "{name}");
+            assert_eq!(Ranking::from_alias(name).is_none(), Ranking::is_unsupported(name), "{name}");
         }
-        for (names, ours) in OTHER_NAMES {
+        for (names, ours) in ALIASES {
             assert!(
                 names
                     .split_whitespace()
-                    .all(|name| Ranking::by_any_name(name).is_some_and(|ranking| ranking.name() == ours)),
+                    .all(|name| Ranking::from_alias(name).is_some_and(|ranking| ranking.name() == ours)),
                 "{ours}"
             );
         }
-        assert_eq!(Ranking::by_any_name(" Squared_Euclidean "), Some(Ranking::Distance(Metric::L2)));
-        assert_eq!(Ranking::by_any_name("haversin"), None);
+        assert_eq!(Ranking::from_alias(" Squared_Euclidean "), Some(Ranking::Distance(Metric::L2)));
+        assert_eq!(Ranking::from_alias("haversin"), None);
     }
 }

@@ -69,7 +69,7 @@ pub struct Cost {
 
 impl Cost {
     /// The cost of layers over `registers` keys in each of `width` lanes.
-    pub fn of(layers: impl Iterator<Item = Layer>, width: u32, registers: u32) -> Self {
+    pub fn for_layers(layers: impl Iterator<Item = Layer>, width: u32, registers: u32) -> Self {
         let half = u64::from(width * registers / 2);
         layers.fold(Self::default(), |cost, layer| Self {
             compare_exchanges: cost.compare_exchanges + half,
@@ -79,9 +79,9 @@ impl Cost {
     }
 
     /// The cost of one buffer merge: sorting the buffer, then sorting the bitonic result.
-    pub fn of_merge(width: u32, registers: u32) -> Self {
+    pub fn for_merge(width: u32, registers: u32) -> Self {
         let keys = width * registers;
-        Self::of(sort(keys).chain(merge(keys)), width, registers)
+        Self::for_layers(sort(keys).chain(merge(keys)), width, registers)
     }
 }
 
@@ -125,10 +125,10 @@ mod tests {
         // log₂K (log₂K + 1) / 2 layers to sort, log₂K to sort a bitonic sequence.
         assert_eq!((sort(32).count(), merge(32).count(), sort(1024).count()), (15, 5, 55));
         // One key per lane: every layer shuffles.
-        assert_eq!(Cost::of_merge(32, 1), Cost { compare_exchanges: 20 * 16, shuffles: 20 });
+        assert_eq!(Cost::for_merge(32, 1), Cost { compare_exchanges: 20 * 16, shuffles: 20 });
         // K = 128 in four registers: strides 1 and 2 stay within a lane, in every size.
         let in_lane = 1 + 2 * 6 + 2;
-        assert_eq!(Cost::of_merge(32, 4), Cost { compare_exchanges: 35 * 64, shuffles: (35 - in_lane) * 4 });
+        assert_eq!(Cost::for_merge(32, 4), Cost { compare_exchanges: 35 * 64, shuffles: (35 - in_lane) * 4 });
         assert_eq!(Layer { size: 64, stride: 32 }.lane_stride(2), Some(16));
         assert_eq!(Layer { size: 64, stride: 1 }.lane_stride(2), None);
     }

@@ -14,7 +14,7 @@ use crate::memory;
 const SMALLEST_SQUARED_EXTENT: f64 = f32::MIN_POSITIVE as f64 * (1u64 << 24) as f64;
 
 /// Rows per parallel work item.
-const PART: usize = 1 << 12;
+const ROWS_PER_TASK: usize = 1 << 12;
 
 /// The settings that determine a problem's points. Equal arrangements of a cloud give identical points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Arrangement {
             metric,
             order,
             seed: if order == Order::Shuffled { seed } else { 0 },
-            drop_zero_rows: drop_zero_rows && metric.is_of_directions(),
+            drop_zero_rows: drop_zero_rows && metric.compares_directions(),
         }
     }
 
@@ -62,7 +62,8 @@ impl Rows {
         let Some(rows) = rows else { return Self::OfCloud(Arc::clone(cloud)) };
         let dims = cloud.dims();
         let mut values = vec![0.0; rows.len() * dims];
-        values.par_chunks_mut(PART * dims).zip(rows.par_chunks(PART)).for_each(|(values, rows)| {
+        let tasks = values.par_chunks_mut(ROWS_PER_TASK * dims).zip(rows.par_chunks(ROWS_PER_TASK));
+        tasks.for_each(|(values, rows)| {
             for (value, &row) in values.chunks_exact_mut(dims).zip(rows) {
                 value.copy_from_slice(cloud.point(row as usize));
             }
@@ -75,10 +76,10 @@ impl Rows {
     pub fn on_globe(cloud: &PointCloud, globe: Globe, rows: Option<&[u32]>) -> Self {
         const DIMS: usize = 3;
         let mut values = vec![0.0; rows.map_or(cloud.len(), <[u32]>::len) * DIMS];
-        values.par_chunks_mut(PART * DIMS).enumerate().for_each(|(part, values)| {
+        values.par_chunks_mut(ROWS_PER_TASK * DIMS).enumerate().for_each(|(part, values)| {
             for (at, value) in values.chunks_exact_mut(DIMS).enumerate() {
-                let at = part * PART + at;
-                let unit = globe.unit_of(cloud, rows.map_or(at, |rows| rows[at] as usize));
+                let at = part * ROWS_PER_TASK + at;
+                let unit = globe.row_unit_vector(cloud, rows.map_or(at, |rows| rows[at] as usize));
                 value.copy_from_slice(&unit.map(|value| value as f32));
             }
         });
@@ -142,10 +143,10 @@ fn extents(values: &[f32], dims: usize) -> Extents {
         extents
     };
     // For a single query, starting threads would take longer.
-    if values.len() <= PART * dims {
+    if values.len() <= ROWS_PER_TASK * dims {
         of_part(none(), values)
     } else {
-        values.par_chunks(PART * dims).fold(none, of_part).reduce(none, both)
+        values.par_chunks(ROWS_PER_TASK * dims).fold(none, of_part).reduce(none, both)
     }
 }
 
@@ -197,15 +198,15 @@ impl Points {
                 normalised.map_err(|record| ProblemError::Zero { whose: "data", record })?
             }
             Metric::Haversine | Metric::Sky => {
-                let globe = Globe::of(cloud.axes())?;
+                let globe = Globe::from_axes(cloud.axes())?;
                 globe.check(cloud)?;
                 Rows::on_globe(cloud, globe, rows.as_deref())
             }
         };
-        Ok(Self::of(Arc::clone(cloud), arrangement, coordinates, rows))
+        Ok(Self::from_parts(Arc::clone(cloud), arrangement, coordinates, rows))
     }
 
-    fn of(
+    fn from_parts(
         cloud: Arc<PointCloud>,
         arrangement: Arrangement,
         coordinates: Rows,
@@ -227,11 +228,11 @@ impl Points {
             coordinates.extend_from_slice(&self.coordinates()[position as usize * dims..][..dims])
         });
         let rows = positions.iter().map(|&position| self.row(position)).collect();
-        Self::of(Arc::clone(&self.cloud), self.arrangement, Rows::Own(coordinates), Some(rows))
+        Self::from_parts(Arc::clone(&self.cloud), self.arrangement, Rows::Own(coordinates), Some(rows))
     }
 
     /// Whether these are the points of this cloud in this arrangement.
-    pub fn are_of(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> bool {
+    pub fn matches(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> bool {
         Arc::ptr_eq(&self.cloud, cloud) && self.arrangement == arrangement
     }
 
@@ -393,7 +394,7 @@ mod tests {
 
     #[test]
     fn large_clouds_are_gathered_and_measured_in_parallel() {
-        let n = 3 * PART + 7;
+        let n = 3 * ROWS_PER_TASK + 7;
         let cloud = cloud(2, (0..2 * n).map(|at| (at * 7919 % n) as f64).collect());
         let points = Points::new(&cloud, Arrangement::new(Metric::L2, Order::Shuffled, 5, false)).unwrap();
         for position in 0..n {

@@ -54,7 +54,7 @@ pub struct Setup {
     /// Whether a query that is a row of the cloud is excluded from its own neighbours.
     pub exclude_self: bool,
     /// Whether zero rows are dropped rather than rejected, for metrics that compare directions
-    /// ([`Metric::is_of_directions`]).
+    /// ([`Metric::compares_directions`]).
     pub drop_zero_rows: bool,
 }
 
@@ -223,7 +223,7 @@ impl Problem {
     pub fn new(cloud: &Arc<PointCloud>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
         setup.check()?;
         queries.check(cloud)?;
-        Self::over(&Arc::new(Points::new(cloud, setup.arrangement())?), queries, setup)
+        Self::with_points(&Arc::new(Points::new(cloud, setup.arrangement())?), queries, setup)
     }
 
     /// Builds a problem over points that are already arranged.
@@ -233,7 +233,7 @@ impl Problem {
     ///
     /// # Panics
     /// If the points' arrangement differs from that of `setup`.
-    pub fn over(points: &Arc<Points>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
+    pub fn with_points(points: &Arc<Points>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
         assert_eq!(points.arrangement(), setup.arrangement(), "the points must be arranged as in the setup");
         setup.check()?;
         let cloud = points.cloud();
@@ -246,7 +246,7 @@ impl Problem {
         let coordinates = match setup.metric {
             Metric::L2 => Rows::gather(query_cloud, query_rows.as_deref()),
             Metric::Haversine | Metric::Sky => {
-                let globe = Globe::of(cloud.axes())?;
+                let globe = Globe::from_axes(cloud.axes())?;
                 if let Queries::Cloud(queries) = queries {
                     globe.check_queries(queries, cloud)?;
                 }
@@ -297,7 +297,7 @@ impl Problem {
     ///
     /// # Panics
     /// If the range exceeds the queries.
-    pub fn part(&self, queries: Range<usize>) -> Self {
+    pub fn query_range(&self, queries: Range<usize>) -> Self {
         let coordinates = self.queries()[queries.start * self.dims()..queries.end * self.dims()].to_vec();
         let rows = queries.map(|query| self.query_row(query)).collect();
         Self {
@@ -403,7 +403,7 @@ impl Problem {
             squared_distances: Vec::with_capacity(self.q() * k),
         };
         for query in 0..self.q() {
-            let (positions, squared_distances) = found.of(query);
+            let (positions, squared_distances) = found.for_query(query);
             let own = self.own_row(query);
             let row_at = |rank: usize| if positions[rank] == NONE { NONE } else { self.row(positions[rank]) };
             let skipped =

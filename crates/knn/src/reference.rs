@@ -210,7 +210,7 @@ pub fn judge(problem: &Problem, found: &Neighbors, progress: &dyn Progress) -> R
 fn judge_query(problem: &Problem, found: &Neighbors, query: usize) -> Result<Report, Mismatch> {
     let (n, dims, target) = (problem.n(), problem.dims(), problem.query(query));
     let (expected_positions, expected_distances) = neighbours(problem, query);
-    let (positions, distances) = found.of(query);
+    let (positions, distances) = found.for_query(query);
     let there = expected_positions.len();
     let allowance = Allowance::new(dims);
     let mut report = Report { queries: 1, ..Report::default() };

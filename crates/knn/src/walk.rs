@@ -10,20 +10,20 @@ use std::ops::Range;
 pub const AXES: usize = 3;
 
 /// A position in the coordinates of the problem's points.
-pub type Place = [f32; AXES];
+pub type Position = [f32; AXES];
 
 /// A shape that contains all points of a region.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bounds {
     /// The points whose coordinates lie between two corners.
-    Box { low: Place, high: Place },
+    Box { low: Position, high: Position },
     /// The points no farther from the centre than the radius.
-    Sphere { center: Place, radius: f32 },
+    Sphere { center: Position, radius: f32 },
 }
 
 /// The kind of index element that a region belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum RegionKind {
     /// An inner node: its height above the leaves, from 1, and its number within that height.
     Node { height: u32, number: u32 },
     /// A leaf with points.
@@ -32,17 +32,17 @@ pub enum Part {
     Cluster { number: u32 },
 }
 
-/// A region of space that a search met.
+/// A region of space that a search encountered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Region {
-    pub part: Part,
+    pub kind: RegionKind,
     pub bounds: Bounds,
     /// Lower bound on the squared distance from the query to any point in the region.
     pub bound: f32,
     /// The step that first encountered it, from 0.
-    pub met: u32,
-    /// The step that visited or pruned it; never before [`Self::met`].
-    pub settled: u32,
+    pub seen_at: u32,
+    /// The step that visited or pruned it; never before [`Self::seen_at`].
+    pub settled_at: u32,
     /// Whether it was visited rather than pruned.
     pub visited: bool,
 }
@@ -53,17 +53,17 @@ pub enum Fate {
     /// Encountered, but not yet visited or pruned.
     Waiting,
     Visited,
-    LeftOut,
+    Pruned,
 }
 
 impl Region {
     /// Its state after a step; `None` before it was encountered.
     pub fn fate(&self, step: usize) -> Option<Fate> {
         match step {
-            step if step < self.met as usize => None,
-            step if step < self.settled as usize => Some(Fate::Waiting),
+            step if step < self.seen_at as usize => None,
+            step if step < self.settled_at as usize => Some(Fate::Waiting),
             _ if self.visited => Some(Fate::Visited),
-            _ => Some(Fate::LeftOut),
+            _ => Some(Fate::Pruned),
         }
     }
 }
@@ -99,7 +99,7 @@ pub enum Event {
     },
     /// `count` regions were pruned together: a node's other children, or all remaining clusters. `region` is
     /// the nearest of them.
-    LeftOut { region: usize, count: u32 },
+    Pruned { region: usize, count: u32 },
     /// No regions remain, and the candidate buffer is merged.
     Finished,
 }
@@ -136,11 +136,11 @@ mod tests {
     fn regions_wait_until_they_are_settled() {
         let bounds = Bounds::Sphere { center: [0.0; AXES], radius: 1.0 };
         let region = |visited| Region {
-            part: Part::Leaf { number: 3 },
+            kind: RegionKind::Leaf { number: 3 },
             bounds,
             bound: 0.0,
-            met: 2,
-            settled: 4,
+            seen_at: 2,
+            settled_at: 4,
             visited,
         };
         let fates = |visited| [1, 2, 3, 4, 9].map(|step| region(visited).fate(step));
@@ -148,6 +148,6 @@ mod tests {
             fates(true),
             [None, Some(Fate::Waiting), Some(Fate::Waiting), Some(Fate::Visited), Some(Fate::Visited)]
         );
-        assert_eq!(fates(false)[3..], [Some(Fate::LeftOut); 2]);
+        assert_eq!(fates(false)[3..], [Some(Fate::Pruned); 2]);
     }
 }

@@ -1,21 +1,21 @@
 //! Measures and phases of the warp-per-query search (rules 6 and 7), shared by the kernel and its CPU twin.
 
-use super::{Counters, Keeps, Measure, Place, ProfilePhase, Shape, Theory, theory};
+use super::{Buffer, Counters, Measure, MemorySpace, ProfilePhase, Shape, Theory, theory};
 
 /// The largest k that a warp holds in registers.
 pub const MAX_K: usize = 1024;
 
 /// Data structures of the warp-per-query search.
-pub const KEEPS: [Keeps; 4] = [
-    Keeps::new(
-        Place::Registers,
+pub const BUFFERS: [Buffer; 4] = [
+    Buffer::new(
+        MemorySpace::Registers,
         "intermediate result: K nearest so far, sorted, consecutive ones in a lane",
         "a warp",
         Shape::capacity,
     ),
-    Keeps::new(Place::Shared, "candidate buffer", "a warp", Shape::capacity),
-    Keeps::new(Place::Shared, "batch of points", "a block", |_| 0),
-    Keeps::new(Place::Memory, "points", "all queries", Shape::points),
+    Buffer::new(MemorySpace::Shared, "candidate buffer", "a warp", Shape::capacity),
+    Buffer::new(MemorySpace::Shared, "batch of points", "a block", |_| 0),
+    Buffer::new(MemorySpace::Memory, "points", "all queries", Shape::points),
 ];
 
 const SOURCE: &str = "Hanák 2023, §4.1.6";

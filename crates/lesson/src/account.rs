@@ -12,7 +12,7 @@ pub struct Account {
     /// Bounds on the means if the points seen so far, in random order, were the whole cloud.
     pub expected: Expected,
     /// The same bounds for all n points.
-    pub expected_in_the_end: Expected,
+    pub expected_at_end: Expected,
     /// Merges if every point were a candidate: ⌈n / K⌉.
     pub worst_merges: u64,
 }
@@ -36,7 +36,7 @@ pub fn account(state: &State) -> Account {
     Account {
         counts: state.counts,
         expected: expected(shape, state.counts.points_seen),
-        expected_in_the_end: expected(shape, shape.n),
+        expected_at_end: expected(shape, shape.n),
         worst_merges: theory::worst_case_merges(shape.n as usize, shape.capacity() as usize),
     }
 }
@@ -48,7 +48,7 @@ pub fn expected(shape: Shape, points: u32) -> Expected {
     }
     let (n, k, capacity) = (points as usize, shape.k as usize, shape.capacity() as usize);
     let merges = theory::expected_merges(n, k, capacity);
-    let cost = Cost::of_merge(shape.width, shape.registers);
+    let cost = Cost::for_merge(shape.width, shape.registers);
     Expected {
         candidates: theory::expected_candidates(n, k, capacity),
         merges,

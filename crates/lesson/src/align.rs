@@ -13,16 +13,16 @@ use super::recording::Recording;
 use super::step::{Elements, Pass, Step};
 use crate::knn::network::Layer;
 
-/// The coordinates of a step within its search.
+/// How far the search is at a step.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct StepContext<'a> {
     step: &'a Step,
     /// Merges or passes completed before it.
     round: u32,
     /// End of its group, or leaves visited.
     seen: u32,
     /// Steps since the group, leaf or merge began.
-    late: u32,
+    steps_since_start: u32,
 }
 
 /// The position in `to` that matches `position` in `from`, both within the shown ranges. Start maps to start,
@@ -38,41 +38,43 @@ pub fn align(
     if position >= shown.end {
         return within.end;
     }
-    let Some(wanted) = places(from).nth(position - 1) else { return within.end };
-    let here = places(to).enumerate().take(within.end).skip(within.start.max(1) - 1);
-    here.min_by_key(|(_, place)| place.far_from(&wanted)).map_or(within.end, |(at, _)| at + 1)
+    let Some(wanted) = contexts(from).nth(position - 1) else { return within.end };
+    let here = contexts(to).enumerate().take(within.end).skip(within.start.max(1) - 1);
+    here.min_by_key(|(_, context)| context.distance_to(&wanted)).map_or(within.end, |(at, _)| at + 1)
 }
 
-/// The place of every step of a recording.
-fn places(recording: &Recording) -> impl Iterator<Item = Place<'_>> {
+/// The context of every step of a recording.
+fn contexts(recording: &Recording) -> impl Iterator<Item = StepContext<'_>> {
     let shape = recording.shape();
-    let (mut round, mut seen, mut late) = (0, 0, 0);
+    let (mut round, mut seen, mut steps_since_start) = (0, 0, 0);
     recording.steps().iter().map(move |step| {
-        late += 1;
+        steps_since_start += 1;
         match step {
-            Step::Group { base, .. } => (seen, late) = (base.saturating_add(shape.width).min(shape.n), 0),
-            Step::BufferFull | Step::Padded { .. } => late = 0,
+            Step::Group { base, .. } => {
+                (seen, steps_since_start) = (base.saturating_add(shape.width).min(shape.n), 0);
+            }
+            Step::BufferFull | Step::Padded { .. } => steps_since_start = 0,
             Step::Own(step) => match step.get().begins() {
-                Some(Begins::Points) => (seen, late) = (seen + 1, 0),
-                Some(Begins::Merge) => late = 0,
+                Some(Begins::Points) => (seen, steps_since_start) = (seen + 1, 0),
+                Some(Begins::Merge) => steps_since_start = 0,
                 None => {}
             },
             _ => {}
         }
-        let place = Place { step, round, seen, late };
+        let context = StepContext { step, round, seen, steps_since_start };
         round += match step {
             Step::MaxDistance { .. } => 1,
             Step::Own(step) => u32::from(step.get().ends_pass()),
             _ => 0,
         };
-        place
+        context
     })
 }
 
-impl Place<'_> {
-    /// The distance to the wanted place.
-    fn far_from(&self, wanted: &Self) -> (u32, u32, u32) {
-        let apart = if wanted.is_of_merge() {
+impl StepContext<'_> {
+    /// How much it differs from the wanted context, the most important difference first.
+    fn distance_to(&self, wanted: &Self) -> (u32, u32, u32) {
+        let apart = if wanted.is_in_merge() {
             self.round.abs_diff(wanted.round)
         } else {
             self.seen.abs_diff(wanted.seen)
@@ -81,14 +83,14 @@ impl Place<'_> {
             (Step::Layer { pass, layer, .. }, Step::Layer { pass: its, layer: of, .. }) => {
                 u32::from((pass, layer) != (its, of))
             }
-            (step, other) if step.is_like(other) => 0,
-            _ => 1 + u32::from(self.is_of_merge() != wanted.is_of_merge()),
+            (step, other) if step.is_same_kind(other) => 0,
+            _ => 1 + u32::from(self.is_in_merge() != wanted.is_in_merge()),
         };
-        (apart, other, self.late.abs_diff(wanted.late))
+        (apart, other, self.steps_since_start.abs_diff(wanted.steps_since_start))
     }
 
     /// Whether the step belongs to a merge, or to a pass of radix select.
-    fn is_of_merge(&self) -> bool {
+    fn is_in_merge(&self) -> bool {
         match self.step {
             Step::BufferFull
             | Step::Padded { .. }
@@ -96,7 +98,7 @@ impl Place<'_> {
             | Step::Layer { .. }
             | Step::Minimum { .. }
             | Step::MaxDistance { .. } => true,
-            Step::Own(step) => step.get().is_of_merge(),
+            Step::Own(step) => step.get().is_in_merge(),
             _ => false,
         }
     }
@@ -117,14 +119,14 @@ impl ChangedComparators {
         if before.shape().capacity() != capacity {
             return Self::default();
         }
-        let then: BTreeMap<_, _> = layers(before).map(|(_, key, swapped)| (key, swapped)).collect();
-        let turned = layers(after).filter_map(|(at, key, swapped)| {
-            let before = then.get(&key)?;
+        let layers_before: BTreeMap<_, _> = layers(before).map(|(_, key, swapped)| (key, swapped)).collect();
+        let changed = layers(after).filter_map(|(at, key, swapped)| {
+            let before = layers_before.get(&key)?;
             let elements: Elements =
                 (0..capacity).filter(|&low| swapped.contains(low) != before.contains(low)).collect();
             (elements.count() > 0).then_some((at, elements))
         });
-        Self(turned.collect())
+        Self(changed.collect())
     }
 
     /// The lower elements of a layer's changed comparators, by the index of its step.
@@ -134,10 +136,10 @@ impl ChangedComparators {
 }
 
 /// A layer of a merge: the merge, whether it is the re-sort, size and stride.
-type Key = (u32, bool, u32, u32);
+type LayerKey = (u32, bool, u32, u32);
 
-/// The index, the place and the exchanges of each layer of a recording.
-fn layers(recording: &Recording) -> impl Iterator<Item = (usize, Key, &Elements)> {
+/// The index, the key and the exchanges of each layer of a recording.
+fn layers(recording: &Recording) -> impl Iterator<Item = (usize, LayerKey, &Elements)> {
     let mut merge = 0;
     recording.steps().iter().enumerate().filter_map(move |(at, step)| match step {
         Step::MaxDistance { .. } => {
@@ -155,11 +157,11 @@ fn layers(recording: &Recording) -> impl Iterator<Item = (usize, Key, &Elements)
 mod tests {
     use super::*;
     use crate::edits::Edits;
-    use crate::lessons::{Choice, LESSONS, Take, named};
+    use crate::lessons::{LESSONS, Overrides, Take, named};
     use crate::progress::Silent;
 
     fn take(name: &str, query: Option<[f32; 2]>) -> Take {
-        let choice = Choice { touched: Edits { query, ..Edits::default() }, ..Choice::default() };
+        let choice = Overrides { edits: Edits { query, ..Edits::default() }, ..Overrides::default() };
         named(name).unwrap().record(choice, &Silent).unwrap().remove(0)
     }
 
@@ -233,9 +235,9 @@ mod tests {
     }
 
     fn sorted(keys: [f32; 8]) -> Recording {
-        let choice =
-            Choice { touched: Edits { keys: Some(keys.to_vec()), ..Edits::default() }, ..Choice::default() };
-        let take = named("sort").unwrap().record(choice, &Silent).unwrap().remove(0);
+        let edits = Edits { keys: Some(keys.to_vec()), ..Edits::default() };
+        let overrides = Overrides { edits, ..Overrides::default() };
+        let take = named("sort").unwrap().record(overrides, &Silent).unwrap().remove(0);
         Recording::clone(&take.recording)
     }
 
@@ -246,14 +248,14 @@ mod tests {
         // Only the first pair is reversed: later layers compare the same keys.
         let after = sorted([3.0, 5.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0]);
         let first = after.steps().iter().position(|step| matches!(step, Step::Layer { .. })).unwrap();
-        let turned = ChangedComparators::between(&before, &after);
-        assert_eq!(turned.at(first).map(|elements| elements.iter().collect::<Vec<_>>()), Some(vec![0]));
-        assert_eq!(turned.0.len(), 1, "{turned:?}");
+        let changed = ChangedComparators::between(&before, &after);
+        assert_eq!(changed.at(first).map(|elements| elements.iter().collect::<Vec<_>>()), Some(vec![0]));
+        assert_eq!(changed.0.len(), 1, "{changed:?}");
     }
 
     #[test]
     fn networks_of_different_shapes_are_not_compared() {
-        let choice = Choice { k: Some(4), width: Some(4), ..Choice::default() };
+        let choice = Overrides { k: Some(4), width: Some(4), ..Overrides::default() };
         let four = named("sort").unwrap().record(choice, &Silent).unwrap().remove(0);
         assert_eq!(
             ChangedComparators::between(&four.recording, &sorted([1.0; 8])),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::recording::Recording;
-use super::state::{State, work};
+use super::state::{State, step_cost};
 use super::step::Step;
 
 /// The level of detail of the player: it stops after steps at this level and coarser.
@@ -106,7 +106,7 @@ impl Cursor {
         self.replayed = 0;
         for step in &self.recording.steps()[self.position..position] {
             self.state.apply(step);
-            self.replayed += work(step, self.state.shape);
+            self.replayed += step_cost(step, self.state.shape);
         }
         self.position = position;
     }

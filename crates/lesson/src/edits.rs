@@ -13,10 +13,10 @@ use crate::knn::{Metric, Queries};
 use crate::text::{count, significant};
 
 /// Maximum number of typed keys: a larger network is not drawn completely.
-pub const MOST_KEYS: usize = 64;
+pub const MAX_KEYS: usize = 64;
 
 /// The smallest and largest key that can be typed, besides 0.
-const KEYS: [f32; 2] = [1e-12, 1e12];
+const KEY_RANGE: [f32; 2] = [1e-12, 1e12];
 
 /// Differences from a lesson's own data. Coordinates are relative to the axes' origins.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,7 +52,7 @@ impl Edits {
     /// The source of the points for a recording, with a note and the changes.
     pub(super) fn describe(&self, source: &Source, note: Option<&str>) -> String {
         let source = match &self.keys {
-            Some(keys) => typed_words(keys),
+            Some(keys) => describe_keys(keys),
             None => source.to_string(),
         };
         std::iter::once(source)
@@ -64,8 +64,9 @@ impl Edits {
 
     /// The data with the moves applied. A query stays in place when its row is moved.
     ///
-    /// # Errors [`LessonError::Unmovable`] unless the data are in a plane, [`LessonError::MovedRow`] for a
-    /// row that does not exist, [`LessonError::Place`] for a coordinate that is not finite,
+    /// # Errors
+    /// [`LessonError::NotMovable`] unless the data are in a plane, [`LessonError::MovedRow`] for a row that
+    /// does not exist, [`LessonError::NotFinite`] for a coordinate that is not finite,
     /// [`LessonError::Cloud`].
     pub(super) fn apply(
         &self,
@@ -78,7 +79,7 @@ impl Edits {
             return Ok((Arc::clone(cloud), queries.clone(), query));
         }
         if cloud.dims() != 2 || metric != Metric::L2 {
-            return Err(LessonError::Unmovable { dims: cloud.dims(), metric });
+            return Err(LessonError::NotMovable { dims: cloud.dims(), metric });
         }
         if let Some(&row) = self.points.keys().find(|&&row| row as usize >= cloud.len()) {
             return Err(LessonError::MovedRow { row, rows: cloud.len() });
@@ -86,7 +87,7 @@ impl Edits {
         if let Some(at) =
             self.query.iter().chain(self.points.values()).find(|at| !at.iter().all(|value| value.is_finite()))
         {
-            return Err(LessonError::Place { at: at.map(|value| value.to_string()).join(", ") });
+            return Err(LessonError::NotFinite { at: at.map(|value| value.to_string()).join(", ") });
         }
         let file = |at: [f32; 2]| [0, 1].map(|axis| cloud.axes()[axis].origin + f64::from(at[axis]));
         let own = match queries {
@@ -117,10 +118,12 @@ impl Edits {
 
 /// Parses keys separated by spaces, commas or semicolons.
 ///
-/// # Errors [`LessonError::Key`] for the first that is not a squared distance.
+/// # Errors
+/// [`LessonError::Key`] for the first that is not a squared distance.
 pub fn read_keys(text: &str) -> Result<Vec<f32>, LessonError> {
     let read = |part: &str| {
-        let key = part.parse::<f32>().ok().filter(|key| *key == 0.0 || (KEYS[0]..=KEYS[1]).contains(key));
+        let is_valid = |key: &f32| *key == 0.0 || (KEY_RANGE[0]..=KEY_RANGE[1]).contains(key);
+        let key = part.parse::<f32>().ok().filter(is_valid);
         // Adding 0 turns −0, whose bits sort after all other keys, into 0.
         key.map(|key| key + 0.0).ok_or_else(|| LessonError::Key { text: part.to_owned() })
     };
@@ -135,8 +138,9 @@ pub fn read_keys(text: &str) -> Result<Vec<f32>, LessonError> {
 ///
 /// # Errors
 /// [`LessonError::Cloud`] if there are no keys.
-pub(super) fn data_of_keys(keys: &[f32]) -> Result<Data, LessonError> {
-    let values = Values::F32(keys.iter().enumerate().flat_map(|(at, &key)| place(at, key)).collect());
+pub(super) fn data_from_keys(keys: &[f32]) -> Result<Data, LessonError> {
+    let points = keys.iter().enumerate().flat_map(|(at, &key)| point_at_distance(at, key));
+    let values = Values::F32(points.collect());
     let source = Source::Generate { spec: "typed keys".to_owned(), seed: 0 };
     let cloud = Arc::new(PointCloud::from_table(
         Coordinates { columns: Column::unnamed(2), values },
@@ -149,7 +153,7 @@ pub(super) fn data_of_keys(keys: &[f32]) -> Result<Data, LessonError> {
 }
 
 /// A point whose squared distance to the origin is exactly a key, in the `number`-th direction.
-fn place(number: usize, key: f32) -> [f32; 2] {
+fn point_at_distance(number: usize, key: f32) -> [f32; 2] {
     /// π(3 − √5): spreads any number of directions well.
     const GOLDEN_ANGLE: f64 = std::f64::consts::PI * 0.763_932_022_500_210_3;
     /// About every second attempt is exact.
@@ -183,7 +187,7 @@ fn squared([x, y]: [f32; 2]) -> f32 {
 }
 
 /// The first keys, in words.
-fn typed_words(keys: &[f32]) -> String {
+fn describe_keys(keys: &[f32]) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = keys.iter().take(SHOWN).map(|&key| significant(key.into())).collect();
     format!(
@@ -197,7 +201,7 @@ fn typed_words(keys: &[f32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lessons::{Choice, LESSONS, Take, named};
+    use crate::lessons::{LESSONS, Overrides, Take, named};
     use crate::progress::Silent;
     use crate::{Cursor, cloud};
 
@@ -206,12 +210,12 @@ mod tests {
         let odd = (0..4000_u32).map(|at| (f64::from(at) * 0.37 + 1e-3) as f32);
         let wide = (0..200)
             .map(|at| 10f32.powf(at as f32 * 0.12 - 12.0))
-            .filter(|key| *key >= KEYS[0] && *key <= KEYS[1]);
-        for (number, key) in odd.chain(wide).chain([0.0, 5.0, 3.0, KEYS[0], KEYS[1]]).enumerate() {
-            assert_eq!(squared(place(number % MOST_KEYS, key)), key, "{key}");
+            .filter(|key| *key >= KEY_RANGE[0] && *key <= KEY_RANGE[1]);
+        for (number, key) in odd.chain(wide).chain([0.0, 5.0, 3.0, KEY_RANGE[0], KEY_RANGE[1]]).enumerate() {
+            assert_eq!(squared(point_at_distance(number % MAX_KEYS, key)), key, "{key}");
         }
         // The points surround the origin.
-        let places: Vec<[f32; 2]> = (0..8).map(|number| place(number, 4.0)).collect();
+        let places: Vec<[f32; 2]> = (0..8).map(|number| point_at_distance(number, 4.0)).collect();
         assert!(
             places.iter().any(|at| at[0] < -1.0)
                 && places.iter().any(|at| at[1] < -1.0)
@@ -232,14 +236,14 @@ mod tests {
 
     #[test]
     fn edits_are_described() {
-        let mut touched = Edits::default();
-        assert_eq!(touched.words(), None);
-        touched.query = Some([0.314, 0.718]);
-        assert_eq!(touched.words().as_deref(), Some("query moved to (0.314, 0.718)"));
-        touched.points = BTreeMap::from([(3, [0.0, 0.0]), (5, [0.0, 1.0])]);
+        let mut edits = Edits::default();
+        assert_eq!(edits.words(), None);
+        edits.query = Some([0.314, 0.718]);
+        assert_eq!(edits.words().as_deref(), Some("query moved to (0.314, 0.718)"));
+        edits.points = BTreeMap::from([(3, [0.0, 0.0]), (5, [0.0, 1.0])]);
         let source = Source::Generate { spec: "uniform:n=8".to_owned(), seed: 3 };
         assert_eq!(
-            touched.describe(&source, None),
+            edits.describe(&source, None),
             "uniform:n=8 (seed 3); query moved to (0.314, 0.718); 2 points moved"
         );
         assert_eq!(Edits::default().describe(&source, Some("4 rows")), "uniform:n=8 (seed 3); 4 rows");
@@ -250,10 +254,10 @@ mod tests {
         );
     }
 
-    fn recorded(name: &str, touched: Edits) -> Result<Take, LessonError> {
+    fn recorded(name: &str, edits: Edits) -> Result<Take, LessonError> {
         named(name)
             .unwrap()
-            .record(Choice { touched, ..Choice::default() }, &Silent)
+            .record(Overrides { edits, ..Overrides::default() }, &Silent)
             .map(|mut takes| takes.remove(0))
     }
 
@@ -262,8 +266,8 @@ mod tests {
         let own = recorded("search", Edits::default()).unwrap().recording;
         let at = [0.2, 0.8];
         for row in [0, own.parameters.query_row] {
-            let touched = Edits { query: Some(at), points: BTreeMap::from([(row, at)]), keys: None };
-            let moved = recorded("search", touched).unwrap().recording;
+            let edits = Edits { query: Some(at), points: BTreeMap::from([(row, at)]), keys: None };
+            let moved = recorded("search", edits).unwrap().recording;
             let mut cursor = Cursor::new(moved.clone());
             cursor.seek(moved.len());
             assert_eq!(cursor.state().neighbours().next(), Some((row, 0.0)));
@@ -309,7 +313,7 @@ mod tests {
 
     #[test]
     fn edits_that_do_not_fit_the_data_are_rejected() {
-        let said = |name: &str, touched: Edits| recorded(name, touched).unwrap_err().to_string();
+        let said = |name: &str, edits: Edits| recorded(name, edits).unwrap_err().to_string();
         let keys = |count: usize| Edits { keys: Some(vec![1.0; count]), ..Edits::default() };
         assert_eq!(said("sort", keys(7)), "7 keys: lesson sort needs 8 with k = 8 and 8 lanes");
         assert!(

@@ -3,7 +3,7 @@
 use crate::cloud::CloudError;
 use crate::engines::cuda::trace::TraceError;
 use crate::knn::{EngineError, Metric, ProblemError};
-use crate::memory::Short;
+use crate::memory::InsufficientMemory;
 
 /// Why a lesson cannot be recorded or read.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +49,7 @@ pub enum LessonError {
     },
     /// The algorithm has no traced GPU build.
     #[error("this lesson runs only on the CPU twin: no kernel traces per-thread heaps (--engine lockstep)")]
-    TwinAlone,
+    TwinOnly,
     /// A typed key is not a squared distance.
     #[error("key {text}: a key is a squared distance: 0, or a number from 1e-12 to 1e12")]
     Key {
@@ -95,7 +95,7 @@ pub enum LessonError {
     },
     /// A coordinate is not finite.
     #[error("point ({at}): both coordinates must be finite numbers")]
-    Place {
+    NotFinite {
         /// The coordinates.
         at: String,
     },
@@ -104,7 +104,7 @@ pub enum LessonError {
         "query and points can be moved only in two columns with metric l2; these data have {dims}, with \
          metric {metric}"
     )]
-    Unmovable {
+    NotMovable {
         /// Number of columns.
         dims: usize,
         /// The metric.
@@ -120,7 +120,7 @@ pub enum LessonError {
     },
     /// Only the kernel's search has faults.
     #[error("lesson {lesson} has no faults: only lessons on the kernel's search do, such as search")]
-    Unbreakable {
+    NoFaults {
         /// The lesson's id.
         lesson: &'static str,
     },
@@ -132,7 +132,7 @@ pub enum LessonError {
     Trace(#[from] TraceError),
     /// A comparator on the GPU changed only one of its elements.
     #[error("step {step}: on the GPU element {element} changed, but its partner, element {partner}, did not")]
-    Torn {
+    HalfSwap {
         /// The step, counted from 1.
         step: usize,
         /// The element that changed.
@@ -142,7 +142,7 @@ pub enum LessonError {
     },
     /// A step of the GPU differs from the twin's.
     #[error("step {step}: the GPU has {gpu}, its twin {twin}")]
-    Differs {
+    StepDiffers {
         /// The step, counted from 1.
         step: usize,
         /// The GPU's step, or an excerpt.
@@ -152,7 +152,7 @@ pub enum LessonError {
     },
     /// The GPU's steps equal the twin's, but its returned answer differs from their result.
     #[error("rank {rank}: the GPU's neighbours differ from the result of its own steps")]
-    Answers {
+    WrongAnswer {
         /// The first wrong rank, counted from 0.
         rank: usize,
     },
@@ -164,7 +164,7 @@ pub enum LessonError {
     Problem(#[from] ProblemError),
     /// The lesson needs more memory than is free.
     #[error("the lesson {0}; use fewer points")]
-    Memory(Short),
+    Memory(InsufficientMemory),
     /// A file of steps is malformed.
     #[error("line {line}: {why}")]
     Line {
@@ -177,8 +177,8 @@ pub enum LessonError {
 
 /// Not `#[from]`, which would make it a source: the message already contains it, and error chains would print
 /// it twice.
-impl From<Short> for LessonError {
-    fn from(short: Short) -> Self {
+impl From<InsufficientMemory> for LessonError {
+    fn from(short: InsufficientMemory) -> Self {
         Self::Memory(short)
     }
 }

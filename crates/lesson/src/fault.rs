@@ -2,7 +2,7 @@
 //!
 //! The lockstep twin itself has the fault ([`super::record_faulty`]), so its steps are shown like any others.
 
-use super::invariants::{Broken, first_broken, keys};
+use super::invariants::{FirstViolation, first_violation, keys};
 use super::lessons::{self, Lesson};
 use super::recording::Recording;
 use super::state::{Counts, State};
@@ -13,7 +13,7 @@ use crate::text::{count, significant, thousands};
 
 /// A fault, explained.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct FaultInfo {
     /// The fault.
     pub fault: Fault,
     /// Its name on the command line.
@@ -31,14 +31,14 @@ pub struct Row {
     /// The id of a lesson whose data show it.
     pub lesson: &'static str,
     /// The id of the lesson after which it can be understood.
-    pub taught: &'static str,
+    pub taught_in: &'static str,
     /// The generator of points, without n, that replaces the lesson's, if needed.
     pub generator: Option<&'static str>,
 }
 
 /// All faults.
-pub const FAULTS: [Row; 7] = [
-    Row {
+pub const FAULTS: [FaultInfo; 7] = [
+    FaultInfo {
         fault: Fault::NoBarrier,
         id: "no-barrier",
         title: "No barrier before the swap",
@@ -49,10 +49,10 @@ pub const FAULTS: [Row; 7] = [
                    writes are overwritten.",
         is_wrong: true,
         lesson: "buffer",
-        taught: "buffer",
+        taught_in: "buffer",
         generator: None,
     },
-    Row {
+    FaultInfo {
         fault: Fault::Direction,
         id: "direction",
         title: "Direction from the wrong bit",
@@ -63,10 +63,10 @@ pub const FAULTS: [Row; 7] = [
                    cannot merge them.",
         is_wrong: true,
         lesson: "merge",
-        taught: "sort",
+        taught_in: "sort",
         generator: None,
     },
-    Row {
+    FaultInfo {
         fault: Fault::NoMirror,
         id: "no-mirror",
         title: "No mirror",
@@ -76,10 +76,10 @@ pub const FAULTS: [Row; 7] = [
         look_for: "Pairs of small keys: one of the two is lost, while a pair of large keys keeps one.",
         is_wrong: true,
         lesson: "merge",
-        taught: "merge",
+        taught_in: "merge",
         generator: None,
     },
-    Row {
+    FaultInfo {
         fault: Fault::NoRevote,
         id: "no-revote",
         title: "No second vote",
@@ -90,10 +90,10 @@ pub const FAULTS: [Row; 7] = [
                    them.",
         is_wrong: false,
         lesson: "buffer",
-        taught: "buffer",
+        taught_in: "buffer",
         generator: None,
     },
-    Row {
+    FaultInfo {
         fault: Fault::Dropped,
         id: "dropped",
         title: "Candidates without a slot are lost",
@@ -104,10 +104,10 @@ pub const FAULTS: [Row; 7] = [
                    max_distance.",
         is_wrong: true,
         lesson: "buffer",
-        taught: "buffer",
+        taught_in: "buffer",
         generator: None,
     },
-    Row {
+    FaultInfo {
         fault: Fault::Stale,
         id: "stale",
         title: "max_distance is not updated",
@@ -116,10 +116,10 @@ pub const FAULTS: [Row; 7] = [
         look_for: "Every point remains a candidate: the merges sort all of them, and find the right ones.",
         is_wrong: false,
         lesson: "search",
-        taught: "buffer",
+        taught_in: "buffer",
         generator: None,
     },
-    Row {
+    FaultInfo {
         fault: Fault::DistanceOnly,
         id: "distance-only",
         title: "Only distances are compared",
@@ -130,7 +130,7 @@ pub const FAULTS: [Row; 7] = [
                    engine to engine.",
         is_wrong: true,
         lesson: "merge",
-        taught: "sort",
+        taught_in: "sort",
         generator: Some("duplicates:d=2,distinct=9"),
     },
 ];
@@ -139,7 +139,7 @@ pub const FAULTS: [Row; 7] = [
 ///
 /// # Errors
 /// [`LessonError::Fault`] if there is none.
-pub fn named(name: &str) -> Result<&'static Row, LessonError> {
+pub fn named(name: &str) -> Result<&'static FaultInfo, LessonError> {
     FAULTS
         .iter()
         .find(|row| row.id == name)
@@ -147,14 +147,14 @@ pub fn named(name: &str) -> Result<&'static Row, LessonError> {
 }
 
 /// The row of a fault.
-pub fn row(fault: Fault) -> &'static Row {
+pub fn row(fault: Fault) -> &'static FaultInfo {
     // A test checks that every fault is in the table.
     FAULTS.iter().find(|row| row.fault == fault).unwrap_or(&FAULTS[0])
 }
 
 /// A neighbour that is not the right one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct WrongNeighbour {
     /// Its place among the neighbours, from 0.
     pub rank: u32,
     /// The key found, [`PADDING`] for none.
@@ -167,9 +167,9 @@ pub struct Wrong {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consequences {
     /// The first broken invariant, if these data break one.
-    pub broken: Option<Broken>,
+    pub broken: Option<FirstViolation>,
     /// The wrong ones among the neighbours, nearest first.
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<WrongNeighbour>,
     /// Number of neighbours.
     pub neighbours: u32,
     /// The counts with the fault, and without.
@@ -178,7 +178,7 @@ pub struct Consequences {
 
 impl Consequences {
     /// Compares a faulty search with the sound one.
-    pub(super) fn of(faulty: &Recording, sound: &Recording) -> Self {
+    pub(super) fn compare(faulty: &Recording, sound: &Recording) -> Self {
         let [end, right] = [end(faulty), end(sound)];
         let mut nearest = keys(faulty);
         nearest.sort_unstable();
@@ -186,10 +186,10 @@ impl Consequences {
         let ranks = (0..).zip(nearest.iter().zip(&end.registers));
         let wrong = ranks
             .filter(|(_, (right, found))| right != found)
-            .map(|(rank, (&right, &found))| Wrong { rank, found, right })
+            .map(|(rank, (&right, &found))| WrongNeighbour { rank, found, right })
             .collect();
         Self {
-            broken: first_broken(faulty),
+            broken: first_violation(faulty),
             wrong,
             neighbours: nearest.len() as u32,
             counts: [end.counts, right.counts],
@@ -235,9 +235,9 @@ impl Consequences {
 }
 
 /// The faults that can be understood after a lesson; all, if these are too few to choose from.
-pub fn known_by(lesson: &Lesson) -> Vec<&'static Row> {
-    let number = |row: &Row| lessons::named(row.taught).map_or(0, |lesson| lesson.number);
-    let known: Vec<&Row> = FAULTS.iter().filter(|row| number(row) <= lesson.number).collect();
+pub fn faults_known_after(lesson: &Lesson) -> Vec<&'static FaultInfo> {
+    let number = |row: &FaultInfo| lessons::named(row.taught_in).map_or(0, |lesson| lesson.number);
+    let known: Vec<&FaultInfo> = FAULTS.iter().filter(|row| number(row) <= lesson.number).collect();
     if known.len() > 2 { known } else { FAULTS.iter().collect() }
 }
 

@@ -6,7 +6,7 @@ use super::account::account;
 use super::cursor::Cursor;
 use super::picture::Target;
 use super::picture::sentence::sentence;
-use super::questions::{About, Ask, Question};
+use super::questions::{About, Question, Topic};
 use super::recording::Recording;
 use super::step::Step;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
@@ -15,7 +15,7 @@ use crate::text::{count, significant, significant_to, thousands};
 /// The targets of a question, marked in the picture while it is open.
 pub fn subjects(question: &Question, recording: &Recording) -> Vec<Target> {
     let subject = question.subject;
-    match question.ask.kind().about {
+    match question.topic.info().about {
         About::All => Vec::new(),
         About::Lane => vec![Target::Lane(subject)],
         About::Comparator => {
@@ -30,8 +30,8 @@ pub fn subjects(question: &Question, recording: &Recording) -> Vec<Target> {
 }
 
 /// The target of an answered question, whose computation the picture shows.
-pub fn spelled_out(question: &Question) -> Option<Target> {
-    match question.ask.kind().about {
+pub fn explained_target(question: &Question) -> Option<Target> {
+    match question.topic.info().about {
         About::All => None,
         About::Lane => Some(Target::Lane(question.subject)),
         About::Comparator => Some(Target::Comparator(question.subject)),
@@ -48,10 +48,10 @@ pub fn why(question: &Question, cursor: &Cursor) -> String {
     if let Some(why) = recording.algorithm().why(question, recording) {
         return why;
     }
-    match question.ask {
-        Ask::Merges => {}
-        Ask::Votes | Ask::Slot | Ask::Partner | Ask::Swaps | Ask::Taken => {
-            return case(question, recording).unwrap_or_else(|| sentence(cursor));
+    match question.topic {
+        Topic::Merges => {}
+        Topic::Votes | Topic::Slot | Topic::Partner | Topic::Swaps | Topic::Taken => {
+            return worked_example(question, recording).unwrap_or_else(|| sentence(cursor));
         }
         _ => return sentence(cursor),
     }
@@ -59,19 +59,19 @@ pub fn why(question: &Question, cursor: &Cursor) -> String {
     format!(
         "In random order, at most {} are expected on average; if every point were a candidate, there would \
          be {}.",
-        significant(account.expected_in_the_end.merges),
+        significant(account.expected_at_end.merges),
         account.worst_merges
     )
 }
 
 /// The answer worked out with the numbers of the question.
-fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
+fn worked_example(question: &Question, recording: &Arc<Recording>) -> Option<String> {
     let (shape, subject) = (recording.shape(), question.subject);
     let mut before = Cursor::new(Arc::clone(recording));
     before.seek(question.at);
     let state = before.state();
-    match (question.ask, recording.steps().get(question.at)?) {
-        (Ask::Partner, Step::Layer { layer, shuffle: Some(lanes), .. }) => {
+    match (question.topic, recording.steps().get(question.at)?) {
+        (Topic::Partner, Step::Layer { layer, shuffle: Some(lanes), .. }) => {
             let stride = match shape.registers {
                 1 => format!("The stride is {lanes}"),
                 registers => format!(
@@ -84,7 +84,7 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
                 subject ^ lanes
             ))
         }
-        (Ask::Votes, Step::Ballot { mask }) => {
+        (Topic::Votes, Step::Ballot { mask }) => {
             let bound = significant(state.max_distance.into());
             let distances: Vec<f32> = match state.descent().and_then(|descent| descent.leaf.as_ref()) {
                 Some(leaf) => leaf.keys.iter().map(|&key| distance_of(key)).collect(),
@@ -99,7 +99,7 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
                 significant((*nearest).into())
             ))
         }
-        (Ask::Slot, Step::Positions { slots }) => {
+        (Topic::Slot, Step::Positions { slots }) => {
             let slot = slots.iter().find(|slot| slot.lane == subject)?.slot;
             let below = (state.ballot & lanes_below(subject)).count_ones();
             let lanes = count(below.into(), "lower lane votes", "lower lanes vote");
@@ -108,10 +108,10 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
                 state.buffered, state.buffered
             ))
         }
-        (Ask::Swaps, Step::Layer { layer, swapped, .. }) => {
+        (Topic::Swaps, Step::Layer { layer, swapped, .. }) => {
             let (low, high) =
                 (state.registers[subject as usize], state.registers[(subject ^ layer.stride) as usize]);
-            let [a, b] = told_apart(low, high);
+            let [a, b] = distinct_words(low, high);
             let bit = subject & layer.size;
             let upwards = bit == 0;
             let verdict = if swapped.contains(subject) { "they swap" } else { "they stay" };
@@ -137,8 +137,8 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
                 if upwards { subject } else { subject ^ layer.stride },
             ))
         }
-        (Ask::Taken, Step::Minimum { taken }) => {
-            let [own, other] = told_apart(
+        (Topic::Taken, Step::Minimum { taken }) => {
+            let [own, other] = distinct_words(
                 state.registers[subject as usize],
                 state.buffer[shape.mirror_of(subject) as usize],
             );
@@ -154,7 +154,7 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
 }
 
 /// Two keys with enough digits to differ; for equal distances, with their positions.
-fn told_apart(a: Key, b: Key) -> [String; 2] {
+fn distinct_words(a: Key, b: Key) -> [String; 2] {
     let read = |key: Key, to: usize| {
         if key == PADDING { "\u{221e}".to_owned() } else { significant_to(distance_of(key).into(), to) }
     };

@@ -30,7 +30,8 @@ impl Shape {
 ///
 /// # Errors
 /// [`LessonError::GpuWidth`], [`LessonError::Engine`]; and if the GPU behaved differently,
-/// [`LessonError::Trace`], [`LessonError::Torn`], [`LessonError::Differs`] or [`LessonError::Answers`].
+/// [`LessonError::Trace`], [`LessonError::HalfSwap`], [`LessonError::StepDiffers`] or
+/// [`LessonError::WrongAnswer`].
 pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
     Shape::check_gpu(twin.shape().width)?;
     twin.algorithm().record_on_gpu(twin, cuda)
@@ -44,23 +45,23 @@ pub(crate) fn recording(twin: &Recording, (steps, recorded_on): (Vec<Step>, Stri
 }
 
 /// Checks a GPU's steps against the twin's, and its answer against its steps.
-pub(crate) fn compare_told(
-    told: Result<(), TraceError>,
+pub(crate) fn check_trace(
+    decoded: Result<(), TraceError>,
     steps: Vec<Step>,
     neighbours: &[(u32, f32)],
     twin: &Recording,
 ) -> Result<Vec<Step>, LessonError> {
     // If the trace cannot be decoded, the first differing step says more.
-    let mut compared = Compared::default();
-    compared.with(&steps, twin)?;
-    told?;
-    compared.end(twin)?;
-    answers(&steps, neighbours, twin)?;
+    let mut checker = StepChecker::default();
+    checker.check(&steps, twin)?;
+    decoded?;
+    checker.check_end(twin)?;
+    check_answer(&steps, neighbours, twin)?;
     Ok(steps)
 }
 
 /// Checks the GPU's returned neighbours against the result of its steps.
-pub(crate) fn answers(
+pub(crate) fn check_answer(
     steps: &[Step],
     neighbours: &[(u32, f32)],
     twin: &Recording,
@@ -78,18 +79,18 @@ pub(crate) fn answers(
     if expected.clone().eq(found.clone()) {
         return Ok(());
     }
-    Err(LessonError::Answers {
+    Err(LessonError::WrongAnswer {
         rank: expected.zip(found).take_while(|(expected, found)| expected == found).count(),
     })
 }
 
 /// Number of steps equal to the twin's so far.
 #[derive(Default)]
-pub(crate) struct Compared(usize);
+pub(crate) struct StepChecker(usize);
 
-impl Compared {
+impl StepChecker {
     /// Compares the new steps.
-    pub(crate) fn with(&mut self, steps: &[Step], twin: &Recording) -> Result<(), LessonError> {
+    pub(crate) fn check(&mut self, steps: &[Step], twin: &Recording) -> Result<(), LessonError> {
         while let Some(step) = steps.get(self.0) {
             let expected = twin.steps().get(self.0);
             self.0 += 1;
@@ -101,7 +102,7 @@ impl Compared {
     }
 
     /// Whether the twin has no further steps.
-    pub(crate) fn end(&self, twin: &Recording) -> Result<(), LessonError> {
+    pub(crate) fn check_end(&self, twin: &Recording) -> Result<(), LessonError> {
         match twin.steps().get(self.0) {
             Some(step) => Err(differs(self.0 + 1, None, Some(step))),
             None => Ok(()),
@@ -143,5 +144,5 @@ fn differs(number: usize, gpu: Option<&Step>, twin: Option<&Step>) -> LessonErro
             if to < text.len() { "\u{2026}" } else { "" }
         )
     };
-    LessonError::Differs { step: number, gpu: about(&gpu), twin: about(&twin) }
+    LessonError::StepDiffers { step: number, gpu: about(&gpu), twin: about(&twin) }
 }

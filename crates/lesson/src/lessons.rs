@@ -8,11 +8,11 @@ pub use super::algorithms::Search;
 use super::algorithms::heap::HeapStep;
 use super::algorithms::kernel::recorder::record_faulty;
 use super::cursor::Level;
-use super::edits::{Edits, MOST_KEYS, data_of_keys};
+use super::edits::{Edits, MAX_KEYS, data_from_keys};
 use super::from_gpu::record_on_gpu;
 use super::questions::ideas::Idea;
 use super::questions::pool::{TakeQuestion, pool, round};
-use super::questions::{Ask, Question, Random};
+use super::questions::{Question, Random, Topic};
 use super::recording::Recording;
 use super::state::Shape;
 use super::step::{Pass, Step};
@@ -23,7 +23,7 @@ use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::{self, Fault};
 use crate::error::LessonError;
 use crate::knn::{Metric, Problem, Queries, Setup};
-use crate::own_data::Own;
+use crate::own_data::OwnData;
 use crate::progress::Progress;
 
 /// A lesson's data, range and questions.
@@ -36,10 +36,10 @@ pub struct Lesson {
     /// The title, a few words long.
     pub title: &'static str,
     /// What a reader can do after it, in one line. Here and in the texts below, `{k}`, `{K}` and so on are
-    /// sizes: see [`Lesson::says`].
+    /// sizes: see [`Lesson::fill_in`].
     pub goal: &'static str,
     /// The ids of prerequisite lessons.
-    pub needs: &'static [&'static str],
+    pub prerequisites: &'static [&'static str],
     /// Its idea, shown beside the pictures.
     pub paragraph: &'static str,
     /// What to remember, in one line.
@@ -69,7 +69,7 @@ pub struct Lesson {
     /// The initial level of detail.
     pub level: Level,
     /// The kinds of questions about its steps.
-    pub asks: &'static [Ask],
+    pub topics: &'static [Topic],
     /// The questions about its ideas.
     pub ideas: &'static [Idea],
 }
@@ -78,21 +78,21 @@ pub struct Lesson {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Minutes {
     /// On the 20-minute route.
-    Route(u32),
+    OnRoute(u32),
     /// Off the route, for later.
-    Beside(u32),
+    OffRoute(u32),
 }
 
 impl Minutes {
     /// The minutes, on or off the route.
     pub fn count(self) -> u32 {
-        let (Self::Route(minutes) | Self::Beside(minutes)) = self;
+        let (Self::OnRoute(minutes) | Self::OffRoute(minutes)) = self;
         minutes
     }
 
     /// Whether it is on the route.
     pub fn is_route(self) -> bool {
-        matches!(self, Self::Route(_))
+        matches!(self, Self::OnRoute(_))
     }
 }
 
@@ -147,7 +147,7 @@ pub enum Shows {
 
 /// Overrides of a lesson's parameters.
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
+pub struct Overrides {
     /// Number of neighbours, k.
     pub k: Option<usize>,
     /// Number of lanes, W.
@@ -155,7 +155,7 @@ pub struct Choice {
     /// Seed of the generator.
     pub seed: Option<u64>,
     /// Changes by hand.
-    pub touched: Edits,
+    pub edits: Edits,
 }
 
 /// One of a lesson's recordings, with the range that the lesson shows.
@@ -180,9 +180,9 @@ impl Take {
     }
 
     /// Marks the comparators that decide differently than in an earlier recording; `None` removes the marks.
-    pub fn mark_turned(&mut self, before: Option<&Recording>) {
-        if before.is_some() || self.recording.turned().is_some() {
-            Arc::make_mut(&mut self.recording).mark_turned(before);
+    pub fn mark_changed_comparators(&mut self, before: Option<&Recording>) {
+        if before.is_some() || self.recording.changed_comparators().is_some() {
+            Arc::make_mut(&mut self.recording).mark_changed_comparators(before);
         }
     }
 }
@@ -212,8 +212,8 @@ pub fn named(name: &str) -> Result<&'static Lesson, LessonError> {
 
 impl Lesson {
     /// A text of this lesson, such as [`Lesson::paragraph`], with the sizes of a search filled in.
-    pub fn says(&self, text: &str, shape: Shape) -> String {
-        sizes::filled(text, shape)
+    pub fn fill_in(&self, text: &str, shape: Shape) -> String {
+        sizes::fill_in(text, shape)
     }
 
     /// The sizes of a search of the lesson's own data.
@@ -238,18 +238,18 @@ impl Lesson {
     ///
     /// # Errors
     /// [`LessonError`] if the overrides are invalid.
-    pub fn record(&self, choice: Choice, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
-        let (k, width) = (choice.k.unwrap_or(self.k), choice.width.unwrap_or(self.width));
+    pub fn record(&self, overrides: Overrides, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
+        let (k, width) = (overrides.k.unwrap_or(self.k), overrides.width.unwrap_or(self.width));
         Shape::check(width, k)?;
         if self.search == Search::Tree {
             Shape::check_tree(width)?;
         }
         let capacity = width as usize * lockstep::registers_for(k, width as usize);
-        let seed = choice.seed.unwrap_or(self.seed);
-        let (cloud, queries, query) = match &choice.touched.keys {
+        let seed = overrides.seed.unwrap_or(self.seed);
+        let (cloud, queries, query) = match &overrides.edits.keys {
             Some(keys) => {
                 self.check_keys(keys.len(), k, width)?;
-                data_of_keys(keys)?
+                data_from_keys(keys)?
             }
             None => {
                 let n = self.points_per_element as usize * capacity;
@@ -265,8 +265,8 @@ impl Lesson {
             exclude_self: false,
             drop_zero_rows: false,
         };
-        let own = |&arrangement| Own { cloud: &cloud, queries: &queries, query, arrangement };
-        let record = |arrangement| self.record_touched(own(arrangement), setup, width, &choice.touched, None);
+        let own = |&arrangement| OwnData { cloud: &cloud, queries: &queries, query, arrangement };
+        let record = |arrangement| self.record_edited(own(arrangement), setup, width, &overrides.edits, None);
         self.arrangements.iter().map(record).collect()
     }
 
@@ -282,7 +282,7 @@ impl Lesson {
                 return None;
             }
         };
-        (keys <= MOST_KEYS).then_some(keys)
+        (keys <= MAX_KEYS).then_some(keys)
     }
 
     /// Checks the number of typed keys.
@@ -291,7 +291,7 @@ impl Lesson {
     /// [`LessonError::NoKeys`], [`LessonError::KeyCount`].
     pub fn check_keys(&self, given: usize, k: usize, width: u32) -> Result<(), LessonError> {
         match self.keys(k, width) {
-            None => Err(LessonError::NoKeys { lesson: self.id, k, width, most: MOST_KEYS }),
+            None => Err(LessonError::NoKeys { lesson: self.id, k, width, most: MAX_KEYS }),
             Some(needed) if needed != given => {
                 Err(LessonError::KeyCount { given, lesson: self.id, needed, k, width })
             }
@@ -302,21 +302,22 @@ impl Lesson {
     /// Records the search for a query, with changes by hand. `note` is a remark on the data that the
     /// recording includes.
     ///
-    /// # Errors [`LessonError`] if k, the width or the row is invalid, or the setup or the changes do not
-    /// apply to the cloud.
+    /// # Errors
+    /// [`LessonError`] if k, the width or the row is invalid, or the setup or the changes do not apply to the
+    /// cloud.
     ///
     /// # Panics
     /// If the query number is out of range.
-    pub fn record_touched(
+    pub fn record_edited(
         &self,
-        own: Own<'_>,
+        own: OwnData<'_>,
         mut setup: Setup,
         width: u32,
-        touched: &Edits,
+        edits: &Edits,
         note: Option<&str>,
     ) -> Result<Take, LessonError> {
         let arrangement = own.arrangement;
-        let (cloud, queries, query) = &touched.apply(own.cloud, own.queries, own.query, setup.metric)?;
+        let (cloud, queries, query) = &edits.apply(own.cloud, own.queries, own.query, setup.metric)?;
         let query = *query;
         if arrangement == Arrangement::Shuffled {
             setup.order = Order::Shuffled;
@@ -335,13 +336,13 @@ impl Lesson {
             Arrangement::NearestFirst => by_distance(&problem, query, |bits| bits)?,
             Arrangement::FarthestFirst => by_distance(&problem, query, std::cmp::Reverse)?,
         };
-        let (problem, data) = (Arc::new(problem), touched.describe(cloud.source(), note.as_deref()));
+        let (problem, data) = (Arc::new(problem), edits.describe(cloud.source(), note.as_deref()));
         let recording = self.search.record(problem, query, width, self.batch, &data)?;
         let recording = match own.queries {
-            _ if !touched.is_moved() => recording,
-            Queries::Rows(_) => recording.on_map_of(own.cloud.points()),
+            _ if !edits.is_moved() => recording,
+            Queries::Rows(_) => recording.with_map_around(own.cloud.points()),
             Queries::Cloud(queries) => {
-                recording.on_map_of(own.cloud.points()).on_map_of(queries.point(own.query))
+                recording.with_map_around(own.cloud.points()).with_map_around(queries.point(own.query))
             }
         };
         Ok(Take::new(arrangement, recording, self.shows))
@@ -358,17 +359,17 @@ impl Lesson {
     /// Checks that the lesson's search supports faults.
     ///
     /// # Errors
-    /// [`LessonError::Unbreakable`] unless it is the kernel's.
-    pub fn check_breakable(&self) -> Result<(), LessonError> {
-        if self.search == Search::Kernel { Ok(()) } else { Err(LessonError::Unbreakable { lesson: self.id }) }
+    /// [`LessonError::NoFaults`] unless it is the kernel's.
+    pub fn check_has_faults(&self) -> Result<(), LessonError> {
+        if self.search == Search::Kernel { Ok(()) } else { Err(LessonError::NoFaults { lesson: self.id }) }
     }
 
     /// Repeats a take with an injected fault; shows the whole search.
     ///
     /// # Errors
-    /// [`LessonError::Unbreakable`] unless the lesson shows the kernel's search.
-    pub fn broken(&self, take: &Take, fault: Fault) -> Result<Take, LessonError> {
-        self.check_breakable()?;
+    /// [`LessonError::NoFaults`] unless the lesson shows the kernel's search.
+    pub fn with_fault(&self, take: &Take, fault: Fault) -> Result<Take, LessonError> {
+        self.check_has_faults()?;
         let recording = &take.recording;
         let width = recording.shape().width;
         let faulty = record_faulty(

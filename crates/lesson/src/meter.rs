@@ -1,5 +1,5 @@
-//! The cost of a query in three ways: one thread with a heap, a warp with one query per thread, and the
-//! kernel's warp.
+//! The cost of a query with three strategies: one thread with a heap, a warp with one query per thread, and
+//! the kernel's warp.
 //!
 //! All three are recorded executions of the CPU twins over the same points; nothing is computed by a formula.
 //! [`super::work`] has the instructions of each step. A warp with one query per thread answers W queries at
@@ -16,29 +16,29 @@ use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::recorder::record_lanes;
 use crate::text::{significant, thousands};
 
-/// Maximum number of entries of a [`Track`].
-const MOST: u32 = 4096;
+/// Maximum number of entries of a [`WorkTimeline`].
+const MAX_ENTRIES: u32 = 4096;
 
-/// A way to answer a query.
+/// How a query is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Strategy {
     /// One thread, with a heap.
     Thread,
     /// A warp whose threads each answer one query with a heap.
-    ThreadAQuery,
+    ThreadPerQuery,
     /// A warp, with a buffer and merges.
     Warp,
 }
 
-impl Way {
-    /// All ways, in column order.
-    pub const ALL: [Self; 3] = [Self::Thread, Self::ThreadAQuery, Self::Warp];
+impl Strategy {
+    /// All strategies, in column order.
+    pub const ALL: [Self; 3] = [Self::Thread, Self::ThreadPerQuery, Self::Warp];
 
     /// Its name as a column head.
     pub fn name(self) -> &'static str {
         match self {
             Self::Thread => "one thread",
-            Self::ThreadAQuery => "thread per query",
+            Self::ThreadPerQuery => "thread per query",
             Self::Warp => "the warp",
         }
     }
@@ -46,18 +46,18 @@ impl Way {
 
 /// The work done by the time that a number of points have been seen.
 #[derive(Clone, Debug)]
-pub(crate) struct Track {
+pub(crate) struct WorkTimeline {
     /// Points, and the work before the next one began; ascending.
     so_far: Vec<(u32, Work)>,
     /// The work of the whole search.
     all: Work,
 }
 
-impl Track {
+impl WorkTimeline {
     /// Replays a recording.
-    pub(crate) fn of(recording: &Recording) -> Self {
+    pub(crate) fn replay(recording: &Recording) -> Self {
         let n = recording.shape().n;
-        let apart = n.div_ceil(MOST);
+        let apart = n.div_ceil(MAX_ENTRIES);
         let mut so_far: Vec<(u32, Work)> = Vec::new();
         let mut state = State::new(recording.shape());
         for step in recording.steps() {
@@ -86,7 +86,7 @@ impl Track {
     }
 }
 
-/// The cost of a query in all ways.
+/// The cost of a query with each strategy.
 #[derive(Clone, Debug)]
 pub struct Meter {
     /// Dimensions, d.
@@ -94,46 +94,52 @@ pub struct Meter {
     /// Lanes of a warp, W.
     pub width: u32,
     n: u32,
-    tracks: [Track; 3],
-    own: Way,
+    tracks: [WorkTimeline; 3],
+    own: Strategy,
 }
 
 impl Meter {
-    /// The meter of a recording's query, which was answered in the way `own`; records the single thread.
-    pub(crate) fn new(recording: &Recording, own: Way, threads: Track, warp: Track) -> Self {
+    /// The meter of a recording's query, which was answered with the strategy `own`. Records the single
+    /// thread.
+    pub(crate) fn new(
+        recording: &Recording,
+        own: Strategy,
+        threads: WorkTimeline,
+        warp: WorkTimeline,
+    ) -> Self {
         let (parameters, shape) = (&recording.parameters, recording.shape());
         let thread = record_lanes(Arc::clone(recording.problem()), recording.query(), 1, &parameters.data);
         Self {
             dims: parameters.dims,
             width: shape.width,
             n: shape.n,
-            tracks: [Track::of(&thread), threads, warp],
+            tracks: [WorkTimeline::replay(&thread), threads, warp],
             own,
         }
     }
 
-    /// The work in a way at a moment of the recording: exact for the recorded way; for the other ways, the
+    /// The work of a strategy at a moment of the recording: exact for the recorded one; for the others, the
     /// work for the same number of points.
-    pub fn so_far(&self, way: Way, state: &State) -> Work {
-        if way == self.own {
+    pub fn so_far(&self, strategy: Strategy, state: &State) -> Work {
+        if strategy == self.own {
             state.work
         } else {
-            self.tracks[way as usize].at(state.counts.points_seen, self.n)
+            self.tracks[strategy as usize].at(state.counts.points_seen, self.n)
         }
     }
 
-    /// The work in a way for the whole search.
-    pub fn all(&self, way: Way) -> Work {
-        self.tracks[way as usize].all
+    /// The work of a strategy for the whole search.
+    pub fn all(&self, strategy: Strategy) -> Work {
+        self.tracks[strategy as usize].all
     }
 
-    /// A row's number in a way; `None` if the row does not apply.
-    pub fn number(&self, row: &Row, way: Way, work: &Work) -> Option<f64> {
+    /// A row's number for a strategy; `None` if the row does not apply.
+    pub fn number(&self, row: &Row, strategy: Strategy, work: &Work) -> Option<f64> {
         (row.number)(&Cost {
             work,
-            way,
+            strategy,
             dims: self.dims,
-            width: if way == Way::Thread { 1 } else { self.width },
+            width: if strategy == Strategy::Thread { 1 } else { self.width },
         })
     }
 }
@@ -141,7 +147,7 @@ impl Meter {
 /// The input of a row.
 struct Cost<'a> {
     work: &'a Work,
-    way: Way,
+    strategy: Strategy,
     dims: u32,
     /// Lanes that execute it.
     width: u32,
@@ -150,24 +156,25 @@ struct Cost<'a> {
 impl Cost<'_> {
     /// A query's share.
     fn share(&self, number: u64) -> f64 {
-        let queries = if self.way == Way::ThreadAQuery { self.width } else { 1 };
+        let queries = if self.strategy == Strategy::ThreadPerQuery { self.width } else { 1 };
         number as f64 / f64::from(queries)
     }
 
     /// Executions by lanes.
     fn lanes(&self, kind: Kind) -> u64 {
-        self.work.of(kind).lanes
+        self.work.issued(kind).lanes
     }
 
     /// Instructions issued; one thread needs no barrier.
     fn slots(&self) -> u64 {
-        let barriers = if self.way == Way::Thread { self.work.of(Kind::Barrier).times } else { 0 };
+        let is_thread = self.strategy == Strategy::Thread;
+        let barriers = if is_thread { self.work.issued(Kind::Barrier).times } else { 0 };
         self.work.slots(self.dims) - barriers
     }
 
     /// A count that a single thread does not have.
-    fn of_warp(&self, number: u64) -> Option<f64> {
-        (self.way != Way::Thread).then(|| self.share(number))
+    fn warp_only(&self, number: u64) -> Option<f64> {
+        (self.strategy != Strategy::Thread).then(|| self.share(number))
     }
 }
 
@@ -217,19 +224,19 @@ pub static ROWS: [Row; 10] = [
         unit: ["shuffle", "shuffles"],
         help: "Shuffles of one key per lane, issued for the warp: in layers between lanes, and one per \
                merge for the k-th.",
-        number: |cost| cost.of_warp(cost.work.of(Kind::Shuffle).times),
+        number: |cost| cost.warp_only(cost.work.issued(Kind::Shuffle).times),
     },
     Row {
         name: "votes",
         unit: ["vote", "votes"],
         help: "Ballots, and counts of their bits, issued for the warp.",
-        number: |cost| cost.of_warp(cost.work.of(Kind::Vote).times),
+        number: |cost| cost.warp_only(cost.work.issued(Kind::Vote).times),
     },
     Row {
         name: "barriers",
         unit: ["barrier", "barriers"],
         help: "Barriers of the warp, and waits for a batch of points.",
-        number: |cost| cost.of_warp(cost.work.of(Kind::Barrier).times),
+        number: |cost| cost.warp_only(cost.work.issued(Kind::Barrier).times),
     },
     Row {
         name: "issue slots",
@@ -251,7 +258,7 @@ pub static ROWS: [Row; 10] = [
         help: "Share of the lanes' slots in which a lane was masked out or had no point, in percent.",
         number: |cost| {
             let slots = cost.work.slots(cost.dims) * u64::from(cost.width);
-            (cost.way != Way::Thread && slots > 0)
+            (cost.strategy != Strategy::Thread && slots > 0)
                 .then(|| 100.0 * (1.0 - cost.work.lane_slots(cost.dims) as f64 / slots as f64))
         },
     },

@@ -5,10 +5,10 @@ use super::lessons::{Lesson, Take};
 use super::recording::Recording;
 
 /// Default maximum number of pictures in a film.
-pub const MOST_FRAMES: usize = 120;
+pub const MAX_FRAMES: usize = 120;
 
 /// Default maximum number of pictures in a handout.
-pub const MOST_ON_PAPER: usize = 16;
+pub const MAX_PRINTED: usize = 16;
 
 /// A selection of moments; `None` means the lesson's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub fn check(recording: &Recording, position: usize) -> Result<usize, MomentErro
 
 impl Selection {
     /// The lesson's own range at its own level of detail, in at most `most` pictures.
-    pub fn of_lesson(most: usize) -> Self {
+    pub fn for_lesson(most: usize) -> Self {
         Self { from: None, to: None, level: None, every: 1, most }
     }
 
@@ -132,18 +132,18 @@ pub(super) fn spread(numbers: &[usize], most: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lessons::{self, Choice};
+    use crate::lessons::{self, Overrides};
     use crate::progress::Silent;
 
     fn take(id: &str) -> (&'static Lesson, Take) {
         let lesson = lessons::named(id).unwrap();
-        (lesson, lesson.record(Choice::default(), &Silent).unwrap().remove(0))
+        (lesson, lesson.record(Overrides::default(), &Silent).unwrap().remove(0))
     }
 
     #[test]
     fn lesson_moments_span_the_whole_range() {
         let (lesson, take) = take("merge");
-        let moments = Selection::of_lesson(100).moments(lesson, &take).unwrap();
+        let moments = Selection::for_lesson(100).moments(lesson, &take).unwrap();
         assert_eq!(
             (moments.positions[0], *moments.positions.last().unwrap()),
             (take.range.start, take.range.end)
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn excess_moments_are_thinned_evenly() {
         let (lesson, take) = take("search");
-        let all = Selection { level: Some(Level::Lane), ..Selection::of_lesson(usize::MAX) };
+        let all = Selection { level: Some(Level::Lane), ..Selection::for_lesson(usize::MAX) };
         let positions = all.moments(lesson, &take).unwrap().positions;
         assert_eq!(
             positions,
@@ -178,14 +178,14 @@ mod tests {
     #[test]
     fn a_single_limit_may_extend_beyond_the_lesson() {
         let (lesson, take) = take("merge");
-        let late = Selection { from: Some(take.range.end + 5), ..Selection::of_lesson(9999) }
+        let late = Selection { from: Some(take.range.end + 5), ..Selection::for_lesson(9999) }
             .moments(lesson, &take)
             .unwrap();
         assert_eq!(
             (late.positions[0], *late.positions.last().unwrap()),
             (take.range.end + 5, take.recording.len())
         );
-        let early = Selection { to: Some(4), ..Selection::of_lesson(9999) }.moments(lesson, &take).unwrap();
+        let early = Selection { to: Some(4), ..Selection::for_lesson(9999) }.moments(lesson, &take).unwrap();
         assert_eq!(early.positions[0], 0);
     }
 
@@ -194,7 +194,7 @@ mod tests {
         let (lesson, take) = take("sort");
         let steps = take.recording.len();
         let fails = |selection: Selection| selection.moments(lesson, &take).unwrap_err().to_string();
-        let base = Selection::of_lesson(10);
+        let base = Selection::for_lesson(10);
         assert_eq!(
             fails(Selection { to: Some(steps + 1), ..base }),
             format!("step {}: the search has {steps} steps, so positions are 0 to {steps}", steps + 1)

@@ -11,11 +11,11 @@ use crate::memory;
 use crate::text::{count, ordinal, thousands};
 
 /// Maximum number of rows in a lesson that compares orders: farthest first, every row becomes a candidate.
-pub const MOST_ROWS: usize = 1 << 16;
+pub const MAX_ROWS: usize = 1 << 16;
 
 /// The reader's own cloud, and a query in it.
 #[derive(Clone, Copy, Debug)]
-pub struct Own<'a> {
+pub struct OwnData<'a> {
     pub cloud: &'a Arc<PointCloud>,
     pub queries: &'a Queries,
     /// Index of the query in `queries`, from 0.
@@ -25,12 +25,12 @@ pub struct Own<'a> {
 }
 
 /// Memory per point while a lesson is recorded and drawn, in bytes.
-const OF_POINT: u64 = 64;
+const BYTES_PER_POINT: u64 = 64;
 
 impl Lesson {
     /// The orders for a cloud from a source: the requested one, or, if the lesson compares orders, row order
     /// first.
-    pub fn orders_of_own(&self, source: &Source, asked: Arrangement) -> Vec<Arrangement> {
+    pub fn orders_for(&self, source: &Source, asked: Arrangement) -> Vec<Arrangement> {
         if !self.compares_orders() {
             return vec![asked];
         }
@@ -45,28 +45,28 @@ impl Lesson {
     }
 
     /// Records the search for a query in the reader's own cloud, with changes by hand: one take per order. A
-    /// lesson that compares orders uses evenly spaced rows if there are more than [`MOST_ROWS`], and its
+    /// lesson that compares orders uses evenly spaced rows if there are more than [`MAX_ROWS`], and its
     /// takes say so.
     ///
     /// # Errors
-    /// The same as those of [`Lesson::record_touched`].
+    /// The same as those of [`Lesson::record_edited`].
     ///
     /// # Panics
     /// If the query number is out of range.
     pub fn record_own(
         &self,
-        own: Own<'_>,
+        own: OwnData<'_>,
         setup: Setup,
         width: u32,
-        touched: &Edits,
+        edits: &Edits,
     ) -> Result<Vec<Take>, LessonError> {
         // Recording also stores an index, a distance and a cost for each point.
-        memory::check((OF_POINT + 4 * own.cloud.dims() as u64) * own.cloud.len() as u64)?;
-        let orders = self.orders_of_own(own.cloud.source(), own.arrangement);
-        let step = own.cloud.len().div_ceil(MOST_ROWS);
+        memory::check((BYTES_PER_POINT + 4 * own.cloud.dims() as u64) * own.cloud.len() as u64)?;
+        let orders = self.orders_for(own.cloud.source(), own.arrangement);
+        let step = own.cloud.len().div_ceil(MAX_ROWS);
         if !self.compares_orders() || step < 2 {
             let record =
-                |arrangement| self.record_touched(Own { arrangement, ..own }, setup, width, touched, None);
+                |arrangement| self.record_edited(OwnData { arrangement, ..own }, setup, width, edits, None);
             return orders.into_iter().map(record).collect();
         }
         let (cloud, queries, query) = thinned(own, step)?;
@@ -77,11 +77,11 @@ impl Lesson {
             thousands(own.cloud.len() as u64)
         );
         let record = |arrangement| {
-            self.record_touched(
-                Own { cloud: &cloud, queries: &queries, query, arrangement },
+            self.record_edited(
+                OwnData { cloud: &cloud, queries: &queries, query, arrangement },
                 setup,
                 width,
-                touched,
+                edits,
                 Some(&note),
             )
         };
@@ -90,7 +90,7 @@ impl Lesson {
 }
 
 /// Every `step`-th row, in order, including the query's.
-fn thinned(own: Own<'_>, step: usize) -> Result<(Arc<PointCloud>, Queries, usize), LessonError> {
+fn thinned(own: OwnData<'_>, step: usize) -> Result<(Arc<PointCloud>, Queries, usize), LessonError> {
     let (cloud, row) =
         (own.cloud, if let Queries::Rows(rows) = own.queries { rows.get(own.query).copied() } else { None });
     let first = row.map_or(0, |row| row as usize % step);
@@ -149,7 +149,7 @@ mod tests {
         let lesson = named("order").unwrap();
         let cloud = along_a_line(4000);
         let queries = Queries::Rows(vec![3900]);
-        let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
+        let own = OwnData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
         let takes = lesson.record_own(own, setup(32), 32, &Edits::default()).unwrap();
         let names: Vec<&str> = takes.iter().map(|take| take.arrangement.name()).collect();
         assert_eq!(names, ["file-order", "shuffled", "nearest-first", "farthest-first"]);
@@ -183,7 +183,8 @@ mod tests {
             [("uniform:n=300,d=3", Metric::Angular), ("duplicates:n=300,d=2,distinct=9", Metric::L2)]
         {
             let (cloud, queries) = (generated(spec), Queries::Rows(vec![7]));
-            let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
+            let own =
+                OwnData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
             let setup = Setup { metric, exclude_self: true, ..setup(20) };
             for take in named("order").unwrap().record_own(own, setup, 8, &Edits::default()).unwrap() {
                 let (recording, shape) = (&take.recording, take.recording.shape());
@@ -216,17 +217,17 @@ mod tests {
     fn generated_clouds_have_no_file_order() {
         let (order, yours) = (named("order").unwrap(), named("yours").unwrap());
         let cloud = generated("uniform:n=500,d=2");
-        assert_eq!(order.orders_of_own(cloud.source(), Arrangement::AsDrawn)[0], Arrangement::AsDrawn);
-        assert_eq!(yours.orders_of_own(cloud.source(), Arrangement::Shuffled), [Arrangement::Shuffled]);
+        assert_eq!(order.orders_for(cloud.source(), Arrangement::AsDrawn)[0], Arrangement::AsDrawn);
+        assert_eq!(yours.orders_for(cloud.source(), Arrangement::Shuffled), [Arrangement::Shuffled]);
     }
 
     #[test]
     fn large_clouds_are_thinned_and_described_as_such() {
         let lesson = named("order").unwrap();
-        let (rows, row) = (2 * MOST_ROWS + 7, 70_001);
+        let (rows, row) = (2 * MAX_ROWS + 7, 70_001);
         let cloud = along_a_line(rows);
         let queries = Queries::Rows(vec![row]);
-        let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
+        let own = OwnData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
         let (fewer, chosen, query) = thinned(own, 3).unwrap();
         let Queries::Rows(chosen) = chosen else { panic!("a row") };
         assert_eq!(fewer.coordinate(chosen[query] as usize, 0), f64::from(row));
@@ -234,7 +235,7 @@ mod tests {
             (1..fewer.len()).all(|at| fewer.coordinate(at, 0) == fewer.coordinate(at - 1, 0) + 3.0),
             "in their order"
         );
-        assert!(fewer.len() <= MOST_ROWS && fewer.len() >= rows / 3);
+        assert!(fewer.len() <= MAX_ROWS && fewer.len() >= rows / 3);
         let one = Lesson { arrangements: &[Arrangement::Shuffled, Arrangement::NearestFirst], ..*lesson };
         let takes = one.record_own(own, setup(8), 32, &Edits::default()).unwrap();
         let data = &takes[0].recording.parameters.data;
@@ -251,7 +252,7 @@ mod tests {
 
     #[test]
     fn memory_shortage_is_reported_once() {
-        let short = memory::Short { needed: 70 << 20, free: 60 << 20 };
+        let short = memory::InsufficientMemory { needed: 70 << 20, free: 60 << 20 };
         let why = LessonError::from(short);
         assert_eq!(
             why.to_string(),

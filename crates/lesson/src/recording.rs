@@ -7,14 +7,14 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::algorithms::kernel::Theory;
-use super::algorithms::kernel::recorder::candidates_one_by_one;
+use super::algorithms::kernel::recorder::candidates_without_buffer;
 use super::algorithms::tree::Index;
 use super::algorithms::{Algorithm, Baseline, Code, TWINS};
 use super::align::ChangedComparators;
 use super::cursor::Level;
 use super::fault::Consequences;
 use super::meter::Meter;
-use super::state::{Shape, State, work};
+use super::state::{Shape, State, step_cost};
 use super::step::Step;
 use crate::engines::lockstep::{self, Fault, distance_of};
 use crate::knn::{Descriptor, Problem};
@@ -61,7 +61,7 @@ impl Parameters {
     }
 
     /// The device in words; for a GPU, with a note that its steps were verified.
-    pub fn what_ran(&self) -> String {
+    pub fn recorder_name(&self) -> String {
         let twin = TWINS.iter().find(|(engine, _)| engine.id.as_str() == self.recorded_on);
         match twin {
             Some((_, name)) if self.fault.is_some() => format!("the CPU, by {name}, with an injected fault"),
@@ -83,7 +83,7 @@ pub struct Span {
 }
 
 impl Span {
-    fn of(mut distances: Vec<f32>) -> Self {
+    fn from_distances(mut distances: Vec<f32>) -> Self {
         distances.sort_unstable_by(f32::total_cmp);
         let Some(&high) = distances.last() else { return Self::default() };
         Self { low: distances[distances.len() / 64], middle: distances[distances.len() / 2], high }
@@ -150,8 +150,8 @@ pub struct Recording {
     /// Computed on first use.
     meter: OnceLock<Option<Arc<Meter>>>,
     /// Computed on first use.
-    one_by_one: OnceLock<Vec<u32>>,
-    turned: Option<ChangedComparators>,
+    candidates_without_buffer: OnceLock<Vec<u32>>,
+    changed_comparators: Option<ChangedComparators>,
     consequences: Option<Arc<Consequences>>,
 }
 
@@ -162,19 +162,19 @@ impl Recording {
     }
 
     /// Extends the map to further points, row-major, so that it does not move when a point does.
-    pub fn on_map_of(mut self, points: &[f32]) -> Self {
+    pub fn with_map_around(mut self, points: &[f32]) -> Self {
         self.overview.widen(points, self.problem.dims());
         self
     }
 
     /// Marks the comparators that decide differently than in an earlier recording; `None` removes the marks.
-    pub fn mark_turned(&mut self, before: Option<&Self>) {
-        self.turned = before.map(|before| ChangedComparators::between(before, self));
+    pub fn mark_changed_comparators(&mut self, before: Option<&Self>) {
+        self.changed_comparators = before.map(|before| ChangedComparators::between(before, self));
     }
 
     /// The comparators that decide differently than in the earlier recording.
-    pub fn turned(&self) -> Option<&ChangedComparators> {
-        self.turned.as_ref()
+    pub fn changed_comparators(&self) -> Option<&ChangedComparators> {
+        self.changed_comparators.as_ref()
     }
 
     /// Adds the effect of the fault.
@@ -218,7 +218,7 @@ impl Recording {
                 _ => {}
             }
             state.apply(step);
-            since += work(step, parameters.shape);
+            since += step_cost(step, parameters.shape);
             if since >= KEYFRAME_WORK {
                 keyframes.push(Keyframe { position: at + 1, state: state.clone() });
                 since = 0;
@@ -226,8 +226,8 @@ impl Recording {
         }
         let Marks { hits, merges, changes, mut distances, .. } = marks;
         distances.retain(|distance| *distance > 0.0 && distance.is_finite());
-        let span = Span::of(distances);
-        let overview = Overview::of(&problem, query);
+        let span = Span::from_distances(distances);
+        let overview = Overview::new(&problem, query);
         Self {
             parameters,
             problem,
@@ -241,8 +241,8 @@ impl Recording {
             overview,
             baseline: Theory.into(),
             meter: OnceLock::new(),
-            one_by_one: OnceLock::new(),
-            turned: None,
+            candidates_without_buffer: OnceLock::new(),
+            changed_comparators: None,
             consequences: None,
         }
     }
@@ -296,16 +296,16 @@ impl Recording {
         if let Baseline::Tree(index) = &self.baseline { Some(index) } else { None }
     }
 
-    /// The cost of the query in this and other ways; `None` for the tree search and the selections. The other
-    /// ways are recorded on first use.
+    /// The cost of the query with each strategy; `None` for the tree search and the selections. The other
+    /// strategies are recorded on first use.
     pub fn meter(&self) -> Option<&Arc<Meter>> {
         self.meter.get_or_init(|| self.algorithm().meter(self).map(Arc::new)).as_ref()
     }
 
     /// Positions of the points that are candidates if the kernel merges each at once, ascending. Recorded on
     /// first use.
-    pub fn one_by_one(&self) -> &[u32] {
-        self.one_by_one.get_or_init(|| candidates_one_by_one(&self.problem, self.query))
+    pub fn candidates_without_buffer(&self) -> &[u32] {
+        self.candidates_without_buffer.get_or_init(|| candidates_without_buffer(&self.problem, self.query))
     }
 
     /// The algorithm that was recorded.
@@ -314,8 +314,8 @@ impl Recording {
     }
 
     /// The name of a round, singular and plural.
-    pub fn round(&self) -> [&'static str; 2] {
-        self.algorithm().round()
+    pub fn round_names(&self) -> [&'static str; 2] {
+        self.algorithm().round_names()
     }
 
     /// Names of the marks: a hit, the end of a round, a change of the bound; `None` for missing ones.
@@ -390,7 +390,7 @@ impl Recording {
 
     /// Uses the colour scale of another recording, so that both can be compared shape by shape.
     #[cfg(test)]
-    pub fn on_scale_of(mut self, other: &Self) -> Self {
+    pub fn with_scale_of(mut self, other: &Self) -> Self {
         self.span = other.span;
         self
     }
@@ -429,7 +429,7 @@ impl Recording {
 // The extent of all points and a sample for drawing, computed once because there may be many.
 
 /// Maximum number of points drawn.
-const MOST_DRAWN: usize = 20_000;
+const MAX_DRAWN: usize = 20_000;
 
 /// Seed of the sample.
 const SAMPLE_SEED: u64 = 0x5eed;
@@ -447,7 +447,7 @@ pub struct Overview {
 
 impl Overview {
     /// Computes the extent and the sample for a problem and one query.
-    pub fn of(problem: &Problem, query: usize) -> Self {
+    pub fn new(problem: &Problem, query: usize) -> Self {
         let (dims, query) = (problem.dims(), problem.query(query));
         let low = [query[0], query.get(1).copied().unwrap_or(0.0)];
         let mut overview = Self { low, high: low, points: sample(problem.n()) };
@@ -465,9 +465,9 @@ impl Overview {
     }
 }
 
-/// All points, or a random sample of [`MOST_DRAWN`].
+/// All points, or a random sample of [`MAX_DRAWN`].
 fn sample(n: usize) -> Vec<u32> {
-    if n <= MOST_DRAWN {
+    if n <= MAX_DRAWN {
         return (0..n as u32).collect();
     }
     // Each point gets a pseudo-random number; those with the smallest numbers are drawn.
@@ -478,12 +478,12 @@ fn sample(n: usize) -> Vec<u32> {
         bits ^ (bits >> 31)
     };
     // A threshold slightly above the expected one leaves few numbers to sort.
-    let limit = (MOST_DRAWN as f64 * 1.1 / n as f64 * u64::MAX as f64) as u64;
+    let limit = (MAX_DRAWN as f64 * 1.1 / n as f64 * u64::MAX as f64) as u64;
     let mut chosen: Vec<(u64, u32)> =
         (0..n as u32).map(|point| (mixed(point), point)).filter(|(number, _)| *number < limit).collect();
-    if chosen.len() > MOST_DRAWN {
-        chosen.select_nth_unstable(MOST_DRAWN - 1);
-        chosen.truncate(MOST_DRAWN);
+    if chosen.len() > MAX_DRAWN {
+        chosen.select_nth_unstable(MAX_DRAWN - 1);
+        chosen.truncate(MAX_DRAWN);
     }
     let mut points: Vec<u32> = chosen.into_iter().map(|(_, point)| point).collect();
     points.sort_unstable();

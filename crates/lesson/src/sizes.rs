@@ -2,14 +2,14 @@
 
 use super::account::expected;
 use super::state::Shape;
-use crate::algorithms::radix_select::state::most_passes;
-use crate::algorithms::warp_select::recorder::queue_of;
+use crate::algorithms::radix_select::state::max_passes;
+use crate::algorithms::warp_select::recorder::queue_length;
 use crate::engines::lockstep::registers_for;
 use crate::knn::{network, theory};
 use crate::text::{significant, thousands};
 
 /// A text with the sizes of a search filled in.
-pub fn filled(text: &str, shape: Shape) -> String {
+pub fn fill_in(text: &str, shape: Shape) -> String {
     if !text.contains('{') {
         return text.to_owned();
     }
@@ -20,11 +20,11 @@ pub fn filled(text: &str, shape: Shape) -> String {
 fn sizes(shape: Shape) -> Vec<(&'static str, String)> {
     let Shape { width, registers, k, n } = shape;
     let capacity = shape.capacity();
-    let (once, twice) = (Sort::of(capacity, registers), Sort::of(2 * capacity, 2 * registers));
+    let (once, twice) = (SortCost::new(capacity, registers), SortCost::new(2 * capacity, 2 * registers));
     let worst = |n: u32, slots: u32| theory::worst_case_merges(n as usize, slots as usize) as u32;
     let growth = expected(shape, n.saturating_mul(2)).merges - expected(shape, n).merges;
     // Keys of a lane's queue in warp select, and bits of a digit in radix select.
-    let (queue, bits) = (queue_of(registers), width.ilog2());
+    let (queue, bits) = (queue_length(registers), width.ilog2());
     let numbers = [
         ("{n}", n),
         ("{n - k}", n.saturating_sub(k)),
@@ -54,7 +54,7 @@ fn sizes(shape: Shape) -> Vec<(&'static str, String)> {
         ("{layers + 1}", once.layers + 1),
         ("{inside}", once.inside),
         ("{shuffled}", once.layers - once.inside),
-        ("{shuffled at W / 2}", once.layers - Sort::of(capacity, 2 * registers).inside),
+        ("{shuffled at W / 2}", once.layers - SortCost::new(capacity, 2 * registers).inside),
         ("{last}", once.last),
         ("{2 last}", 2 * once.last),
         ("{merge}", once.steps()),
@@ -69,9 +69,9 @@ fn sizes(shape: Shape) -> Vec<(&'static str, String)> {
         ("{buckets}", 1 << bits),
         ("{buckets of 2 bits}", 1 << (2 * bits)),
         ("{2 buckets}", 2 << bits),
-        ("{passes}", most_passes(bits)),
-        ("{2 passes}", 2 * most_passes(bits)),
-        ("{passes of 2 bits}", most_passes(2 * bits)),
+        ("{passes}", max_passes(bits)),
+        ("{2 passes}", 2 * max_passes(bits)),
+        ("{passes of 2 bits}", max_passes(2 * bits)),
     ];
     let words = numbers.into_iter().map(|(name, size)| (name, thousands(size.into())));
     words.chain([("{growth}", significant((growth * 10.0).round() / 10.0))]).collect()
@@ -84,7 +84,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The layers of a sort of some keys.
-struct Sort {
+struct SortCost {
     layers: u32,
     /// Layers within a lane.
     inside: u32,
@@ -92,8 +92,8 @@ struct Sort {
     last: u32,
 }
 
-impl Sort {
-    fn of(keys: u32, registers: u32) -> Self {
+impl SortCost {
+    fn new(keys: u32, registers: u32) -> Self {
         let inside =
             network::sort(keys).filter(|layer| layer.lane_stride(registers).is_none()).count() as u32;
         Self { layers: network::sort(keys).count() as u32, inside, last: network::merge(keys).count() as u32 }

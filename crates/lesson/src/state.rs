@@ -1,7 +1,7 @@
 //! The state of a warp after a number of steps.
 
 use crate::algorithms::OwnState;
-use crate::algorithms::warp_select::state::across;
+use crate::algorithms::warp_select::state::striped_position;
 use serde::{Deserialize, Serialize};
 
 use super::step::{Pass, Step};
@@ -24,7 +24,7 @@ pub struct Shape {
 
 impl Shape {
     /// The sizes of a problem's search by a warp of `width` lanes.
-    pub fn of(problem: &Problem, width: u32) -> Self {
+    pub fn for_problem(problem: &Problem, width: u32) -> Self {
         let registers = registers_for(problem.k(), width as usize) as u32;
         Self { width, registers, k: problem.k() as u32, n: problem.n() as u32 }
     }
@@ -161,12 +161,12 @@ impl State {
         }
     }
 
-    /// Applies a step. Its cost is [`work()`].
+    /// Applies a step. Its cost is [`step_cost()`].
     ///
     /// # Panics
     /// If the step names lanes, slots or elements that do not exist.
     pub fn apply(&mut self, step: &Step) {
-        self.work += work::of(step, self);
+        self.work += work::step_work(step, self);
         match step {
             Step::Batch { first, end } => {
                 self.batch = Some((*first, *end));
@@ -183,12 +183,12 @@ impl State {
             Step::Ballot { mask } => {
                 (self.ballot, self.waiting) = (*mask, *mask);
                 self.counts.groups_hit += u32::from(*mask != 0);
-                self.decide();
+                self.update_points_seen();
                 self.stage = Stage::Filter;
             }
             Step::FilteredAgain { mask, .. } => {
                 (self.ballot, self.waiting) = (*mask, *mask);
-                self.decide();
+                self.update_points_seen();
                 self.stage = Stage::Filter;
             }
             Step::Positions { .. } => self.stage = Stage::Insert,
@@ -207,14 +207,14 @@ impl State {
                     {
                         self.counts.points_seen = index_of(last.key) + 1;
                     }
-                    _ => self.decide(),
+                    _ => self.update_points_seen(),
                 }
                 self.stage = Stage::Insert;
             }
             Step::BufferFull => self.stage = Stage::Full,
             Step::Padded { first } => {
                 self.buffer[*first as usize..].fill(PADDING);
-                self.decide();
+                self.update_points_seen();
                 self.stage = Stage::Full;
             }
             Step::Swap => {
@@ -236,7 +236,7 @@ impl State {
             }
             Step::Minimum { taken } => {
                 for element in taken.iter() {
-                    self.registers[element as usize] = self.buffer[self.meets(element) as usize];
+                    self.registers[element as usize] = self.buffer[self.merge_partner(element) as usize];
                 }
                 self.stage = Stage::Merge;
             }
@@ -248,34 +248,34 @@ impl State {
                 self.stage = Stage::Filter;
             }
             Step::Finished => {
-                self.decide();
+                self.update_points_seen();
                 self.stage = Stage::Finished;
             }
             Step::Own(step) => return step.get().apply(self),
         }
         if let Some(own) = &mut self.own {
-            own.get_mut().follow(step);
+            own.get_mut().apply_shared(step);
         }
     }
 
     /// Counts the current group as seen, unless lanes wait; a tree's points are counted by leaves.
-    pub(crate) fn decide(&mut self) {
+    pub(crate) fn update_points_seen(&mut self) {
         if let Some(base) = self.group.filter(|_| self.waiting == 0) {
             self.counts.points_seen = base.saturating_add(self.shape.width).min(self.shape.n);
         }
     }
 
-    /// The lane and register of an element: in warp select, elements are striped across the warp.
-    pub fn place_of(&self, element: u32) -> (u32, u32) {
+    /// The lane and register of an element. In warp select, elements are striped across the warp.
+    pub fn lane_and_register_of(&self, element: u32) -> (u32, u32) {
         if self.queues().is_some() {
-            across(self.shape.width, element)
+            striped_position(self.shape.width, element)
         } else {
             self.shape.lane_and_register(element)
         }
     }
 
     /// The slot whose key the minimum compares with an element.
-    pub fn meets(&self, element: u32) -> u32 {
+    pub fn merge_partner(&self, element: u32) -> u32 {
         if self.fault == Some(Fault::NoMirror) {
             self.shape.slot_of(element)
         } else {
@@ -303,7 +303,7 @@ impl State {
 }
 
 /// The cost of applying a step, in keys that may move; keyframes are spaced by it.
-pub fn work(step: &Step, shape: Shape) -> u64 {
+pub fn step_cost(step: &Step, shape: Shape) -> u64 {
     match step {
         Step::Swap | Step::Layer { .. } | Step::Minimum { .. } | Step::Padded { .. } => {
             u64::from(shape.capacity())

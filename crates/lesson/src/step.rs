@@ -123,9 +123,9 @@ impl<'de> Deserialize<'de> for Step {
 
 impl Step {
     /// Whether both are of the same kind.
-    pub fn is_like(&self, other: &Self) -> bool {
+    pub fn is_same_kind(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Own(step), Self::Own(other)) => step.is_like(other),
+            (Self::Own(step), Self::Own(other)) => step.is_same_kind(other),
             _ => discriminant(self) == discriminant(other),
         }
     }
@@ -241,9 +241,9 @@ impl Serialize for Elements {
 impl<'de> Deserialize<'de> for Elements {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // Untrusted numbers must not determine an allocation.
-        const MOST: u32 = 1 << 16;
+        const MAX_ELEMENTS: u32 = 1 << 16;
         let elements = Vec::<u32>::deserialize(deserializer)?;
-        match elements.iter().find(|&&element| element >= MOST) {
+        match elements.iter().find(|&&element| element >= MAX_ELEMENTS) {
             Some(element) => Err(D::Error::custom(format!("element {element} is out of range"))),
             None => Ok(elements.into_iter().collect()),
         }
@@ -253,18 +253,18 @@ impl<'de> Deserialize<'de> for Elements {
 /// A distance in a file: a number, or `"inf"`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum DistanceField {
     Finite(f32),
     Word(String),
 }
 
-impl From<f32> for Written {
+impl From<f32> for DistanceField {
     fn from(distance: f32) -> Self {
         if distance.is_finite() { Self::Finite(distance) } else { Self::Word("inf".to_owned()) }
     }
 }
 
-impl Written {
+impl DistanceField {
     fn read<E: serde::de::Error>(self) -> Result<f32, E> {
         match self {
             Self::Finite(distance) => Ok(distance),
@@ -278,11 +278,11 @@ pub(crate) mod distance {
     use super::*;
 
     pub fn serialize<S: Serializer>(distance: &f32, serializer: S) -> Result<S::Ok, S::Error> {
-        Written::from(*distance).serialize(serializer)
+        DistanceField::from(*distance).serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
-        Written::deserialize(deserializer)?.read()
+        DistanceField::deserialize(deserializer)?.read()
     }
 }
 
@@ -290,11 +290,11 @@ pub(crate) mod distances {
     use super::*;
 
     pub fn serialize<S: Serializer>(distances: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(distances.iter().map(|&distance| Written::from(distance)))
+        serializer.collect_seq(distances.iter().map(|&distance| DistanceField::from(distance)))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f32>, D::Error> {
-        Vec::<Written>::deserialize(deserializer)?.into_iter().map(Written::read).collect()
+        Vec::<DistanceField>::deserialize(deserializer)?.into_iter().map(DistanceField::read).collect()
     }
 }
 

@@ -1,11 +1,11 @@
 //! The lessons in order: from the problem to the whole search, then the reader's own data, then other
 //! searches.
 //!
-//! Sizes in braces, such as `{k}`, are filled in by [`Lesson::says`].
+//! Sizes in braces, such as `{k}`, are filled in by [`Lesson::fill_in`].
 
 use super::cursor::Level;
 use super::lessons::{Arrangement, Lesson, Minutes, Search, Shows};
-use super::questions::{Ask, ideas};
+use super::questions::{Topic, ideas};
 
 /// Defaults of the lessons about the kernel.
 const KERNEL: Lesson = Lesson {
@@ -13,10 +13,10 @@ const KERNEL: Lesson = Lesson {
     id: "",
     title: "",
     goal: "",
-    needs: &[],
+    prerequisites: &[],
     paragraph: "",
     summary: "",
-    minutes: Minutes::Beside(3),
+    minutes: Minutes::OffRoute(3),
     own_data: false,
     generator: "uniform:d=2",
     points_per_element: 64,
@@ -28,7 +28,7 @@ const KERNEL: Lesson = Lesson {
     arrangements: &[Arrangement::AsDrawn],
     shows: Shows::Whole,
     level: Level::Merge,
-    asks: &[],
+    topics: &[],
     ideas: &[],
 };
 
@@ -49,11 +49,11 @@ pub const LESSONS: [Lesson; 13] = numbered([
                     first every point is a candidate; at the end hardly any is.",
         summary: "Keep the {k} nearest so far, and compare every new point with one number: the distance of \
                   the farthest of these.",
-        minutes: Minutes::Route(2),
+        minutes: Minutes::OnRoute(2),
         points_per_element: 32,
         seed: 31,
         shows: Shows::Circle,
-        asks: &[Ask::Merges],
+        topics: &[Topic::Merges],
         ideas: &ideas::PROBLEM,
         ..KERNEL
     },
@@ -61,7 +61,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "heap",
         title: "One thread, one heap",
         goal: "See why one query per thread makes a warp diverge, and what to do instead.",
-        needs: &["problem"],
+        prerequisites: &["problem"],
         paragraph: "One thread finds the {k} nearest with a heap: a tree of {k} keys with the largest, the \
                     k-th so far, at its root. A point that is not below the root is rejected after one \
                     comparison. Any other point replaces the root and sinks to its level. Now give every \
@@ -76,7 +76,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
                     only when it has answered all of them.",
         summary: "Give the whole warp one query: lanes that vote and write together do not wait for one \
                   another.",
-        minutes: Minutes::Route(3),
+        minutes: Minutes::OnRoute(3),
         points_per_element: 16,
         seed: 37,
         k: 15,
@@ -84,7 +84,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         search: Search::Heap,
         shows: Shows::Waiting,
         level: Level::Stage,
-        asks: &[Ask::Inserts, Ask::Waits, Ask::Rounds, Ask::Idle],
+        topics: &[Topic::Inserts, Topic::Waits, Topic::Rounds, Topic::Idle],
         ideas: &ideas::HEAP,
         ..KERNEL
     },
@@ -92,7 +92,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "buffer",
         title: "The ballot and the buffer",
         goal: "Follow candidates from the vote of the lanes to their slots.",
-        needs: &["problem"],
+        prerequisites: &["problem"],
         paragraph: "A warp is {W} threads, its lanes, which run the same code. Ballots and shuffles \
                     synchronise them; where a lane reads what another lane has written to shared memory, a \
                     barrier does. Each lane computes the squared distance of one point and votes: is it \
@@ -103,12 +103,12 @@ pub const LESSONS: [Lesson; 13] = numbered([
                     candidate without a slot was compared with the old bound, so it votes again: it may be \
                     too far for the new one.",
         summary: "A ballot and a popcount replace locks: each candidate computes its own slot.",
-        minutes: Minutes::Route(3),
+        minutes: Minutes::OnRoute(3),
         points_per_element: 32,
         seed: 11,
         shows: Shows::Overflow,
         level: Level::Stage,
-        asks: &[Ask::Votes, Ask::Slot],
+        topics: &[Topic::Votes, Topic::Slot],
         ideas: &ideas::BUFFER,
         ..KERNEL
     },
@@ -116,7 +116,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "wait",
         title: "What a merge costs, and why to wait",
         goal: "See what one merge costs, and why the buffer is filled first.",
-        needs: &["buffer"],
+        prerequisites: &["buffer"],
         paragraph: "A merge sorts the {K} candidates in {layers} layers of comparisons, compares each with \
                     its counterpart in the intermediate result, and needs {last} layers to restore the \
                     order: {merge} steps, in which all lanes take part. It takes as many for a single \
@@ -126,12 +126,12 @@ pub const LESSONS: [Lesson; 13] = numbered([
                     almost all data that price is small compared with the merges that are saved.",
         summary: "A merge costs the same for one candidate as for a full buffer, so it waits for a full \
                   buffer.",
-        minutes: Minutes::Route(2),
+        minutes: Minutes::OnRoute(2),
         points_per_element: 32,
         seed: 37,
         shows: Shows::SecondMerge,
         level: Level::Stage,
-        asks: &[],
+        topics: &[],
         ideas: &ideas::WAIT,
         ..KERNEL
     },
@@ -139,7 +139,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "sort",
         title: "Sorting in a warp: one key per lane",
         goal: "Sort keys by exchanging them with one partner lane at a time.",
-        needs: &["wait"],
+        prerequisites: &["wait"],
         paragraph: "Before a merge, the candidates are sorted. Every lane holds one key, a squared \
                     distance, in a register, its own fast memory. In each layer, lane L reads the key of \
                     lane L ^ stride with a shuffle, directly from the other lane's register. The two \
@@ -150,14 +150,14 @@ pub const LESSONS: [Lesson; 13] = numbered([
                     sorted in opposite directions: together they rise and then fall. Such a list is \
                     bitonic, and the layers of the next size sort it.",
         summary: "Partners and directions are fixed in advance: a bitonic network sorts without a branch.",
-        minutes: Minutes::Route(4),
+        minutes: Minutes::OnRoute(4),
         points_per_element: 1,
         seed: 3,
         k: 8,
         width: 8,
         shows: Shows::FirstSort,
         level: Level::Layer,
-        asks: &[Ask::Partner, Ask::Swaps],
+        topics: &[Topic::Partner, Topic::Swaps],
         ideas: &ideas::SORT,
         ..KERNEL
     },
@@ -165,7 +165,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "wide",
         title: "Sorting in a warp: more keys than lanes",
         goal: "Sort {K} keys with {W} lanes, and see which layers need no shuffle.",
-        needs: &["sort"],
+        prerequisites: &["sort"],
         paragraph: "To sort {K} keys with {W} lanes, every lane holds R = {R} consecutive keys. The network \
                     is the same, but the two elements of a comparator may now be in the same lane. With a \
                     stride below R, a lane compares two of its own registers and needs no shuffle. From \
@@ -178,7 +178,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         width: 8,
         shows: Shows::FirstSort,
         level: Level::Layer,
-        asks: &[Ask::Partner, Ask::Swaps],
+        topics: &[Topic::Partner, Topic::Swaps],
         ideas: &ideas::WIDE,
         ..KERNEL
     },
@@ -186,7 +186,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "merge",
         title: "Merging two sorted lists",
         goal: "Take the {K} smallest keys of two sorted lists in one step.",
-        needs: &["sort"],
+        prerequisites: &["sort"],
         paragraph: "The candidates, sorted, and the intermediate result are two rising lists of {K} keys. \
                     Read backwards, the intermediate result falls: candidate i is compared with its element \
                     {K - 1} \u{2212} i, and the smaller stays. One list rises while the other falls, so \
@@ -197,14 +197,14 @@ pub const LESSONS: [Lesson; 13] = numbered([
                     {K / 2} down to 1, put it in order.",
         summary: "Compare one list with the other in reverse: the minima are the {K} smallest keys, and \
                   they are bitonic.",
-        minutes: Minutes::Route(3),
+        minutes: Minutes::OnRoute(3),
         points_per_element: 8,
         seed: 7,
         k: 16,
         width: 16,
         shows: Shows::SecondMinimum,
         level: Level::Layer,
-        asks: &[Ask::Taken, Ask::Partner, Ask::Swaps],
+        topics: &[Topic::Taken, Topic::Partner, Topic::Swaps],
         ideas: &ideas::MERGE,
         ..KERNEL
     },
@@ -212,7 +212,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "search",
         title: "The whole search",
         goal: "Watch the parts work together, from the first batch to the answer.",
-        needs: &["buffer", "merge"],
+        prerequisites: &["buffer", "merge"],
         paragraph: "The warps of a block share the points: batch after batch is copied into shared memory, \
                     where every warp reads it for its own query. No warp may read a batch before all of it \
                     has arrived, and none may overwrite it while another still reads; barriers ensure both. \
@@ -221,10 +221,10 @@ pub const LESSONS: [Lesson; 13] = numbered([
                     merge, fewer and fewer points pass, and soon most groups are done after one ballot. At \
                     the end, the candidates left in the buffer are merged, too.",
         summary: "Points are never sorted: only the few candidates are.",
-        minutes: Minutes::Route(3),
+        minutes: Minutes::OnRoute(3),
         seed: 13,
         batch: Some(8),
-        asks: &[Ask::Votes, Ask::Slot, Ask::Merges],
+        topics: &[Topic::Votes, Topic::Slot, Topic::Merges],
         ideas: &ideas::SEARCH,
         ..KERNEL
     },
@@ -232,7 +232,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "order",
         title: "Why order matters",
         goal: "Compare the cost of the same points in different orders.",
-        needs: &["search"],
+        prerequisites: &["search"],
         paragraph: "The same points in different orders give the same neighbours at very different costs. \
                     In random order the i-th point is a candidate with a probability of at most (k + K) / \
                     i, so there are at most about 3 + 2 ln(n / 2k) merges where k = K, on average. Nearest \
@@ -246,7 +246,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         own_data: true,
         seed: 17,
         arrangements: &[Arrangement::Shuffled, Arrangement::NearestFirst, Arrangement::FarthestFirst],
-        asks: &[Ask::Merges],
+        topics: &[Topic::Merges],
         ideas: &ideas::ORDER,
         ..KERNEL
     },
@@ -254,7 +254,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "yours",
         title: "Your own data",
         goal: "Watch the search on your own points.",
-        needs: &["search"],
+        prerequisites: &["search"],
         paragraph: "Any point of any cloud can be the query. Watch how soon max_distance approaches its \
                     final value, how many groups are done after one ballot, and whether the order of the \
                     file helps or hurts: if rows follow space, there may be far more merges, or far fewer, \
@@ -265,7 +265,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         generator: "gaussian-mixture:d=2,clusters=12",
         points_per_element: 160,
         seed: 19,
-        asks: &[Ask::Votes, Ask::Slot, Ask::Merges],
+        topics: &[Topic::Votes, Topic::Slot, Topic::Merges],
         ideas: &ideas::YOURS,
         ..KERNEL
     },
@@ -273,7 +273,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "not-looking",
         title: "Pruning with bounding boxes",
         goal: "Skip points without computing their distances, and stay exact.",
-        needs: &["buffer"],
+        prerequisites: &["buffer"],
         paragraph: "Brute force computes every distance. An index knows where points are: they are sorted \
                     along a curve, so that points next to each other on it are close in space; every 32 of \
                     them form a leaf with a bounding box, and every 32 boxes form a node. The warp starts \
@@ -287,7 +287,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         seed: 23,
         search: Search::Tree,
         level: Level::Stage,
-        asks: &[Ask::Leaves, Ask::Order, Ask::Child, Ask::Visited, Ask::Votes],
+        topics: &[Topic::Leaves, Topic::Order, Topic::Child, Topic::Visited, Topic::Votes],
         ideas: &ideas::NOT_LOOKING,
         ..KERNEL
     },
@@ -295,7 +295,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "warp-select",
         title: "A queue in every lane",
         goal: "Compare a short queue in every lane with one shared buffer.",
-        needs: &["buffer", "merge"],
+        prerequisites: &["buffer", "merge"],
         paragraph: "Warp select has no shared buffer. Every lane has a short queue in registers, the \
                     largest key first: a smaller key replaces it, without a vote. The warp's queue ascends \
                     and has the K smallest keys merged so far. Every neighbour among the points seen must \
@@ -311,7 +311,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         width: 8,
         search: Search::WarpSelect,
         level: Level::Stage,
-        asks: &[Ask::Merges, Ask::Takes, Ask::Breaks],
+        topics: &[Topic::Merges, Topic::Takes, Topic::Breaks],
         ideas: &ideas::WARP_SELECT,
         ..KERNEL
     },
@@ -319,7 +319,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "radix-select",
         title: "Radix select: narrowing buckets",
         goal: "Find the k-th distance digit by digit, for any k.",
-        needs: &["problem"],
+        prerequisites: &["problem"],
         paragraph: "To find the k smallest of many distances, it is enough to find the k-th. The bits of a \
                     distance, read as an integer, have the same order, because distances are not negative. \
                     So a first digit, here of {bits} bits, puts every point into one of {buckets} buckets. \
@@ -337,7 +337,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         width: 16,
         search: Search::RadixSelect,
         level: Level::Layer,
-        asks: &[Ask::Bucket, Ask::Left],
+        topics: &[Topic::Bucket, Topic::Left],
         ideas: &ideas::RADIX_SELECT,
         ..KERNEL
     },

@@ -1,10 +1,10 @@
 //! The instructions that a step of the kernel, or of per-thread heaps, makes a warp execute.
 //!
-//! [`TABLE`] has a row for each kind of instruction in a step, with its place in `cuda/`. It counts
-//! distances, comparisons of distances and keys, shuffles, votes (ballots and population counts), accesses to
-//! shared memory, and barriers. It does not count the overhead of any loop (addresses, counters, jumps,
-//! selecting a value after a comparison), loading points into shared memory, which all ways need alike, or
-//! writing the answer to device memory.
+//! [`STEP_INSTRUCTIONS`] has a row for each kind of instruction in a step, with its place in `cuda/`. It
+//! counts distances, comparisons of distances and keys, shuffles, votes (ballots and population counts),
+//! accesses to shared memory, and barriers. It does not count the overhead of any loop (addresses, counters,
+//! jumps, selecting a value after a comparison), loading points into shared memory, which all strategies need
+//! alike, or writing the answer to device memory.
 //!
 //! An instruction is issued once for the whole warp, and the lanes that a branch masks out, or that have no
 //! point, are idle in it.
@@ -64,18 +64,18 @@ pub struct Work([Issued; Kind::COUNT]);
 
 impl Work {
     /// The issued instructions of a kind.
-    pub fn of(&self, kind: Kind) -> Issued {
+    pub fn issued(&self, kind: Kind) -> Issued {
         self.0[kind as usize]
     }
 
     /// Instructions that the warp issued, in d dimensions.
     pub fn slots(&self, dims: u32) -> u64 {
-        Kind::ALL.iter().map(|&kind| kind.instructions(dims) * self.of(kind).times).sum()
+        Kind::ALL.iter().map(|&kind| kind.instructions(dims) * self.issued(kind).times).sum()
     }
 
     /// Lane slots in use: at most W times [`Work::slots`].
     pub fn lane_slots(&self, dims: u32) -> u64 {
-        Kind::ALL.iter().map(|&kind| kind.instructions(dims) * self.of(kind).lanes).sum()
+        Kind::ALL.iter().map(|&kind| kind.instructions(dims) * self.issued(kind).lanes).sum()
     }
 }
 
@@ -99,7 +99,7 @@ pub struct Instruction {
     issued: fn(&Step, &State) -> Issued,
 }
 
-pub(crate) const fn row(
+pub(crate) const fn instruction(
     kind: Kind,
     file: &'static str,
     search: &'static str,
@@ -109,9 +109,9 @@ pub(crate) const fn row(
 }
 
 /// The instructions of a step, in the order in which they are issued.
-pub fn of(step: &Step, before: &State) -> Work {
+pub fn step_work(step: &Step, before: &State) -> Work {
     let mut work = Work::default();
-    for instruction in rows(step) {
+    for instruction in instructions(step) {
         let Issued { times, lanes } = (instruction.issued)(step, before);
         let sum = &mut work.0[instruction.kind as usize];
         sum.times += times;
@@ -121,7 +121,7 @@ pub fn of(step: &Step, before: &State) -> Work {
 }
 
 /// Issued `times` times, in all lanes.
-pub(crate) fn full(times: u32, before: &State) -> Issued {
+pub(crate) fn all_lanes(times: u32, before: &State) -> Issued {
     Issued { times: times.into(), lanes: u64::from(times) * u64::from(before.shape.width) }
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn once(lanes: u32) -> Issued {
 }
 
 /// Lanes of the current group that have a point.
-fn with_point(base: Option<u32>, before: &State) -> Issued {
+fn lanes_with_point(base: Option<u32>, before: &State) -> Issued {
     let shape = before.shape;
     Issued { times: 1, lanes: shape.n.saturating_sub(base.unwrap_or(0)).min(shape.width).into() }
 }
@@ -139,138 +139,158 @@ fn with_point(base: Option<u32>, before: &State) -> Issued {
 const WARP: &str = "warp/candidate_buffer.cuh";
 const NETWORK: &str = "warp/bitonic.cuh";
 
-const BATCH: &[Instruction] =
-    &[row(Kind::Barrier, "direct/warp_knn.cuh", "const float* rows = batches.enter(batch)", |_, state| {
-        full(1, state)
-    })];
+const BATCH: &[Instruction] = &[instruction(
+    Kind::Barrier,
+    "direct/warp_knn.cuh",
+    "const float* rows = batches.enter(batch)",
+    |_, state| all_lanes(1, state),
+)];
 
-const GROUP: &[Instruction] = &[row(
+const GROUP: &[Instruction] = &[instruction(
     Kind::Distance,
     "direct/warp_knn.cuh",
     "distances[g] = squared_distance<D>(points[g], queries[i]);",
     |step, state| {
         let Step::Group { base, .. } = step else { return Issued::default() };
-        with_point(Some(*base), state)
+        lanes_with_point(Some(*base), state)
     },
 )];
 
 const BALLOT: &[Instruction] = &[
-    row(
+    instruction(
         Kind::Comparison,
         WARP,
         "unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);",
-        |_, state| with_point(state.group, state),
+        |_, state| lanes_with_point(state.group, state),
     ),
-    row(
+    instruction(
         Kind::Vote,
         WARP,
         "unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);",
-        |_, state| full(1, state),
+        |_, state| all_lanes(1, state),
     ),
 ];
 
-const POSITIONS: &[Instruction] = &[row(
+const POSITIONS: &[Instruction] = &[instruction(
     Kind::Vote,
     WARP,
     "unsigned slot = buffered + __popc(candidates & lanes_below(lane));",
-    |_, state| full(1, state),
+    |_, state| all_lanes(1, state),
 )];
 
 /// The ballot of lanes without a slot is held even if there are none.
 const APPENDED: &[Instruction] = &[
-    row(Kind::Write, WARP, "buffer[slot] = key_of(distance, base + lane);", |step, _| {
+    instruction(Kind::Write, WARP, "buffer[slot] = key_of(distance, base + lane);", |step, _| {
         if let Step::Appended { placed } = step { once(placed.len() as u32) } else { Issued::default() }
     }),
-    row(
+    instruction(
         Kind::Vote,
         WARP,
         "unsigned appended = min(static_cast<unsigned>(__popc(candidates)), CAPACITY - buffered);",
-        |_, state| full(1, state),
+        |_, state| all_lanes(1, state),
     ),
-    row(Kind::Vote, WARP, "candidates = __ballot_sync(ALL_LANES, candidate && !appends", |_, state| {
-        full(1, state)
-    }),
+    instruction(
+        Kind::Vote,
+        WARP,
+        "candidates = __ballot_sync(ALL_LANES, candidate && !appends",
+        |_, state| all_lanes(1, state),
+    ),
 ];
 
-const FULL: &[Instruction] = &[row(
+const BUFFER_FULL: &[Instruction] = &[instruction(
     Kind::Vote,
     WARP,
     "unsigned last = WARP - 1 - __clz(__ballot_sync(ALL_LANES, appends));",
-    |_, state| full(1, state),
+    |_, state| all_lanes(1, state),
 )];
 
-const AGAIN: &[Instruction] =
-    &[row(Kind::Comparison, WARP, "candidate && !appends && distance < max_distance", |step, _| {
+const FILTERED_AGAIN: &[Instruction] =
+    &[instruction(Kind::Comparison, WARP, "candidate && !appends && distance < max_distance", |step, _| {
         if let Step::FilteredAgain { rest, .. } = step { once(rest.count_ones()) } else { Issued::default() }
     })];
 
-const PADDED: &[Instruction] = &[row(Kind::Write, WARP, "buffer[slot] = PADDING;", |step, state| {
+const PADDED: &[Instruction] = &[instruction(Kind::Write, WARP, "buffer[slot] = PADDING;", |step, state| {
     let Step::Padded { first } = step else { return Issued::default() };
     let slots = state.shape.capacity() - first;
     Issued { times: slots.div_ceil(state.shape.width).into(), lanes: slots.into() }
 })];
 
 const SWAP: &[Instruction] = &[
-    row(Kind::Barrier, WARP, "// Other lanes wrote the slots that a lane reads.", |_, state| full(1, state)),
-    row(Kind::Read, WARP, "Key candidate = buffer[r * WARP + lane];", |_, state| {
-        full(state.shape.registers, state)
+    instruction(Kind::Barrier, WARP, "// Other lanes wrote the slots that a lane reads.", |_, state| {
+        all_lanes(1, state)
     }),
-    row(Kind::Write, WARP, "buffer[r * WARP + lane] = keys[r];", |_, state| {
-        full(state.shape.registers, state)
+    instruction(Kind::Read, WARP, "Key candidate = buffer[r * WARP + lane];", |_, state| {
+        all_lanes(state.shape.registers, state)
+    }),
+    instruction(Kind::Write, WARP, "buffer[r * WARP + lane] = keys[r];", |_, state| {
+        all_lanes(state.shape.registers, state)
     }),
 ];
 
 /// Between lanes, both lanes of a pair compare; within a lane, one comparison is enough.
-const LAYER: &[Instruction] = &[
-    row(Kind::Shuffle, NETWORK, "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);", |step, state| {
-        match step {
-            Step::Layer { shuffle: Some(_), .. } => full(state.shape.registers, state),
-            _ => Issued::default(),
-        }
-    }),
-    row(
-        Kind::Comparison,
-        NETWORK,
-        "choose((other < keys[r]) == keeps_smaller, other, keys[r]);",
-        |step, state| match step {
-            Step::Layer { shuffle: Some(_), .. } => full(state.shape.registers, state),
-            _ => Issued::default(),
-        },
-    ),
-    row(Kind::Comparison, NETWORK, "bool swap = (low > high) == ascending;", |step, state| match step {
-        Step::Layer { shuffle: None, .. } => full(state.shape.registers / 2, state),
-        _ => Issued::default(),
-    }),
-];
+const LAYER: &[Instruction] =
+    &[
+        instruction(
+            Kind::Shuffle,
+            NETWORK,
+            "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);",
+            |step, state| match step {
+                Step::Layer { shuffle: Some(_), .. } => all_lanes(state.shape.registers, state),
+                _ => Issued::default(),
+            },
+        ),
+        instruction(
+            Kind::Comparison,
+            NETWORK,
+            "choose((other < keys[r]) == keeps_smaller, other, keys[r]);",
+            |step, state| match step {
+                Step::Layer { shuffle: Some(_), .. } => all_lanes(state.shape.registers, state),
+                _ => Issued::default(),
+            },
+        ),
+        instruction(Kind::Comparison, NETWORK, "bool swap = (low > high) == ascending;", |step, state| {
+            match step {
+                Step::Layer { shuffle: None, .. } => all_lanes(state.shape.registers / 2, state),
+                _ => Issued::default(),
+            }
+        }),
+    ];
 
 const MINIMUM: &[Instruction] = &[
-    row(
+    instruction(
         Kind::Barrier,
         WARP,
         "// shuffles of the sort do not order shared memory, so that takes a barrier.",
-        |_, state| full(1, state),
+        |_, state| all_lanes(1, state),
     ),
-    row(Kind::Read, WARP, "Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];", |_, state| {
-        full(state.shape.registers, state)
+    instruction(
+        Kind::Read,
+        WARP,
+        "Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];",
+        |_, state| all_lanes(state.shape.registers, state),
+    ),
+    instruction(Kind::Comparison, WARP, "keys[r] = choose(other < keys[r], other, keys[r]);", |_, state| {
+        all_lanes(state.shape.registers, state)
     }),
-    row(Kind::Comparison, WARP, "keys[r] = choose(other < keys[r], other, keys[r]);", |_, state| {
-        full(state.shape.registers, state)
+    instruction(Kind::Barrier, WARP, "// The next appends must not overtake these reads.", |_, state| {
+        all_lanes(1, state)
     }),
-    row(Kind::Barrier, WARP, "// The next appends must not overtake these reads.", |_, state| full(1, state)),
 ];
 
 const MAX_DISTANCE: &[Instruction] =
-    &[row(Kind::Shuffle, WARP, "return __shfl_sync(ALL_LANES, mine, i / R);", |_, state| full(1, state))];
+    &[instruction(Kind::Shuffle, WARP, "return __shfl_sync(ALL_LANES, mine, i / R);", |_, state| {
+        all_lanes(1, state)
+    })];
 
 /// Every step that executes something, by its name in files, with its instructions.
-pub const TABLE: [(&str, &[Instruction]); 17] = [
+pub const STEP_INSTRUCTIONS: [(&str, &[Instruction]); 17] = [
     ("batch", BATCH),
     ("group", GROUP),
     ("ballot", BALLOT),
     ("positions", POSITIONS),
     ("appended", APPENDED),
-    ("buffer_full", FULL),
-    ("filtered_again", AGAIN),
+    ("buffer_full", BUFFER_FULL),
+    ("filtered_again", FILTERED_AGAIN),
     ("padded", PADDED),
     ("swap", SWAP),
     ("layer", LAYER),
@@ -284,15 +304,15 @@ pub const TABLE: [(&str, &[Instruction]); 17] = [
 ];
 
 /// The instructions of a step.
-pub fn rows(step: &Step) -> &'static [Instruction] {
+pub fn instructions(step: &Step) -> &'static [Instruction] {
     match step {
         Step::Batch { .. } => BATCH,
         Step::Group { .. } => GROUP,
         Step::Ballot { .. } => BALLOT,
         Step::Positions { .. } => POSITIONS,
         Step::Appended { .. } => APPENDED,
-        Step::BufferFull => FULL,
-        Step::FilteredAgain { .. } => AGAIN,
+        Step::BufferFull => BUFFER_FULL,
+        Step::FilteredAgain { .. } => FILTERED_AGAIN,
         Step::Padded { .. } => PADDED,
         Step::Swap => SWAP,
         Step::Layer { .. } => LAYER,

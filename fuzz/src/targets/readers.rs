@@ -113,7 +113,7 @@ fn file(extension: &str, content: &[u8]) {
 /// Runs every operation of the program on a file.
 fn check(path: &Path) {
     let progress = Counted::default();
-    let parts = told(formats::parts(path, &progress));
+    let parts = told(formats::datasets(path, &progress));
     look(path, &progress);
     // The first of several datasets, the last, and a missing one.
     let parts = parts.unwrap_or_default();
@@ -133,7 +133,7 @@ fn look(path: &Path, progress: &Counted) {
     }
     // Read the file like a command without `--columns`.
     if let Some((Coordinates { columns, values }, _)) =
-        told(formats::read_unchosen(path, AutoColumns::Inferred, progress))
+        told(formats::read_auto(path, AutoColumns::Inferred, progress))
     {
         assert!(
             !columns.is_empty() && values.len().is_multiple_of(columns.len()),

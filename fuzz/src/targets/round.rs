@@ -75,7 +75,7 @@ pub fn trip(data: &[u8]) {
         table.write(&path).unwrap_or_else(|why| panic!("{format:?} of {columns:?}: {why}"));
         if format == TableFormat::Npz {
             // An array per column; each array is a dataset.
-            let parts = formats::parts(&path, &Silent).unwrap_or_else(|why| panic!("{why}"));
+            let parts = formats::datasets(&path, &Silent).unwrap_or_else(|why| panic!("{why}"));
             assert_eq!(parts.len(), columns.len(), "arrays of {columns:?}");
             continue;
         }

@@ -21,7 +21,7 @@ use parquet::file::properties::WriterProperties;
 use warpscope::cloud::{self, ColumnChoice, Source};
 use warpscope::export::table::{Table, TableFormat};
 use warpscope::progress::Silent;
-use warpscope::run::recording::{self, Extras, Keep, Shown};
+use warpscope::run::recording::{self, CloudStorage, Extras, Shown};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -465,7 +465,7 @@ fn session_with_file() -> Vec<u8> {
     let shown = Some(Shown { session: &session_text(), cloud: Some(&cloud) });
     let mut out = Cursor::new(Vec::new());
     let missing =
-        recording::write_with(Extras { shown, compared: None }, &[], Keep::Points, &mut out, &Silent)
+        recording::write_with(Extras { shown, compared: None }, &[], CloudStorage::Points, &mut out, &Silent)
             .expect("writing to memory");
     assert_eq!(missing, [""; 0], "a complete copy");
     out.into_inner()

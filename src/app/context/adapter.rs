@@ -12,14 +12,14 @@ pub const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
 const RUNTIME: &str = "XDG_RUNTIME_DIR";
 
 /// A path without sockets. Unsetting the variable instead would make Wayland's library complain on stderr.
-const NOWHERE: &str = "/dev/null";
+const NO_SOCKETS: &str = "/dev/null";
 
 /// Keeps graphics drivers from connecting to displays, which they do even for offscreen rendering.
 pub fn leave_displays() {
     // SAFETY: the program has just started; its other threads wait for signals or work and read no variables.
     unsafe {
         DISPLAYS.iter().for_each(|name| std::env::remove_var(name));
-        std::env::set_var(RUNTIME, NOWHERE);
+        std::env::set_var(RUNTIME, NO_SOCKETS);
     }
 }
 
@@ -31,7 +31,7 @@ pub fn check_runtime_folder() -> Option<String> {
         return None;
     }
     // SAFETY: as in `leave_displays`.
-    unsafe { std::env::set_var(RUNTIME, NOWHERE) };
+    unsafe { std::env::set_var(RUNTIME, NO_SOCKETS) };
     folder.map(|folder| {
         format!(
             "ignoring {RUNTIME}: other users own the folder or can write to it; use a folder of your own \

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use eframe::egui_wgpu;
 use egui_commonmark::CommonMarkCache;
 
-use super::settings::{Beginning, Kept, Start};
+use super::settings::{SettingsFile, Start, Startup};
 use crate::app::features::color::Coloring;
 use crate::app::features::export::state::ExportDialog;
 use crate::app::features::history::state::History;
@@ -42,7 +42,7 @@ pub struct App {
     /// The saved session that this launch should restore, as text.
     pub(in crate::app) last: Option<String>,
     /// The settings on disk; `None` in a window without them.
-    pub(in crate::app) kept: Option<Kept>,
+    pub(in crate::app) settings: Option<SettingsFile>,
     /// Folder for samples in a window without settings.
     pub(in crate::app) samples: Option<StagingDir>,
     /// Records whether this launch succeeded.
@@ -79,24 +79,24 @@ impl App {
     pub fn begin(
         cc: &eframe::CreationContext<'_>,
         file: Option<PathBuf>,
-        beginning: Option<Beginning>,
+        startup: Option<Startup>,
     ) -> std::io::Result<Self> {
-        let (kept, start, found, is_first, warnings) = match beginning {
-            Some(Beginning { kept, start, found, is_first, warnings }) => {
-                (Some(kept), start, found, is_first, warnings)
+        let (settings, start, found, is_first, warnings) = match startup {
+            Some(Startup { settings, start, found, is_first, warnings }) => {
+                (Some(settings), start, found, is_first, warnings)
             }
             None => (None, Default::default(), None, true, Vec::new()),
         };
         let of_first_version = || {
             let storage = cc.storage?;
             let last = storage.get_string(LAST_KEY).filter(|last| !last.is_empty());
-            Some((eframe::get_value::<State>(storage, STORAGE_KEY)?.settled(), last))
+            Some((eframe::get_value::<State>(storage, STORAGE_KEY)?.clamped(), last))
         };
         let found = if is_first { found.or_else(of_first_version) } else { found };
         let first = found.is_none();
         let (state, last) = found.unwrap_or_default();
         let mut app = Self::with_state(cc, state)?;
-        (app.last, app.kept, app.start) = (last.clone(), kept, start);
+        (app.last, app.settings, app.start) = (last.clone(), settings, start);
         app.is_named = file.is_some();
         match file {
             Some(path) => {
@@ -110,7 +110,7 @@ impl App {
                 app.state.draft.query_count = FIRST_QUERIES.to_string();
                 app.run();
             }
-            None => app.pick_up(&last.unwrap_or_default()),
+            None => app.restore_session(&last.unwrap_or_default()),
         }
         for warning in warnings {
             app.session.log.warn(About::Other, warning);
@@ -119,9 +119,10 @@ impl App {
     }
 
     /// Saves settings and open session, as the window does periodically and on closing.
-    pub fn keep(&mut self) {
-        let last = self.put_down();
-        if let Some(Err(sentence)) = self.kept.as_mut().map(|kept| kept.write(&self.state, last)) {
+    pub fn save_settings(&mut self) {
+        let last = self.session_text();
+        let written = self.settings.as_mut().map(|settings| settings.write(&self.state, last));
+        if let Some(Err(sentence)) = written {
             self.session.log.error_once(About::File, &sentence);
         }
     }
@@ -156,7 +157,7 @@ impl App {
             actions: Actions::default(),
             history: History::default(),
             last: None,
-            kept: None,
+            settings: None,
             samples: None,
             start: Arc::default(),
             pane_rects: HashMap::new(),
@@ -165,7 +166,7 @@ impl App {
             asked_to_run: false,
             leaves: Arc::default(),
         };
-        app.hear_threads();
+        app.register_threads();
         Ok(app)
     }
 
@@ -184,11 +185,11 @@ impl App {
 
     /// Whether the colours of points are still being computed.
     pub fn is_coloring(&self) -> bool {
-        matches!(self.session.colored, crate::app::features::color::state::channel::Colored::Working)
+        matches!(self.session.colored, crate::app::features::color::state::channel::ColoringState::Working)
     }
 
     /// Fixes the seed of quiz questions, for tests and pictures.
-    pub fn draw_questions_by(&mut self, seed: u64) {
+    pub fn set_question_seed(&mut self, seed: u64) {
         self.session.lesson.questions_seed = Some(seed);
     }
 
@@ -217,8 +218,8 @@ impl App {
             self.actions.send(commands::Action::CloseAbout);
         } else if session.manual.is_some() {
             self.actions.send(commands::Action::SetManual(None));
-        } else if session.log.trouble().is_some() {
-            self.actions.send(commands::Action::DismissTrouble);
+        } else if session.log.problem().is_some() {
+            self.actions.send(commands::Action::DismissProblem);
         }
     }
 
@@ -258,7 +259,7 @@ impl App {
 pub fn plane_position(app: &App, rect: Rect) -> Option<Pos2> {
     let (cloud, row) = app.session.picked_point()?;
     let (axes, scene) = (app.state.plane.axes, app.session.scene()?);
-    let camera = camera::PlaneCamera::of(rect, &app.state.plane, scene.data());
+    let camera = camera::PlaneCamera::for_view(rect, &app.state.plane, scene.data());
     Some(camera.screen(camera::place(scene.drawn(cloud), row, axes)))
 }
 
@@ -272,7 +273,7 @@ pub fn screen_position(app: &App, pane: PaneKind, rect: Rect, row: usize) -> Opt
             state.space.axes,
         ),
         _ => crate::app::features::picking::state::Eye::Plane(
-            camera::PlaneCamera::of(rect, &state.plane, data),
+            camera::PlaneCamera::for_view(rect, &state.plane, data),
             state.plane.axes,
         ),
     };
@@ -343,19 +344,19 @@ pub struct Handles {
     /// Runs whole problems, one at a time.
     pub worker: Arc<Worker>,
     /// Answers the picked query without waiting for the worker.
-    pub asker: Arc<LiveQueryWorker>,
+    pub live_queries: Arc<LiveQueryWorker>,
     pub last_job: JobId,
     /// The file's other columns for the hovered point.
     pub lookup: Lookup,
     /// The file's other columns for the listed neighbours.
-    pub beside: Lookup,
+    pub neighbor_lookup: Lookup,
     /// Whether to zoom to the picked point once it is answered.
     pub focus_when_answered: bool,
     pub picture_of_lesson: Picture,
     pub projecting: Projecting,
     pub coloring: Coloring,
     /// The next answer whose expected convergence is computed.
-    pub theory_wanted: Option<Answered>,
+    pub theory_wanted: Option<QueryAnswer>,
     /// Whether the desktop has proved to lack file dialogs.
     pub without_dialogs: bool,
     /// Layout cache of the documents.
@@ -374,7 +375,7 @@ impl Handles {
         let wake = ctx.clone();
         let worker = Worker::spawn(move || wake.request_repaint())?;
         let wake = ctx.clone();
-        let asker = LiveQueryWorker::spawn(worker.resident().clone(), move || wake.request_repaint())?;
+        let live_queries = LiveQueryWorker::spawn(worker.resident().clone(), move || wake.request_repaint())?;
         let gpu = render_state.map(|render_state| {
             let wake = ctx.clone();
             Gpu::new(render_state, move || wake.request_repaint())
@@ -382,10 +383,10 @@ impl Handles {
         Ok(Self {
             ctx: ctx.clone(),
             worker: Arc::new(worker),
-            asker: Arc::new(asker),
+            live_queries: Arc::new(live_queries),
             last_job: 0,
             lookup: Lookup::default(),
-            beside: Lookup::default(),
+            neighbor_lookup: Lookup::default(),
             focus_when_answered: false,
             picture_of_lesson: Picture::default(),
             projecting: Projecting::default(),

@@ -19,12 +19,12 @@ use crate::app::model::{Layout, Picture};
 use crate::app::prelude::*;
 
 /// Frames until tables and plots have settled on their widths.
-const FRAMES: usize = 6;
+const SETTLE_FRAMES: usize = 6;
 
 /// Maximum number of frames for drawing a large cloud, which takes several.
-const PATIENCE: usize = 10_000;
+const MAX_DRAW_FRAMES: usize = 10_000;
 
-pub struct Portrait {
+pub struct OffscreenRender {
     /// Views and fields, copied from the window.
     pub state: State,
     pub session: Session,
@@ -44,7 +44,7 @@ pub enum Medium {
 
 impl Medium {
     /// The medium for a layout, by the path's extension.
-    pub fn of(layout: &Layout, path: &Path) -> Self {
+    pub fn for_path(layout: &Layout, path: &Path) -> Self {
         if is_svg(path) {
             Self::Svg { mm_per_point: layout.mm_per_point }
         } else {
@@ -53,7 +53,7 @@ impl Medium {
     }
 }
 
-impl Portrait {
+impl OffscreenRender {
     /// Draws and writes the picture, on any thread.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Portrait {
         let points = drawn(self.harness(render_state, scale, false))
             .map_err(|error| format!("cannot draw the points: {error}"))?;
         let harness = self.harness(render_state, 1.0, true);
-        let ground = Palette::of(self.state.look, &harness.ctx.global_style().visuals).canvas;
+        let ground = Palette::for_look(self.state.look, &harness.ctx.global_style().visuals).canvas;
         let page = svg::Page { size: self.size, ground, mm_per_point };
         Ok(svg::svg(&harness.output().shapes, &page, Some((&points, scale))))
     }
@@ -115,7 +115,7 @@ impl Portrait {
         let mut state = self.state.clone();
         // Pixels per point replace the UI scale.
         state.scale = 1.0;
-        let mut session = if marks { self.session.portrait() } else { self.session.portrait_of_points() };
+        let mut session = if marks { self.session.for_render() } else { self.session.for_points_render() };
         session.picture = self.picture.clone().map(Arc::new);
         let builder = Harness::builder()
             .with_size(self.size)
@@ -127,9 +127,9 @@ impl Portrait {
             app.session = session;
             app
         });
-        harness.run_steps(FRAMES);
+        harness.run_steps(SETTLE_FRAMES);
         // Wait for the colours, which a thread computes and legends need too.
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_DRAW_FRAMES {
             if !harness.state().is_coloring() {
                 break;
             }
@@ -142,8 +142,8 @@ impl Portrait {
 
 /// Renders until all points are drawn, which takes several frames for a large cloud.
 fn drawn(mut harness: Harness<'static, App>) -> Result<image::RgbaImage, String> {
-    let mut still = Still::default();
-    for _ in 0..PATIENCE {
+    let mut still = CompleteFrames::default();
+    for _ in 0..MAX_DRAW_FRAMES {
         let picture = harness.render()?;
         if still.is_reached() {
             return Ok(picture);
@@ -158,9 +158,9 @@ fn drawn(mut harness: Harness<'static, App>) -> Result<image::RgbaImage, String>
 
 /// Counts consecutive complete frames. The image after the first may still be incomplete.
 #[derive(Default)]
-pub struct Still(u32);
+pub struct CompleteFrames(u32);
 
-impl Still {
+impl CompleteFrames {
     /// Records a frame; returns whether it was complete.
     pub fn after_frame(&mut self, app: &App) -> bool {
         let done = app.is_drawn() && !app.is_coloring();
@@ -241,8 +241,8 @@ mod tests {
             tree: single_layout(PaneKind::Plane),
             ..State::default()
         };
-        let portrait = Portrait { state, session, size: vec2(500.0, 500.0), picture: None };
-        let picture = portrait.image(&render_state, 1.0).expect("a picture");
+        let render = OffscreenRender { state, session, size: vec2(500.0, 500.0), picture: None };
+        let picture = render.image(&render_state, 1.0).expect("a picture");
         let ground = Palette::LIGHT.canvas.to_array();
         let middle = image::imageops::crop_imm(&picture, 200, 200, 150, 150).to_image();
         let bare = middle.pixels().filter(|pixel| pixel.0[..3] == ground[..3]).count();
@@ -261,13 +261,13 @@ mod tests {
         let [r, g, b, _] = Palette::LIGHT.error.to_array();
         assert_ne!(r, b, "otherwise the test proves nothing");
         for (scale, name) in [(1.0, "a.png"), (2.0, "b.png")] {
-            let portrait = Portrait {
+            let render = OffscreenRender {
                 state: state.clone(),
                 session: session.clone(),
                 size: vec2(900.0, 500.0),
                 picture: None,
             };
-            let path = portrait
+            let path = render
                 .save(Medium::Png { scale, dpi: None }, &render_state, &folder.path().join(name))
                 .expect("a picture");
             let picture = image::open(path).expect("a PNG").into_rgb8();

@@ -9,43 +9,43 @@ use crate::run::RunRecord;
 
 /// A cached summary and its inputs.
 #[derive(Clone)]
-struct Told {
+struct CachedSummary {
     /// Weak, so that a replaced record is freed, while its address cannot be reused.
     record: Weak<RunRecord>,
     query: usize,
     picked: Option<Picked>,
-    beside: Option<Arc<RowColumns>>,
+    table: Option<Arc<RowColumns>>,
     roles: Roles,
     summary: Arc<AnswerSummary>,
 }
 
 /// The summary of the answer, recomputed when the answer or its known columns change.
-pub fn answer_summary(ui: &Ui, session: &Session, answered: &Answered) -> Arc<AnswerSummary> {
-    let beside = session.listed_beside();
+pub fn answer_summary(ui: &Ui, session: &Session, answered: &QueryAnswer) -> Arc<AnswerSummary> {
+    let table = session.listed_columns();
     let id = Id::unique("summary");
-    let known = ui.data(|data| data.get_temp::<Told>(id)).filter(|told| {
-        let same_file = match (&told.beside, beside) {
-            (Some(known), Some(beside)) => Arc::ptr_eq(known, &beside.found),
-            (known, beside) => known.is_none() && beside.is_none(),
+    let known = ui.data(|data| data.get_temp::<CachedSummary>(id)).filter(|cached| {
+        let same_file = match (&cached.table, table) {
+            (Some(known), Some(table)) => Arc::ptr_eq(known, &table.found),
+            (known, table) => known.is_none() && table.is_none(),
         };
-        std::ptr::eq(told.record.as_ptr(), Arc::as_ptr(&answered.record))
-            && told.query == answered.query
-            && told.picked == session.picked
-            && told.roles == session.roles
+        std::ptr::eq(cached.record.as_ptr(), Arc::as_ptr(&answered.record))
+            && cached.query == answered.query
+            && cached.picked == session.picked
+            && cached.roles == session.roles
             && same_file
     });
-    if let Some(told) = known {
-        return told.summary;
+    if let Some(cached) = known {
+        return cached.summary;
     }
-    let summary = Arc::new(AnswerSummary::of(answered, session.picked, beside, &session.roles));
-    let told = Told {
+    let summary = Arc::new(AnswerSummary::new(answered, session.picked, table, &session.roles));
+    let cached = CachedSummary {
         record: Arc::downgrade(&answered.record),
         query: answered.query,
         picked: session.picked,
-        beside: beside.map(|beside| Arc::clone(&beside.found)),
+        table: table.map(|table| Arc::clone(&table.found)),
         roles: session.roles.clone(),
         summary: Arc::clone(&summary),
     };
-    ui.data_mut(|data| data.insert_temp(id, told));
+    ui.data_mut(|data| data.insert_temp(id, cached));
     summary
 }

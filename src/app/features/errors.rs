@@ -11,7 +11,7 @@ macro_rules! leave_out {
     };
 }
 
-fn words(hint: Hint) -> &'static str {
+fn remedy(hint: Hint) -> &'static str {
     match hint {
         Hint::LeaveRowsOut => concat!("tick ", leave_out!()),
         Hint::WholeColumns => {
@@ -24,21 +24,21 @@ fn words(hint: Hint) -> &'static str {
 }
 
 /// Words an error about a cloud or a point.
-pub fn of_cloud(error: &CloudError) -> String {
-    error.told(words)
+pub fn cloud_error(error: &CloudError) -> String {
+    error.message(remedy)
 }
 
 /// Words an error of a run.
-pub fn of_run(error: &RunError) -> String {
+pub fn run_error(error: &RunError) -> String {
     match error {
-        RunError::Cloud(error) => of_cloud(error),
+        RunError::Cloud(error) => cloud_error(error),
         RunError::Problem(ProblemError::Zero { whose, record }) => {
             format!(
                 "{whose} row {record} is zero and has no direction: use the l2 metric, or {}",
                 leave_out!()
             )
         }
-        RunError::Problem(ProblemError::Globe(error)) => error.told(words),
+        RunError::Problem(ProblemError::Globe(error)) => error.message(remedy),
         RunError::Engine(EngineError::Memory { needed, free, device }) => format!(
             "the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or \
              points, or the engine lockstep on the left"
@@ -66,7 +66,7 @@ mod tests {
     fn errors_do_not_mention_command_line_options() {
         let origin = "a.csv".to_owned();
         let said = [
-            of_cloud(&CloudError::NonFinite {
+            cloud_error(&CloudError::NonFinite {
                 row: 3,
                 line: None,
                 column: "x".to_owned(),
@@ -74,11 +74,11 @@ mod tests {
                 unusable: Box::default(),
                 origin: origin.clone(),
             }),
-            of_cloud(&CloudError::Dimensions { queries: 3, data: 2, origin }),
-            of_run(&ProblemError::Globe(GlobeError::Columns { columns: 3 }).into()),
-            of_run(&ProblemError::Zero { whose: "data", record: 4 }.into()),
-            of_run(&EngineError::Memory { needed: 2, free: 1, device: "a GPU".to_owned() }.into()),
-            of_run(&EngineError::MemoryRefused { free: 1, device: "a GPU".to_owned() }.into()),
+            cloud_error(&CloudError::Dimensions { queries: 3, data: 2, origin }),
+            run_error(&ProblemError::Globe(GlobeError::Columns { columns: 3 }).into()),
+            run_error(&ProblemError::Zero { whose: "data", record: 4 }.into()),
+            run_error(&EngineError::Memory { needed: 2, free: 1, device: "a GPU".to_owned() }.into()),
+            run_error(&EngineError::MemoryRefused { free: 1, device: "a GPU".to_owned() }.into()),
         ];
         for said in said {
             assert!(!said.contains("--") && said.contains("on the left"), "{said}");

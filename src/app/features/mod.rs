@@ -18,7 +18,7 @@
 //! | `row_names` | names of all rows, read and searched |
 //! | `walk` | the walk through the picked query's search of an index |
 //! | `why` | why a row is, or is not, among the neighbours |
-//! | `contest` | comparison of all engines on one problem |
+//! | `engine_comparison` | comparison of all engines on one problem |
 //! | `runs` | runs of this session and of opened recordings |
 //! | `opening` | opens clouds and recordings |
 //! | `datasets` | chooses one cloud of a file with several |
@@ -35,7 +35,7 @@ pub mod analysis;
 pub mod chooser;
 pub mod color;
 pub mod columns;
-pub mod contest {
+pub mod engine_comparison {
     pub mod apply;
     pub mod state;
 }

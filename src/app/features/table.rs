@@ -18,7 +18,7 @@ pub static FEATURES: &[&Feature] = &[
     &super::walk::apply::FEATURE,
     &super::why::apply::FEATURE,
     &super::selection::apply::FEATURE,
-    &super::contest::apply::FEATURE,
+    &super::engine_comparison::apply::FEATURE,
     &super::runs::apply::FEATURE,
     &super::saved::apply::FEATURE,
     &super::export::apply::FEATURE,

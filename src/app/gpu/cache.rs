@@ -7,7 +7,7 @@ use std::sync::Arc;
 use eframe::egui_wgpu::{self, CallbackResources, CallbackTrait, ScreenDescriptor, wgpu};
 use egui::Color32;
 
-use super::store::{Points, Rows, Store, Stored};
+use super::store::{Points, RowBuffers, Rows, Store};
 use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Method, Pace, Renderer};
 use crate::app::features::color::state::{ColorMap, PointValues, Scale};
 use crate::app::look::Paint;
@@ -23,7 +23,7 @@ struct Key {
 }
 
 impl Key {
-    fn is(&self, other: &Self) -> bool {
+    fn matches(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.cloud, &other.cloud)
             && self.axes == other.axes
             && same_rows(self.rows.as_ref(), other.rows.as_ref())
@@ -41,14 +41,14 @@ fn same_rows(one: Option<&Arc<[u32]>>, other: Option<&Arc<[u32]>>) -> bool {
 /// Values of rows.
 #[derive(Clone)]
 struct Coloring {
-    of: u64,
+    values_id: u64,
     rows: Option<Arc<[u32]>>,
-    stored: Arc<Stored>,
+    buffers: Arc<RowBuffers>,
 }
 
 impl Coloring {
-    fn is(&self, of: u64, rows: Option<&Arc<[u32]>>) -> bool {
-        self.of == of && same_rows(self.rows.as_ref(), rows)
+    fn matches(&self, values_id: u64, rows: Option<&Arc<[u32]>>) -> bool {
+        self.values_id == values_id && same_rows(self.rows.as_ref(), rows)
     }
 }
 
@@ -56,7 +56,7 @@ impl Coloring {
 #[derive(Default)]
 struct Colors {
     shown: Option<Coloring>,
-    coming: Option<Coloring>,
+    pending: Option<Coloring>,
 }
 
 /// The graphics adapter and its contents.
@@ -110,12 +110,13 @@ impl Gpu {
             axes: if cloud.dims() > 3 { axes.to_vec() } else { Vec::new() },
             rows: rows.map(Arc::clone),
         };
-        if let Some((of, points)) = self.points.get(&slot)
-            && of.is(&key)
+        if let Some((uploaded, points)) = self.points.get(&slot)
+            && uploaded.matches(&key)
         {
             return Arc::clone(points);
         }
-        let shared = self.points.values().find(|(of, _)| of.is(&key)).map(|(_, points)| Arc::clone(points));
+        let shared =
+            self.points.values().find(|(other, _)| other.matches(&key)).map(|(_, points)| Arc::clone(points));
         let points = shared.unwrap_or_else(|| {
             Arc::new(self.store.points(&selected(cloud, rows), cloud.dims(), places(cloud, axes)))
         });
@@ -160,7 +161,7 @@ impl Gpu {
             }
             Paint::Scaled(values, _, missing) if values.values.len() != cloud.len() => Ink::Flat(*missing),
             Paint::Scaled(values, scale, missing) => match self.values(slot, cloud, rows, values) {
-                Some(stored) => Ink::Scaled(stored, *scale, *missing),
+                Some(buffers) => Ink::Scaled(buffers, *scale, *missing),
                 None => Ink::Flat(*missing),
             },
         }
@@ -172,13 +173,13 @@ impl Gpu {
         cloud: &Arc<PointCloud>,
         rows: Option<&Arc<[u32]>>,
         values: &Arc<PointValues>,
-    ) -> Option<Arc<Stored>> {
+    ) -> Option<Arc<RowBuffers>> {
         let shared = self
             .colors
             .values()
-            .flat_map(|colors| [&colors.shown, &colors.coming])
+            .flat_map(|colors| [&colors.shown, &colors.pending])
             .flatten()
-            .find(|of| of.is(values.id, rows))
+            .find(|coloring| coloring.matches(values.id, rows))
             .cloned();
         let selected = selected(cloud, rows);
         let colors = self.colors.entry(slot).or_default();
@@ -186,24 +187,25 @@ impl Gpu {
         if colors.shown.as_ref().is_some_and(|shown| !same_rows(shown.rows.as_ref(), rows)) {
             *colors = Colors::default();
         }
-        if colors.coming.as_ref().is_some_and(|coming| coming.stored.is_complete()) {
-            colors.shown = colors.coming.take();
+        if colors.pending.as_ref().is_some_and(|pending| pending.buffers.is_complete()) {
+            colors.shown = colors.pending.take();
         }
-        let known = [&colors.shown, &colors.coming].into_iter().flatten().any(|of| of.is(values.id, rows));
+        let known =
+            [&colors.shown, &colors.pending].into_iter().flatten().any(|of| of.matches(values.id, rows));
         // A running upload is completed first, so that constantly changing values are seen to change.
-        if !known && colors.coming.is_none() {
-            let coming = shared.unwrap_or_else(|| {
+        if !known && colors.pending.is_none() {
+            let pending = shared.unwrap_or_else(|| {
                 let from = Arc::clone(values);
-                let stored = self.store.values(&selected, move |row| from.values[row as usize]);
-                Coloring { of: values.id, rows: rows.map(Arc::clone), stored }
+                let buffers = self.store.values(&selected, move |row| from.values[row as usize]);
+                Coloring { values_id: values.id, rows: rows.map(Arc::clone), buffers }
             });
-            if coming.stored.is_complete() {
-                colors.shown = Some(coming);
+            if pending.buffers.is_complete() {
+                colors.shown = Some(pending);
             } else {
-                colors.coming = Some(coming);
+                colors.pending = Some(pending);
             }
         }
-        colors.shown.as_ref().map(|shown| Arc::clone(&shown.stored))
+        colors.shown.as_ref().map(|shown| Arc::clone(&shown.buffers))
     }
 }
 

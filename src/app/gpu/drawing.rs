@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eframe::egui_wgpu::wgpu;
 use egui::Color32;
 
-use super::store::{Points, Stored};
+use super::store::{Points, RowBuffers};
 use crate::app::features::color::state::{ColorMap, Scale};
 use crate::app::model::Projection;
 
@@ -43,7 +43,7 @@ pub struct Layer {
 pub enum Ink {
     Flat(Color32),
     /// By a value per point; points without one have the last colour.
-    Scaled(Arc<Stored>, Scale, Color32),
+    Scaled(Arc<RowBuffers>, Scale, Color32),
 }
 
 /// The inputs that determine which point covers which pixel.
@@ -78,7 +78,7 @@ impl Drawing {
         let layers = self
             .layers
             .iter()
-            .map(|layer| (layer.points.stored().id(), layer.projection, layer.diameter))
+            .map(|layer| (layer.points.buffers().id(), layer.projection, layer.diameter))
             .collect();
         Geometry { size: self.size, dense: self.dense.is_some(), layers }
     }
@@ -101,14 +101,14 @@ pub fn most_pixels(limits: &wgpu::Limits) -> u64 {
 }
 
 impl Looks {
-    pub(super) fn of(&self, layer: usize) -> LookUniform {
+    pub(super) fn layer(&self, layer: usize) -> LookUniform {
         self.0[layer].1
     }
 }
 
 impl Layer {
     /// The values that colours depend on.
-    pub(super) fn values(&self) -> Option<&Arc<Stored>> {
+    pub(super) fn values(&self) -> Option<&Arc<RowBuffers>> {
         match &self.ink {
             Ink::Flat(_) => None,
             Ink::Scaled(values, ..) => Some(values),

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use eframe::egui_wgpu::wgpu;
 use egui::{Color32, Rect, vec2};
 
-use super::store::{Points, Rows, Store, Stored};
+use super::store::{Points, RowBuffers, Rows, Store};
 use super::target::texture;
 use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Layer, Method, Pace, Renderer, cache};
 use crate::app::features::color::state::{ColorMap, Scale};
@@ -31,7 +31,7 @@ pub struct FrameBench {
 }
 
 /// Events during the benchmark.
-pub enum Heard<'a> {
+pub enum BenchEvent<'a> {
     /// The current stage, and its progress from 0 to 1.
     Stage(&'a str, f32),
     /// A method was measured.
@@ -58,7 +58,7 @@ pub struct FrameTimes {
 
 impl FrameTimes {
     pub fn name(&self) -> String {
-        way(self.method, self.level_of_detail)
+        row_name(self.method, self.level_of_detail)
     }
 
     /// A quantile of the times; `part` is from 0 to 1.
@@ -68,7 +68,7 @@ impl FrameTimes {
     }
 }
 
-fn way(method: Method, level_of_detail: bool) -> String {
+fn row_name(method: Method, level_of_detail: bool) -> String {
     let how = match method {
         Method::Splat => "compute shaders",
         Method::Quads => "quads",
@@ -101,7 +101,7 @@ pub struct FrameReport {
 pub fn measure(
     cloud: &Arc<PointCloud>,
     bench: &FrameBench,
-    heard: &mut dyn FnMut(Heard<'_>),
+    on_event: &mut dyn FnMut(BenchEvent<'_>),
 ) -> anyhow::Result<FrameReport> {
     let offscreen = Offscreen::open(bench.software)?;
     let info = offscreen.adapter.get_info();
@@ -114,18 +114,18 @@ pub fn measure(
     let (points, values) = upload(&store, cloud, stage.axes());
     let mut renderer = stage.renderer(best, Pace::fixed(u32::MAX));
     let mut longest_ms: f64 = 0.0;
-    heard(Heard::Stage("opening the cloud", 0.0));
+    on_event(BenchEvent::Stage("opening the cloud", 0.0));
     loop {
         // The first frame prepares the pipelines.
-        let complete = points.stored().is_complete() && values.is_complete();
+        let complete = points.buffers().is_complete() && values.is_complete();
         longest_ms = longest_ms.max(stage.frame(&mut renderer, &points, &values, 0.0, false)?.1);
         if complete {
             break;
         }
     }
     let opened_ms = opened.elapsed().as_secs_f64() * 1e3;
-    let (held, of) = (points.stored().held(), points.stored().rows());
-    anyhow::ensure!(held == of, "the graphics adapter holds {held} of {of} points; take fewer");
+    let (resident, of) = (points.buffers().resident(), points.buffers().rows());
+    anyhow::ensure!(resident == of, "the graphics adapter holds {resident} of {of} points; take fewer");
 
     let mut rows = Vec::new();
     let methods =
@@ -138,12 +138,12 @@ pub fn measure(
                 method,
                 if level_of_detail { Pace::new(first, || {}) } else { Pace::fixed(u32::MAX) },
             );
-            let name = way(method, level_of_detail);
+            let name = row_name(method, level_of_detail);
             // Warm-up: pipelines are compiled, and the level of detail adapts.
             let warm_up = if level_of_detail { 40 } else { 3 };
             let (mut fastest, mut warmed) = (f64::INFINITY, 0.0);
             for frame in 0..warm_up {
-                heard(Heard::Stage(&name, 0.0));
+                on_event(BenchEvent::Stage(&name, 0.0));
                 let turn = f64::from(frame) / f64::from(bench.frames);
                 let (_, ms) = stage.frame(&mut renderer, &points, &values, turn, level_of_detail)?;
                 (fastest, warmed) = (f64::min(fastest, ms), warmed + ms);
@@ -155,7 +155,7 @@ pub fn measure(
             let frames = if compared { compared_frames(bench.frames, fastest) } else { bench.frames };
             let (mut drawn, mut milliseconds) = (0, Vec::new());
             for frame in 0..frames {
-                heard(Heard::Stage(&name, frame as f32 / frames as f32));
+                on_event(BenchEvent::Stage(&name, frame as f32 / frames as f32));
                 // One full turn, whatever the number of frames.
                 let turn = f64::from(warm_up + frame) / f64::from(frames);
                 let (points, ms) = stage.frame(&mut renderer, &points, &values, turn, level_of_detail)?;
@@ -163,7 +163,7 @@ pub fn measure(
             }
             milliseconds.sort_by(f64::total_cmp);
             let row = FrameTimes { method, level_of_detail, points: drawn, milliseconds };
-            heard(Heard::Row(&row));
+            on_event(BenchEvent::Row(&row));
             rows.push(row);
         }
     }
@@ -174,7 +174,7 @@ pub fn measure(
 }
 
 /// Uploads coordinates, and the last axis as values.
-fn upload(store: &Store, cloud: &Arc<PointCloud>, axes: &[usize]) -> (Arc<Points>, Arc<Stored>) {
+fn upload(store: &Store, cloud: &Arc<PointCloud>, axes: &[usize]) -> (Arc<Points>, Arc<RowBuffers>) {
     let rows = Rows::All(cloud.len() as u32);
     let points = Arc::new(store.points(&rows, cloud.dims(), cache::places(cloud, axes)));
     let (from, axis) = (Arc::clone(cloud), axes.last().copied().unwrap_or(0));
@@ -234,7 +234,7 @@ impl<'a> Stage<'a> {
         &self,
         renderer: &mut Renderer,
         points: &Arc<Points>,
-        values: &Arc<Stored>,
+        values: &Arc<RowBuffers>,
         turn: f64,
         moving: bool,
     ) -> anyhow::Result<(u32, f64)> {
@@ -290,7 +290,7 @@ impl<'a> Stage<'a> {
 // A graphics adapter without a window, for benchmark and tests.
 
 /// Time limit of a frame.
-const PATIENCE: Duration = Duration::from_secs(60);
+const FRAME_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The adapter and its queue.
 pub struct Offscreen {
@@ -331,7 +331,7 @@ impl Offscreen {
     pub fn run(&self, encoder: wgpu::CommandEncoder) -> anyhow::Result<()> {
         let submission_index = Some(self.queue.submit([encoder.finish()]));
         self.device
-            .poll(wgpu::PollType::Wait { submission_index, timeout: Some(PATIENCE) })
+            .poll(wgpu::PollType::Wait { submission_index, timeout: Some(FRAME_TIMEOUT) })
             .context("the graphics adapter does not finish")?;
         Ok(())
     }
@@ -391,9 +391,9 @@ mod tests {
 
         let bench = FrameBench { frames: 2, size: [64, 64], point_size: 2.0, plane: true, software: true };
         let (mut stages, mut names) = (Vec::new(), Vec::new());
-        let report = measure(&cloud(50, 2, 1), &bench, &mut |heard| match heard {
-            Heard::Stage(what, fraction) => stages.push((what.to_owned(), fraction)),
-            Heard::Row(row) => names.push(row.name()),
+        let report = measure(&cloud(50, 2, 1), &bench, &mut |event| match event {
+            BenchEvent::Stage(what, fraction) => stages.push((what.to_owned(), fraction)),
+            BenchEvent::Row(row) => names.push(row.name()),
         });
         let rows = report.expect("an adapter").rows;
         assert_eq!(names, rows.iter().map(FrameTimes::name).collect::<Vec<_>>());

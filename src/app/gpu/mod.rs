@@ -36,12 +36,12 @@ mod tests;
 
 pub use cache::{Gpu, PointsCallback};
 pub use drawing::{Drawing, Ink, Layer, most_pixels};
-pub use frames::{FrameBench, FrameReport, FrameTimes, Heard, measure};
+pub use frames::{BenchEvent, FrameBench, FrameReport, FrameTimes, measure};
 pub use pace::{Pace, Progress};
 pub use store::Points;
 
 /// Minimum number of points to keep visible while the view moves, if the cloud has that many.
-const LEAST_IN_SIGHT: f32 = 10_000.0;
+const MIN_VISIBLE_POINTS: f32 = 10_000.0;
 
 /// Points per frame before the first measurement.
 const FIRST_BUDGET_SOFTWARE: u32 = 200_000;
@@ -57,7 +57,7 @@ pub enum Method {
 impl Method {
     /// The fastest method that the device supports.
     pub fn best(device: &wgpu::Device, adapter: &wgpu::Adapter) -> Self {
-        if splat::is_possible(device, adapter) { Self::Splat } else { Self::Quads }
+        if splat::is_supported(device, adapter) { Self::Splat } else { Self::Quads }
     }
 }
 
@@ -132,16 +132,20 @@ impl Renderer {
         }
         let smaller = drawing.within(&device.limits());
         let drawing = smaller.as_ref().unwrap_or(drawing);
-        let Some(cloud) = drawing.layers.first().map(|layer| layer.points.stored()) else { return };
+        let Some(cloud) = drawing.layers.first().map(|layer| layer.points.buffers()) else { return };
         if self.targets.get(&drawing.view).is_none_or(|target| target.size != drawing.size) {
             self.targets.insert(drawing.view, Target::new(device, &self.blit_layout, drawing.size));
         }
         let Some(target) = self.targets.get_mut(&drawing.view) else { return };
         // If only a small part of the cloud is visible, more points are drawn so that the view is not empty.
-        let budget = self.pace.budget().max((LEAST_IN_SIGHT / drawing.visible.max(0.01)) as u32);
+        let budget = self.pace.budget().max((MIN_VISIBLE_POINTS / drawing.visible.max(0.01)) as u32);
         let plan = target.plan(drawing, budget, matches!(self.drawer, Drawer::Quads(_)));
-        let progress =
-            Progress { drawn: target.drawn[0], held: cloud.held(), of: cloud.rows(), moving: drawing.moving };
+        let progress = Progress {
+            drawn: target.drawn[0],
+            resident: cloud.resident(),
+            total: cloud.rows(),
+            moving: drawing.moving,
+        };
         self.pace.shows(drawing.view, progress);
         let Some(plan) = plan else { return };
         let times = self.meter.as_ref().and_then(Meter::set);
@@ -173,7 +177,7 @@ impl Renderer {
 }
 
 /// Size in bytes of the buffers for a picture of 8192 × 8192 pixels, the largest that egui's defaults allow.
-const LARGEST_PICTURE: u64 = 1 << 28;
+const MAX_PICTURE_BYTES: u64 = 1 << 28;
 
 /// The device to request: egui's defaults, plus buffers for the largest picture, and timestamp queries if
 /// supported.
@@ -182,6 +186,6 @@ pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'sta
     let mut descriptor = (asked.device_descriptor)(adapter);
     descriptor.required_features = adapter.features() & wgpu::Features::TIMESTAMP_QUERY;
     let bound = &mut descriptor.required_limits.max_storage_buffer_binding_size;
-    *bound = (*bound).max(adapter.limits().max_storage_buffer_binding_size.min(LARGEST_PICTURE));
+    *bound = (*bound).max(adapter.limits().max_storage_buffer_binding_size.min(MAX_PICTURE_BYTES));
     descriptor
 }

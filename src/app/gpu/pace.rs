@@ -12,8 +12,8 @@ use eframe::egui_wgpu::wgpu;
 const GOAL_MS: f32 = 30.0;
 
 /// Fewer points take no measurable time; if frames are slow anyway, the cause is something else.
-const LEAST: u32 = 20_000;
-const MOST: u32 = 1 << 30;
+const MIN_BUDGET: u32 = 20_000;
+const MAX_BUDGET: u32 = 1 << 30;
 
 /// Progress of a view's first layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub struct Progress {
     /// Points on the screen now.
     pub drawn: u32,
     /// Points that will be drawn once the view is still and all have arrived.
-    pub held: u32,
+    pub resident: u32,
     /// Points in the layer, including those that do not fit in the adapter's memory.
-    pub of: u32,
+    pub total: u32,
     /// Whether the view moved when it was drawn.
     pub moving: bool,
 }
@@ -31,7 +31,7 @@ pub struct Progress {
 impl Progress {
     /// Whether nothing is left to draw.
     pub fn is_complete(self) -> bool {
-        self.drawn == self.held
+        self.drawn == self.resident
     }
 }
 
@@ -101,7 +101,7 @@ impl Pace {
         if self.fixed {
             return;
         }
-        self.budget.store((budget as u32).clamp(LEAST, MOST), Ordering::Relaxed);
+        self.budget.store((budget as u32).clamp(MIN_BUDGET, MAX_BUDGET), Ordering::Relaxed);
     }
 
     /// The last progress of a view.

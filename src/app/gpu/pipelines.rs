@@ -199,7 +199,7 @@ impl Uniforms {
 
 impl Slot {
     /// The binding of this uniform, for a bind group.
-    pub fn of(self, buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
+    pub fn binding(self, buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {
             buffer,
             offset: self.offset,

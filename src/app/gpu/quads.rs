@@ -58,10 +58,10 @@ impl Quads {
         let mut draws = Vec::new();
         for batch in &plan.batches {
             let layer = &drawing.layers[batch.layer];
-            let mut look = looks.of(batch.layer);
+            let mut look = looks.layer(batch.layer);
             look.opacity *= opacity(drawing, batch.layer, target);
             let look = uniforms.push(&look);
-            for (part, segment) in layer.points.stored().segments().iter().enumerate() {
+            for (part, segment) in layer.points.buffers().segments().iter().enumerate() {
                 let begin = batch.begin.max(segment.first);
                 let end = batch.end.min(segment.first + segment.count);
                 if begin >= end {
@@ -87,7 +87,8 @@ impl Quads {
         let mut pass = pipelines::pass(encoder, &target.color, color_ops, depth, timestamps);
         pass.set_pipeline(&self.points);
         for (look, view, places, values, part) in draws {
-            let bind = pipelines::bind(device, &self.layout, [look.of(&uniforms), view.of(&uniforms)]);
+            let bindings = [look.binding(&uniforms), view.binding(&uniforms)];
+            let bind = pipelines::bind(device, &self.layout, bindings);
             pass.set_bind_group(0, &bind, &[]);
             pass.set_vertex_buffer(0, places.slice(..));
             pass.set_vertex_buffer(1, values.slice(..));
@@ -102,7 +103,7 @@ fn opacity(drawing: &Drawing, layer: usize, target: &Target) -> f32 {
         return 1.0;
     }
     let points =
-        if drawing.moving { target.drawn[layer] } else { drawing.layers[layer].points.stored().held() };
+        if drawing.moving { target.drawn[layer] } else { drawing.layers[layer].points.buffers().resident() };
     let area = (drawing.size[0] * drawing.size[1]) as f32;
     let covered = drawing.visible * points as f32 * drawing.layers[layer].diameter.powi(2) / area;
     (1.2 / covered.max(1e-6)).clamp(0.2, 1.0)

@@ -13,7 +13,7 @@ use super::store::GROUP;
 use super::target::COLOR;
 
 /// Number of workgroups that search for the pixel with the most points.
-const SEARCHERS: u32 = 64;
+const SEARCH_GROUPS: u32 = 64;
 
 /// The pipelines, and the pixel buffers of each picture.
 pub struct Splat {
@@ -53,7 +53,7 @@ impl Pixels {
 }
 
 /// Whether the device supports this method.
-pub fn is_possible(device: &wgpu::Device, adapter: &wgpu::Adapter) -> bool {
+pub fn is_supported(device: &wgpu::Device, adapter: &wgpu::Adapter) -> bool {
     let limits = device.limits();
     let flags = adapter.get_downlevel_capabilities().flags;
     flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS | wgpu::DownlevelFlags::FRAGMENT_STORAGE)
@@ -123,7 +123,7 @@ impl Splat {
         for batch in &plan.batches {
             let layer = &drawing.layers[batch.layer];
             for &step in steps {
-                for segment in layer.points.stored().segments() {
+                for segment in layer.points.buffers().segments() {
                     let begin = batch.begin.max(segment.first);
                     let end = batch.end.min(segment.first + segment.count);
                     if begin >= end {
@@ -143,11 +143,11 @@ impl Splat {
         let looks = drawing.looks();
         let mut resolves: Vec<(Slot, &wgpu::Buffer)> = Vec::new();
         for (at, layer) in drawing.layers.iter().enumerate() {
-            for (part, segment) in layer.points.stored().segments().iter().enumerate() {
+            for (part, segment) in layer.points.buffers().segments().iter().enumerate() {
                 if segment.first >= target.drawn[at] {
                     break;
                 }
-                let mut look = looks.of(at);
+                let mut look = looks.layer(at);
                 (look.first, look.count) = (firsts[at] + segment.first, segment.count);
                 let values = layer.values().map_or(&pixels.ids, |values| &values.segments()[part].buffer);
                 resolves.push((uniforms.push(&look), values));
@@ -170,7 +170,7 @@ impl Splat {
                 device,
                 &self.splat_layout,
                 [
-                    view.of(&uniforms),
+                    view.binding(&uniforms),
                     places.as_entire_binding(),
                     pixels.depths.as_entire_binding(),
                     pixels.ids.as_entire_binding(),
@@ -187,7 +187,7 @@ impl Splat {
             );
             pass.set_pipeline(&self.most);
             pass.set_bind_group(0, &bind, &[]);
-            pass.dispatch_workgroups(SEARCHERS, 1, 1);
+            pass.dispatch_workgroups(SEARCH_GROUPS, 1, 1);
         }
         drop(pass);
 
@@ -204,7 +204,7 @@ impl Splat {
                 device,
                 &self.resolve_layout,
                 [
-                    look.of(&uniforms),
+                    look.binding(&uniforms),
                     values.as_entire_binding(),
                     pixels.depths.as_entire_binding(),
                     pixels.ids.as_entire_binding(),
@@ -219,8 +219,8 @@ impl Splat {
 
 /// The id of each layer's first point; ids increase with layers.
 fn first_ids(drawing: &Drawing) -> Vec<u32> {
-    let held = drawing.layers.iter().map(|layer| layer.points.stored().held());
-    held.scan(0, |next, held| Some(std::mem::replace(next, *next + held))).collect()
+    let resident = drawing.layers.iter().map(|layer| layer.points.buffers().resident());
+    resident.scan(0, |next, resident| Some(std::mem::replace(next, *next + resident))).collect()
 }
 
 /// The shaders' uniform for a part of a layer.

@@ -20,16 +20,16 @@ pub const GROUP: u32 = 128;
 const SEGMENT: u32 = GROUP * u16::MAX as u32;
 
 /// Rows gathered and sent at once.
-const PIECE: u32 = 1 << 18;
+const ROWS_PER_CHUNK: u32 = 1 << 18;
 
 /// Fewer rows take less than a few milliseconds and need no thread.
-const AT_ONCE: u32 = 1 << 17;
+const MAX_SYNC_ROWS: u32 = 1 << 17;
 
 /// Seed of the drawing order: equal for all clouds of one size, so that coordinates and values correspond.
 const SEED: u32 = 0x7669_6577;
 
 /// Point ids have 32 bits, 0 means none, and layers share them.
-const MOST: u32 = u32::MAX / 4 - 1;
+const MAX_ROWS: u32 = u32::MAX / 4 - 1;
 
 /// A buffer with a part of the rows.
 pub struct Segment {
@@ -40,15 +40,15 @@ pub struct Segment {
 }
 
 /// A fixed number of floats for each row.
-pub struct Stored {
+pub struct RowBuffers {
     id: u64,
     rows: u32,
-    held: u32,
-    ready: AtomicU32,
+    resident: u32,
+    uploaded: AtomicU32,
     segments: Vec<Segment>,
 }
 
-impl Stored {
+impl RowBuffers {
     /// Unique within its [`Store`], never reused.
     pub fn id(&self) -> u64 {
         self.id
@@ -59,18 +59,18 @@ impl Stored {
     }
 
     /// Number of rows that fit in the adapter's memory.
-    pub fn held(&self) -> u32 {
-        self.held
+    pub fn resident(&self) -> u32 {
+        self.resident
     }
 
     /// Number of those rows uploaded so far.
-    pub fn ready(&self) -> u32 {
-        self.ready.load(Ordering::Acquire)
+    pub fn uploaded(&self) -> u32 {
+        self.uploaded.load(Ordering::Acquire)
     }
 
     /// Whether all of those rows have been uploaded.
     pub fn is_complete(&self) -> bool {
-        self.ready() == self.held
+        self.uploaded() == self.resident
     }
 
     pub(super) fn segments(&self) -> &[Segment] {
@@ -89,13 +89,13 @@ enum Columns {
 
 /// Coordinates of points on the GPU.
 pub struct Points {
-    stored: Arc<Stored>,
+    buffers: Arc<RowBuffers>,
     columns: Columns,
 }
 
 impl Points {
-    pub fn stored(&self) -> &Arc<Stored> {
-        &self.stored
+    pub fn buffers(&self) -> &Arc<RowBuffers> {
+        &self.buffers
     }
 
     /// Converts a projection of some axes to one of the buffer's coordinates. A missing axis is 0 everywhere.
@@ -204,12 +204,12 @@ impl Store {
         place: impl Fn(u32) -> [f32; 3] + Send + Sync + 'static,
     ) -> Points {
         Points {
-            stored: self.store(rows, place),
+            buffers: self.store(rows, place),
             columns: if dims <= 3 { Columns::All(dims) } else { Columns::Chosen },
         }
     }
 
-    pub fn values(&self, rows: &Rows, value: impl Fn(u32) -> f32 + Send + Sync + 'static) -> Arc<Stored> {
+    pub fn values(&self, rows: &Rows, value: impl Fn(u32) -> f32 + Send + Sync + 'static) -> Arc<RowBuffers> {
         self.store(rows, move |row| [value(row)])
     }
 
@@ -217,17 +217,17 @@ impl Store {
         &self,
         rows: &Rows,
         number: impl Fn(u32) -> [f32; W] + Send + Sync + 'static,
-    ) -> Arc<Stored> {
+    ) -> Arc<RowBuffers> {
         let n = rows.len();
-        let segments = self.segments(n.min(MOST), W);
-        let held = segments.iter().map(|segment| segment.count).sum();
+        let segments = self.segments(n.min(MAX_ROWS), W);
+        let resident = segments.iter().map(|segment| segment.count).sum();
         let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let stored = Arc::new(Stored { id, rows: n, held, ready: AtomicU32::new(0), segments });
+        let buffers = Arc::new(RowBuffers { id, rows: n, resident, uploaded: AtomicU32::new(0), segments });
         let fill = {
-            let (upload, stored, rows) = (self.upload.clone(), Arc::clone(&stored), rows.clone());
-            move || upload.fill(&stored, &rows, &number)
+            let (upload, buffers, rows) = (self.upload.clone(), Arc::clone(&buffers), rows.clone());
+            move || upload.fill(&buffers, &rows, &number)
         };
-        if held <= AT_ONCE {
+        if resident <= MAX_SYNC_ROWS {
             fill();
         } else {
             let fill = Arc::new(fill);
@@ -238,7 +238,7 @@ impl Store {
                 Err(_) => fill(),
             }
         }
-        stored
+        buffers
     }
 
     /// Buffers for as many rows as fit in the adapter's memory.
@@ -276,20 +276,20 @@ impl Store {
 impl Upload {
     fn fill<const W: usize>(
         &self,
-        stored: &Arc<Stored>,
+        buffers: &Arc<RowBuffers>,
         rows: &Rows,
         number: &(impl Fn(u32) -> [f32; W] + Sync),
     ) {
         let n = rows.len();
         let order = Permutation::new(n, SEED);
         let mut piece: Vec<f32> = Vec::new();
-        for segment in &stored.segments {
-            for begin in (0..segment.count).step_by(PIECE as usize) {
+        for segment in &buffers.segments {
+            for begin in (0..segment.count).step_by(ROWS_PER_CHUNK as usize) {
                 // The buffers are no longer used.
-                if Arc::strong_count(stored) == 1 || self.threads.strong_count() == 0 {
+                if Arc::strong_count(buffers) == 1 || self.threads.strong_count() == 0 {
                     return;
                 }
-                let count = PIECE.min(segment.count - begin) as usize;
+                let count = ROWS_PER_CHUNK.min(segment.count - begin) as usize;
                 let first = segment.first + begin;
                 piece.resize(count * W, 0.0);
                 piece.par_chunks_mut(4096 * W).enumerate().for_each(|(part, numbers)| {
@@ -307,12 +307,12 @@ impl Upload {
                     u64::from(begin) * W as u64 * 4,
                     bytemuck::cast_slice(&piece),
                 );
-                if stored.held > AT_ONCE {
+                if buffers.resident > MAX_SYNC_ROWS {
                     // Flushes pending writes, to limit their number.
                     self.queue.submit([]);
                 }
-                stored.ready.store(first + count as u32, Ordering::Release);
-                if stored.held > AT_ONCE {
+                buffers.uploaded.store(first + count as u32, Ordering::Release);
+                if buffers.resident > MAX_SYNC_ROWS {
                     (self.wake)();
                 }
             }

@@ -72,14 +72,14 @@ impl Target {
         let mut batches = Vec::new();
         let mut left = budget;
         for (layer, drawn) in self.drawn.iter_mut().enumerate().rev() {
-            let ready = drawing.layers[layer].points.stored().ready();
+            let uploaded = drawing.layers[layer].points.buffers().uploaded();
             // Layers above the cloud leave half of the budget to it.
             let most = if layer == 0 { left } else { left / 2 };
             // While the view moves, a finished picture is not extended, to avoid flicker.
             let end = if drawing.moving {
-                ready.min(most).max(*drawn)
+                uploaded.min(most).max(*drawn)
             } else {
-                ready.min(drawn.saturating_add(most))
+                uploaded.min(drawn.saturating_add(most))
             };
             if end > *drawn {
                 batches.push(Batch { layer, begin: *drawn, end });

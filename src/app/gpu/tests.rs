@@ -82,7 +82,7 @@ impl Picture {
     }
 
     /// Number of pixels that differ from another picture.
-    fn unlike(&self, other: &Self) -> usize {
+    fn differing_pixels(&self, other: &Self) -> usize {
         self.pixels.iter().zip(&other.pixels).filter(|(one, other)| one != other).count()
     }
 
@@ -130,7 +130,7 @@ fn space(layers: Vec<Layer>) -> Drawing {
     Drawing { view: 1, size: SIZE, dense: None, layers, moving: false, visible: 1.0 }
 }
 
-fn close(one: Color32, other: Color32, by: u8) -> bool {
+fn is_close(one: Color32, other: Color32, by: u8) -> bool {
     one.to_array().iter().zip(other.to_array()).all(|(one, other)| one.abs_diff(other) <= by)
 }
 
@@ -157,7 +157,7 @@ fn the_nearest_point_wins_in_any_order() {
         let picture = studio.frame(&space(vec![layer(studio.points(&places), ink, 1.0)]));
         let [(pixel, color)] = picture.inked()[..] else { panic!("{method:?}: one pixel") };
         assert_eq!(pixel, [30, 30]);
-        assert!(close(color, viridis(15), 1), "{method:?}: {color:?}");
+        assert!(is_close(color, viridis(15), 1), "{method:?}: {color:?}");
     }
 }
 
@@ -174,7 +174,7 @@ fn values_map_to_colours() {
         let linear = colors(&mut studio, &[0.0, 1.0, 0.2, f32::NAN, -3.0, f32::INFINITY], LINEAR);
         let expected = [viridis(0), viridis(15), viridis(3), MISSING, viridis(0), viridis(15)];
         assert!(
-            linear.iter().zip(expected).all(|(one, other)| close(*one, other, 1)),
+            linear.iter().zip(expected).all(|(one, other)| is_close(*one, other, 1)),
             "{method:?}: {linear:?}"
         );
 
@@ -182,7 +182,7 @@ fn values_map_to_colours() {
         let logged = colors(&mut studio, &[1.0, 32768.0, 8.0, -1.0, 0.0, 4096.0], log);
         let expected = [viridis(0), viridis(15), viridis(3), viridis(0), viridis(0), viridis(12)];
         assert!(
-            logged.iter().zip(expected).all(|(one, other)| close(*one, other, 1)),
+            logged.iter().zip(expected).all(|(one, other)| is_close(*one, other, 1)),
             "{method:?}: {logged:?}"
         );
 
@@ -196,10 +196,10 @@ fn values_map_to_colours() {
         let expected = expected.map(|color| {
             if color == (9, 9, 9) { MISSING } else { Color32::from_rgb(color.0, color.1, color.2) }
         });
-        assert!(own.iter().zip(expected).all(|(one, other)| close(*one, other, 1)), "{method:?}: {own:?}");
+        assert!(own.iter().zip(expected).all(|(one, other)| is_close(*one, other, 1)), "{method:?}: {own:?}");
 
         let none = colors(&mut studio, &[7.0; 6], Scale { low: 7.0, high: 7.0, ..LINEAR });
-        assert!(none.iter().all(|color| close(*color, viridis(0), 1)), "{method:?}: {none:?}");
+        assert!(none.iter().all(|color| is_close(*color, viridis(0), 1)), "{method:?}: {none:?}");
     }
 }
 
@@ -233,7 +233,7 @@ fn later_layers_cover_earlier_ones_and_opacity_fades() {
         let picture = studio.frame(&space(vec![near, outline, selected]));
         assert_eq!((picture.at(20, 20), picture.at(17, 20)), (BLUE, Color32::WHITE), "{method:?}");
         assert!(
-            close(picture.at(50, 40), Color32::from_rgba_premultiplied(100, 0, 0, 128), 1),
+            is_close(picture.at(50, 40), Color32::from_rgba_premultiplied(100, 0, 0, 128), 1),
             "{method:?}: {:?}",
             picture.at(50, 40)
         );
@@ -298,7 +298,7 @@ fn drawn_pixels_match_pointer_positions() {
                 let near = |offset: f32| [(pixel.x + offset) as u32, (pixel.y + offset) as u32];
                 let found = [near(-0.01), near(0.01)]
                     .iter()
-                    .any(|[x, y]| close(picture.at(*x, *y), colour(row, 60), 2));
+                    .any(|[x, y]| is_close(picture.at(*x, *y), colour(row, 60), 2));
                 hidden += u32::from(!found);
             }
             assert!(
@@ -322,7 +322,7 @@ fn splats_and_quads_draw_the_same_picture() {
         studio.whole(&drawing)
     });
     assert!(splats.inked().len() > 50_000, "{} pixels", splats.inked().len());
-    let differ = splats.unlike(&quads);
+    let differ = splats.differing_pixels(&quads);
     assert!(differ * 200 < splats.pixels.len(), "{differ} of {} pixels differ", splats.pixels.len());
 }
 
@@ -340,13 +340,13 @@ fn progressive_drawing_gives_the_same_picture() {
         drawing.moving = true;
         let first = studio.frame(&drawing);
         let drawn = studio.pace.progress(3).expect("drawn");
-        assert_eq!((drawn.drawn, drawn.of, drawn.is_complete()), (25_000, 60_000, false));
-        assert!(first.unlike(&whole) > 1_000);
+        assert_eq!((drawn.drawn, drawn.total, drawn.is_complete()), (25_000, 60_000, false));
+        assert!(first.differing_pixels(&whole) > 1_000);
         studio.frame(&drawing);
         assert!(!studio.pace.progress(3).expect("drawn").is_complete(), "moving pictures are not extended");
         drawing.moving = false;
         let last = studio.whole(&drawing);
-        assert_eq!(last.unlike(&whole), 0, "{method:?}");
+        assert_eq!(last.differing_pixels(&whole), 0, "{method:?}");
     }
 }
 
@@ -358,9 +358,9 @@ fn segment_size_does_not_change_the_picture() {
         let whole = studio.whole(&drawing);
         studio.store.in_segments_of(7_001);
         let (mut parts, ..) = orbit(&studio, 30_000, [0, 1, 2]);
-        assert_eq!(parts.layers[0].points.stored().segments().len(), 5);
+        assert_eq!(parts.layers[0].points.buffers().segments().len(), 5);
         parts.view = 9;
-        assert_eq!(studio.whole(&parts).unlike(&whole), 0, "{method:?}");
+        assert_eq!(studio.whole(&parts).differing_pixels(&whole), 0, "{method:?}");
     }
 }
 
@@ -369,10 +369,10 @@ fn recolouring_does_not_redraw_the_points() {
     let mut studio = studio(Method::Splat);
     let (mut drawing, ..) = orbit(&studio, 5_000, [0, 1, 2]);
     let one = studio.frame(&drawing);
-    let (geometry, places) = (drawing.geometry(), drawing.layers[0].points.stored().id());
+    let (geometry, places) = (drawing.geometry(), drawing.layers[0].points.buffers().id());
     drawing.layers[0].ink = Ink::Flat(RED);
     assert!(geometry == drawing.geometry());
-    assert_eq!(places, drawing.layers[0].points.stored().id());
+    assert_eq!(places, drawing.layers[0].points.buffers().id());
     let target = studio.renderer.targets.get_mut(&2).expect("a picture");
     let plan = target.plan(&drawing, 1_000_000, false).expect("a change");
     assert!(!plan.fresh && plan.batches.is_empty());
@@ -453,27 +453,27 @@ fn plane_points_match_the_camera() {
 #[test]
 fn segments_respect_the_binding_and_dispatch_limits() {
     let studio = studio(Method::Splat);
-    let stored = studio.store.values(&Rows::All(20_000_000), |_| 0.0);
+    let buffers = studio.store.values(&Rows::All(20_000_000), |_| 0.0);
     let limits = wgpu::Limits::default();
-    assert_eq!(stored.segments().iter().map(|segment| segment.count).sum::<u32>(), 20_000_000);
-    for segment in stored.segments() {
+    assert_eq!(buffers.segments().iter().map(|segment| segment.count).sum::<u32>(), 20_000_000);
+    for segment in buffers.segments() {
         assert!(segment.count.div_ceil(super::store::GROUP) <= limits.max_compute_workgroups_per_dimension);
         assert!(u64::from(segment.count) * 12 <= limits.max_storage_buffer_binding_size);
     }
     // If the program ended while a thread fills buffers, the driver would be unloaded under it.
     drop(studio);
-    assert_eq!(Arc::strong_count(&stored), 1, "no thread fills them");
+    assert_eq!(Arc::strong_count(&buffers), 1, "no thread fills them");
 }
 
 #[test]
 fn large_clouds_are_uploaded_in_the_background() {
     let studio = studio(Method::Splat);
     let n = 700_000;
-    let stored = studio.store.values(&Rows::All(n), |row| row as f32);
+    let buffers = studio.store.values(&Rows::All(n), |row| row as f32);
     let started = std::time::Instant::now();
-    while !stored.is_complete() {
-        assert!(started.elapsed().as_secs() < 60, "{} of {n} have arrived", stored.ready());
+    while !buffers.is_complete() {
+        assert!(started.elapsed().as_secs() < 60, "{} of {n} have arrived", buffers.uploaded());
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    assert_eq!((stored.ready(), stored.held(), stored.rows()), (n, n, n));
+    assert_eq!((buffers.uploaded(), buffers.resident(), buffers.rows()), (n, n, n));
 }

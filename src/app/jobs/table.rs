@@ -31,7 +31,7 @@ pub enum Slot {
     /// Analysing all rows' neighbours.
     Analyse,
     /// Comparing with another file.
-    Against,
+    CompareFiles,
     /// Computing the values that colour points.
     Color,
     /// Recording the walk of a search through an index.
@@ -55,7 +55,7 @@ pub enum Slot {
     /// Reading the hovered point's other columns.
     Lookup,
     /// Reading the listed neighbours' other columns.
-    Beside,
+    NeighborColumns,
     /// Reading the names of rows.
     Names,
     /// Searching the names of rows.
@@ -114,9 +114,9 @@ pub struct Kind<C, A, T> {
     pub thread: &'static str,
     /// Whether several may run at once; otherwise the newest wins, and the previous one is cancelled and its
     /// result dropped.
-    pub several: bool,
+    pub concurrent: bool,
     /// The status line names the task only after this time.
-    pub noticed: Duration,
+    pub shown_after: Duration,
     /// The status line's text, given the progress; `None` if nothing waits for the task.
     pub purpose: fn(&A, Option<f32>) -> Option<Activity>,
     pub cancel: Cancel<C>,
@@ -131,8 +131,8 @@ impl<C, A, T> Kind<C, A, T> {
         Self {
             slot,
             thread,
-            several: false,
-            noticed: Duration::ZERO,
+            concurrent: false,
+            shown_after: Duration::ZERO,
             purpose: |_, _| None,
             cancel: Cancel::Ask,
             at_exit: |_| AtExit::Forget,
@@ -145,7 +145,7 @@ impl<C, A, T> Kind<C, A, T> {
 pub type Applied<C> = Box<dyn FnOnce(&mut C)>;
 
 /// A running task, or a long-lived thread that sends events. The methods about ending apply only to tasks.
-pub trait Row<C> {
+pub trait Job<C> {
     /// The next result to apply; the flag says whether it is the last.
     fn next(&mut self) -> Option<(Applied<C>, bool)>;
     /// The activity to show, if any.
@@ -153,50 +153,50 @@ pub trait Row<C> {
     /// How the status line's Cancel acts on it.
     fn cancel(&self) -> Cancel<C>;
     /// Time until it may be named.
-    fn unnoticed(&self) -> Option<Duration> {
+    fn time_until_shown(&self) -> Option<Duration> {
         None
     }
     fn ask_to_stop(&self) {}
     fn end(self: Box<Self>) {}
-    fn about(&self) -> Option<&dyn Any> {
+    fn params(&self) -> Option<&dyn Any> {
         None
     }
-    fn about_mut(&mut self) -> Option<&mut dyn Any> {
+    fn params_mut(&mut self) -> Option<&mut dyn Any> {
         None
     }
     #[cfg(test)]
-    fn began(&mut self, _since: Instant) {}
+    fn set_start(&mut self, _since: Instant) {}
 }
 
 /// A running task.
-struct Underway<C: 'static, A: 'static, T: 'static> {
+struct RunningTask<C: 'static, A: 'static, T: 'static> {
     kind: &'static Kind<C, A, T>,
-    about: Option<A>,
+    params: Option<A>,
     task: Result<Task<T>, Option<Stopped>>,
     since: Instant,
 }
 
-impl<C: 'static, A: 'static, T: Send + 'static> Row<C> for Underway<C, A, T> {
+impl<C: 'static, A: 'static, T: Send + 'static> Job<C> for RunningTask<C, A, T> {
     fn next(&mut self) -> Option<(Applied<C>, bool)> {
         let outcome = match &mut self.task {
             Ok(task) => task.try_finish()?,
             Err(why) => Err(why.take()?),
         };
-        let (about, apply) = (self.about.take()?, self.kind.apply);
-        Some((Box::new(move |to| apply(to, about, outcome)), true))
+        let (params, apply) = (self.params.take()?, self.kind.apply);
+        Some((Box::new(move |to| apply(to, params, outcome)), true))
     }
 
     fn purpose(&self, _: &Session) -> Option<Activity> {
-        let about = self.about.as_ref().filter(|_| self.since.elapsed() >= self.kind.noticed)?;
-        (self.kind.purpose)(about, self.task.as_ref().ok().and_then(Task::fraction))
+        let params = self.params.as_ref().filter(|_| self.since.elapsed() >= self.kind.shown_after)?;
+        (self.kind.purpose)(params, self.task.as_ref().ok().and_then(Task::fraction))
     }
 
     fn cancel(&self) -> Cancel<C> {
         self.kind.cancel
     }
 
-    fn unnoticed(&self) -> Option<Duration> {
-        self.kind.noticed.checked_sub(self.since.elapsed()).filter(|left| !left.is_zero())
+    fn time_until_shown(&self) -> Option<Duration> {
+        self.kind.shown_after.checked_sub(self.since.elapsed()).filter(|left| !left.is_zero())
     }
 
     fn ask_to_stop(&self) {
@@ -206,48 +206,48 @@ impl<C: 'static, A: 'static, T: Send + 'static> Row<C> for Underway<C, A, T> {
     }
 
     fn end(self: Box<Self>) {
-        let (Ok(task), Some(about)) = (self.task, self.about) else { return };
-        match (self.kind.at_exit)(&about) {
+        let (Ok(task), Some(params)) = (self.task, self.params) else { return };
+        match (self.kind.at_exit)(&params) {
             AtExit::Forget => drop(task),
             AtExit::Stop => task.stop(),
             AtExit::Finish => task.finish(),
         }
     }
 
-    fn about(&self) -> Option<&dyn Any> {
-        self.about.as_ref().map(|about| about as &dyn Any)
+    fn params(&self) -> Option<&dyn Any> {
+        self.params.as_ref().map(|params| params as &dyn Any)
     }
 
-    fn about_mut(&mut self) -> Option<&mut dyn Any> {
-        self.about.as_mut().map(|about| about as &mut dyn Any)
+    fn params_mut(&mut self) -> Option<&mut dyn Any> {
+        self.params.as_mut().map(|params| params as &mut dyn Any)
     }
 
     #[cfg(test)]
-    fn began(&mut self, since: Instant) {
+    fn set_start(&mut self, since: Instant) {
         self.since = since;
     }
 }
 
 /// All running tasks, in the order of [`Slot`].
 pub struct Jobs<C> {
-    rows: Vec<(Slot, Box<dyn Row<C>>)>,
+    jobs: Vec<(Slot, Box<dyn Job<C>>)>,
     wake: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl<C: 'static> Jobs<C> {
     /// An empty table. `wake` is called when something changes.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { rows: Vec::new(), wake: Arc::new(wake) }
+        Self { jobs: Vec::new(), wake: Arc::new(wake) }
     }
 
     /// Starts a task. A failure to spawn its thread becomes its result.
     pub fn start<A: 'static, T: Send + 'static>(
         &mut self,
         kind: &'static Kind<C, A, T>,
-        about: A,
+        params: A,
         work: impl FnOnce(&dyn Progress) -> T + Send + 'static,
     ) {
-        if !kind.several {
+        if !kind.concurrent {
             self.stop(kind);
         }
         let wake = Arc::clone(&self.wake);
@@ -256,83 +256,83 @@ impl<C: 'static> Jobs<C> {
         if task.is_err() {
             (self.wake)();
         }
-        self.insert(kind.slot, Underway { kind, about: Some(about), task, since: Instant::now() });
+        self.insert(kind.slot, RunningTask { kind, params: Some(params), task, since: Instant::now() });
     }
 
     /// Adds a row, such as a long-lived thread.
-    pub fn insert(&mut self, slot: Slot, row: impl Row<C> + 'static) {
-        let at = self.rows.partition_point(|(other, _)| *other <= slot);
-        self.rows.insert(at, (slot, Box::new(row)));
+    pub fn insert(&mut self, slot: Slot, job: impl Job<C> + 'static) {
+        let at = self.jobs.partition_point(|(other, _)| *other <= slot);
+        self.jobs.insert(at, (slot, Box::new(job)));
     }
 
     /// The next result of any task.
     pub fn next(&mut self) -> Option<Applied<C>> {
-        let (at, (said, last)) =
-            self.rows.iter_mut().enumerate().find_map(|(at, (_, row))| Some((at, row.next()?)))?;
+        let (at, (apply, last)) =
+            self.jobs.iter_mut().enumerate().find_map(|(at, (_, job))| Some((at, job.next()?)))?;
         if last {
-            self.rows.remove(at);
+            self.jobs.remove(at);
         }
-        Some(said)
+        Some(apply)
     }
 
     /// The activity that the status line names, and the time until another may have to be named.
     pub fn activity(&self, session: &Session) -> (Option<(Slot, Activity)>, Option<Duration>) {
-        let named = self.rows.iter().find_map(|(slot, row)| Some((*slot, row.purpose(session)?)));
-        (named, self.rows.iter().filter_map(|(_, row)| row.unnoticed()).min())
+        let named = self.jobs.iter().find_map(|(slot, job)| Some((*slot, job.purpose(session)?)));
+        (named, self.jobs.iter().filter_map(|(_, job)| job.time_until_shown()).min())
     }
 
     /// Cancels the task that the status line names, if any: asks it to stop, or returns what to do instead.
     pub fn cancel(&mut self, session: &Session) -> Option<Cancel<C>> {
-        let row = &self.rows.iter().find(|(_, row)| row.purpose(session).is_some())?.1;
-        let cancel = row.cancel();
+        let job = &self.jobs.iter().find(|(_, job)| job.purpose(session).is_some())?.1;
+        let cancel = job.cancel();
         if matches!(cancel, Cancel::Ask) {
-            row.ask_to_stop();
+            job.ask_to_stop();
         }
         Some(cancel)
     }
 
     pub fn has<A, T>(&self, kind: &Kind<C, A, T>) -> bool {
-        self.rows.iter().any(|(slot, _)| *slot == kind.slot)
+        self.jobs.iter().any(|(slot, _)| *slot == kind.slot)
     }
 
     /// Number of running tasks, including those that are never named.
     pub fn tasks(&self) -> usize {
-        self.rows.iter().filter(|(_, row)| row.about().is_some()).count()
+        self.jobs.iter().filter(|(_, job)| job.params().is_some()).count()
     }
 
     /// The parameters of the running task.
-    pub fn about<A: 'static, T>(&self, kind: &Kind<C, A, T>) -> Option<&A> {
-        let row = &self.rows.iter().find(|(slot, _)| *slot == kind.slot)?.1;
-        row.about()?.downcast_ref()
+    pub fn params<A: 'static, T>(&self, kind: &Kind<C, A, T>) -> Option<&A> {
+        let job = &self.jobs.iter().find(|(slot, _)| *slot == kind.slot)?.1;
+        job.params()?.downcast_ref()
     }
 
     /// The parameters of the running task, mutable.
-    pub fn about_mut<A: 'static, T>(&mut self, kind: &Kind<C, A, T>) -> Option<&mut A> {
-        let row = &mut self.rows.iter_mut().find(|(slot, _)| *slot == kind.slot)?.1;
-        row.about_mut()?.downcast_mut()
+    pub fn params_mut<A: 'static, T>(&mut self, kind: &Kind<C, A, T>) -> Option<&mut A> {
+        let job = &mut self.jobs.iter_mut().find(|(slot, _)| *slot == kind.slot)?.1;
+        job.params_mut()?.downcast_mut()
     }
 
     /// Sets the start time, for tests.
     #[cfg(test)]
-    pub fn began(&mut self, slot: Slot, since: Instant) {
-        for (_, row) in self.rows.iter_mut().filter(|(other, _)| *other == slot) {
-            row.began(since);
+    pub fn set_start(&mut self, slot: Slot, since: Instant) {
+        for (_, job) in self.jobs.iter_mut().filter(|(other, _)| *other == slot) {
+            job.set_start(since);
         }
     }
 
     /// Cancels the task and drops its result; returns whether there was one.
     pub fn stop<A, T>(&mut self, kind: &Kind<C, A, T>) -> bool {
-        let before = self.rows.len();
-        self.rows.retain(|(slot, _)| *slot != kind.slot);
-        self.rows.len() < before
+        let before = self.jobs.len();
+        self.jobs.retain(|(slot, _)| *slot != kind.slot);
+        self.jobs.len() < before
     }
 }
 
 impl<C> Drop for Jobs<C> {
     /// Waits for tables, pictures, recordings and sessions to be written completely.
     fn drop(&mut self) {
-        for (_, row) in self.rows.drain(..) {
-            row.end();
+        for (_, job) in self.jobs.drain(..) {
+            job.end();
         }
     }
 }
@@ -341,46 +341,46 @@ impl<C> Drop for Jobs<C> {
 mod tests {
     use super::*;
 
-    type Said = Vec<(u32, Outcome<u32>)>;
+    type Results = Vec<(u32, Outcome<u32>)>;
 
-    static DOUBLE: Kind<Said, u32, u32> = Kind {
+    static DOUBLE: Kind<Results, u32, u32> = Kind {
         slot: Slot::Load,
         thread: "double",
-        several: false,
-        noticed: Duration::ZERO,
+        concurrent: false,
+        shown_after: Duration::ZERO,
         purpose: |_, fraction| Some(Activity::Loading { what: "twice".to_owned(), fraction }),
         cancel: Cancel::Ask,
         at_exit: |_| AtExit::Stop,
-        apply: |said, about, outcome| said.push((about, outcome)),
+        apply: |results, params, outcome| results.push((params, outcome)),
     };
 
-    static SLOW: Kind<Said, u32, u32> = Kind {
+    static SLOW: Kind<Results, u32, u32> = Kind {
         slot: Slot::Select,
         thread: "slow",
-        several: true,
-        noticed: Duration::from_secs(3_600),
+        concurrent: true,
+        shown_after: Duration::from_secs(3_600),
         purpose: |_, _| Some(Activity::Selecting),
         cancel: Cancel::By(Vec::clear),
         at_exit: |_| AtExit::Forget,
-        apply: |said, about, outcome| said.push((about, outcome)),
+        apply: |results, params, outcome| results.push((params, outcome)),
     };
 
-    fn hear(jobs: &mut Jobs<Said>, said: &mut Said) {
+    fn hear(jobs: &mut Jobs<Results>, results: &mut Results) {
         while let Some(apply) = jobs.next() {
-            apply(said);
+            apply(results);
         }
     }
 
-    fn wait(jobs: &mut Jobs<Said>, said: &mut Said, count: usize) {
-        while said.len() < count {
-            hear(jobs, said);
+    fn wait(jobs: &mut Jobs<Results>, results: &mut Results, count: usize) {
+        while results.len() < count {
+            hear(jobs, results);
             std::thread::yield_now();
         }
     }
 
     #[test]
     fn new_jobs_replace_old_ones_and_stopped_jobs_stay_silent() {
-        let (mut jobs, mut said) = (Jobs::new(|| {}), Said::new());
+        let (mut jobs, mut results) = (Jobs::new(|| {}), Results::new());
         let until_cancelled = |progress: &dyn Progress| {
             while !progress.cancelled() {
                 std::thread::yield_now();
@@ -389,34 +389,34 @@ mod tests {
         };
         jobs.start(&DOUBLE, 1, until_cancelled);
         jobs.start(&DOUBLE, 2, |_| 4);
-        wait(&mut jobs, &mut said, 1);
-        assert_eq!(said, [(2, Ok(4))]);
+        wait(&mut jobs, &mut results, 1);
+        assert_eq!(results, [(2, Ok(4))]);
         jobs.start(&DOUBLE, 3, until_cancelled);
         assert!(jobs.stop(&DOUBLE) && !jobs.stop(&DOUBLE) && !jobs.has(&DOUBLE));
         jobs.start(&DOUBLE, 4, until_cancelled);
-        *jobs.about_mut(&DOUBLE).expect("it is under way") = 5;
+        *jobs.params_mut(&DOUBLE).expect("it is under way") = 5;
         assert_eq!(jobs.activity(&Session::default()).0.map(|(slot, _)| slot), Some(Slot::Load));
         assert!(
             matches!(jobs.cancel(&Session::default()), Some(Cancel::Ask)),
             "its own result reports the cancellation"
         );
-        wait(&mut jobs, &mut said, 2);
-        assert_eq!(said[1], (5, Ok(1)));
+        wait(&mut jobs, &mut results, 2);
+        assert_eq!(results[1], (5, Ok(1)));
     }
 
     #[test]
     fn short_jobs_are_not_shown_and_panics_are_reported() {
-        let (mut jobs, mut said) = (Jobs::new(|| {}), Said::new());
-        for about in [1, 2] {
-            jobs.start(&SLOW, about, |_| panic!("on purpose"));
+        let (mut jobs, mut results) = (Jobs::new(|| {}), Results::new());
+        for params in [1, 2] {
+            jobs.start(&SLOW, params, |_| panic!("on purpose"));
         }
         let (named, later) = jobs.activity(&Session::default());
         assert!(named.is_none() && later.is_some_and(|later| later > Duration::from_secs(3_000)));
         assert!(jobs.cancel(&Session::default()).is_none(), "tasks not shown cannot be cancelled");
-        wait(&mut jobs, &mut said, 2);
+        wait(&mut jobs, &mut results, 2);
         assert!(
-            said.iter().all(|(_, outcome)| *outcome == Err(Stopped::Broken("on purpose".to_owned()))),
-            "{said:?}"
+            results.iter().all(|(_, outcome)| *outcome == Err(Stopped::Panicked("on purpose".to_owned()))),
+            "{results:?}"
         );
     }
 }

@@ -14,7 +14,7 @@ use crate::progress::Progress;
 pub enum Stopped {
     /// It panicked, with this message.
     #[error("the thread stopped without an answer: {0}")]
-    Broken(String),
+    Panicked(String),
     #[error("cannot spawn a thread: {0}")]
     NoThread(String),
 }
@@ -24,19 +24,19 @@ pub type Outcome<T> = Result<T, Stopped>;
 
 /// A running task. Dropping it cancels it and loses its result.
 pub struct Task<T> {
-    watch: Arc<Watch>,
+    watch: Arc<TaskState>,
     result: Receiver<Outcome<T>>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Watch {
+struct TaskState {
     done: AtomicU64,
     total: AtomicU64,
     cancelled: AtomicBool,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
-impl Progress for Watch {
+impl Progress for TaskState {
     fn update(&self, done: u64, total: u64) {
         self.total.store(total, Ordering::Relaxed);
         let before = self.done.swap(done, Ordering::Relaxed);
@@ -61,7 +61,7 @@ impl<T: Send + 'static> Task<T> {
         wake: impl Fn() + Send + Sync + 'static,
         work: impl FnOnce(&dyn Progress) -> T + Send + 'static,
     ) -> std::io::Result<Self> {
-        let watch = Arc::new(Watch {
+        let watch = Arc::new(TaskState {
             done: AtomicU64::new(0),
             total: AtomicU64::new(0),
             cancelled: AtomicBool::new(false),
@@ -71,18 +71,18 @@ impl<T: Send + 'static> Task<T> {
         let theirs = Arc::clone(&watch);
         let thread = thread::Builder::new().name(format!("warpscope-{name}")).spawn(move || {
             // Also after a panic, so that nothing waits forever.
-            let _wake = Wake(Arc::clone(&theirs));
+            let _wake = WakeOnDrop(Arc::clone(&theirs));
             // If the task was replaced, there is no receiver.
             let _ = sender.send(
                 catch_unwind(AssertUnwindSafe(|| work(&*theirs)))
-                    .map_err(|panic| Stopped::Broken(said(&*panic))),
+                    .map_err(|panic| Stopped::Panicked(panic_message(&*panic))),
             );
         })?;
         Ok(Self { watch, result, thread: Some(thread) })
     }
 }
 
-fn said(panic: &(dyn std::any::Any + Send)) -> String {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
@@ -90,9 +90,9 @@ fn said(panic: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or_else(|| "it panicked".to_owned())
 }
 
-struct Wake(Arc<Watch>);
+struct WakeOnDrop(Arc<TaskState>);
 
-impl Drop for Wake {
+impl Drop for WakeOnDrop {
     fn drop(&mut self) {
         (self.0.wake)();
     }
@@ -129,7 +129,7 @@ impl<T> Task<T> {
         match self.result.try_recv() {
             Ok(result) => Some(result),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Err(Stopped::Broken("it was ended".to_owned()))),
+            Err(TryRecvError::Disconnected) => Some(Err(Stopped::Panicked("it was ended".to_owned()))),
         }
     }
 }

@@ -132,7 +132,7 @@ impl Palette {
     pub const HIGH_CONTRAST: Self = of_egui(&palette::HIGH_CONTRAST);
 
     /// The palette of the look that egui shows.
-    pub fn of(look: Look, visuals: &Visuals) -> &'static Self {
+    pub fn for_look(look: Look, visuals: &Visuals) -> &'static Self {
         match (look, visuals.dark_mode) {
             (Look::HighContrast, _) => &Self::HIGH_CONTRAST,
             (_, true) => &Self::DARK,
@@ -140,7 +140,7 @@ impl Palette {
         }
     }
 
-    /// The same colours as [`Self::of`] in the types of exported pictures.
+    /// The same colours as [`Self::for_look`] in the types of exported pictures.
     pub fn base(look: Look, visuals: &Visuals) -> &'static palette::Palette {
         match (look, visuals.dark_mode) {
             (Look::HighContrast, _) => &palette::HIGH_CONTRAST,
@@ -206,7 +206,7 @@ fn visuals(palette: &Palette) -> Visuals {
 // Mapping of values to colours, shared by legend and GPU.
 
 /// The maximum value of [`ColorMap::Own`]: white.
-const OWN: f32 = 0xff_ffff as f32;
+const MAX_PACKED: f32 = 0xff_ffff as f32;
 
 impl ColorMap {
     /// The choices, in the order of the chooser.
@@ -232,7 +232,7 @@ impl ColorMap {
                 (at.clamp(0.0, 1.0) * (palette.categories.len() - 1) as f32).round() as usize,
                 palette,
             ),
-            Self::Own => own((at.clamp(0.0, 1.0) * OWN) as u32),
+            Self::Own => own((at.clamp(0.0, 1.0) * MAX_PACKED) as u32),
         }
     }
 

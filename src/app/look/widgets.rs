@@ -150,12 +150,12 @@ pub fn name_chooser(chooser: &Response, name: &str, chosen: &str) {
 /// A menu that scrolls if it fits neither above nor below its button.
 pub fn menu_ui(ui: &mut Ui, text: &str, add: impl FnOnce(&mut Ui)) -> Response {
     /// Height around the entries.
-    const AROUND: f32 = 28.0;
+    const MENU_MARGIN: f32 = 28.0;
     /// Minimum height; with less room, the menu covers its button.
-    const LEAST: f32 = 160.0;
+    const MIN_HEIGHT: f32 = 160.0;
     let (window, top) = (ui.ctx().content_rect(), ui.cursor().top());
     let beside = (window.bottom() - top - ui.spacing().interact_size.y).max(top - window.top());
-    let room = beside.max(LEAST).min(window.height()) - AROUND;
+    let room = beside.max(MIN_HEIGHT).min(window.height()) - MENU_MARGIN;
     let button = ui.menu_button(text, |ui| {
         // An always visible scroll bar shows that there is more.
         ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();

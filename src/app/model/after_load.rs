@@ -5,7 +5,7 @@ use crate::run::RunSpec;
 
 /// What to do with a loaded cloud.
 #[derive(Clone, Debug)]
-pub enum Then {
+pub enum AfterLoad {
     Show,
     /// Show it, then run this spec.
     Run(RunSpec),

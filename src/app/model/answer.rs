@@ -8,20 +8,20 @@ use crate::run::RunRecord;
 
 /// One query of a record.
 #[derive(Clone, Debug)]
-pub struct Answered {
+pub struct QueryAnswer {
     pub record: Arc<RunRecord>,
     /// Index among the record's queries.
     pub query: usize,
 }
 
 /// Compares records by identity.
-impl PartialEq for Answered {
+impl PartialEq for QueryAnswer {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.record, &other.record) && self.query == other.query
     }
 }
 
-impl Answered {
+impl QueryAnswer {
     /// The query's row in [`Self::query_cloud`].
     pub fn row(&self) -> u32 {
         self.record.query_rows[self.query]
@@ -34,14 +34,14 @@ impl Answered {
 
     /// The neighbours found, as (data row, squared distance).
     pub fn neighbors(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + Clone + '_ {
-        let (rows, distances) = self.record.neighbors.of(self.query);
+        let (rows, distances) = self.record.neighbors.for_query(self.query);
         let there = rows.iter().take_while(|&&row| row != NONE).count();
         rows[..there].iter().copied().zip(distances[..there].iter().copied())
     }
 
     /// The rows whose other columns are needed: the neighbours by rank, then the query's own row unless it is
     /// among them.
-    pub fn rows_to_tell(&self) -> Vec<u32> {
+    pub fn rows_to_look_up(&self) -> Vec<u32> {
         let mut rows: Vec<u32> = self.neighbors().map(|(row, _)| row).collect();
         if self.record.query_cloud.is_none() && !rows.contains(&self.row()) {
             rows.push(self.row());
@@ -51,7 +51,7 @@ impl Answered {
 
     /// The squared distance of the k-th neighbour; infinite when there are fewer than k points.
     pub fn max_squared_distance(&self) -> f32 {
-        self.record.neighbors.of(self.query).1.last().copied().unwrap_or(f32::INFINITY)
+        self.record.neighbors.for_query(self.query).1.last().copied().unwrap_or(f32::INFINITY)
     }
 
     /// A counter of this query by the name of its measure; `None` if the engine does not count it.

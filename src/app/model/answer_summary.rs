@@ -1,7 +1,7 @@
 //! Summary of an answer in words: how many neighbours, within which distance, and of which classes.
 
-use super::answer::{Answered, Picked};
-use super::files::{Roles, Told};
+use super::answer::{Picked, QueryAnswer};
+use super::files::{RoleChoice, Roles};
 use crate::app::features::picking::state::OtherColumns;
 use crate::cloud::formats::Cell;
 use crate::cloud::roles::words_of;
@@ -9,7 +9,7 @@ use crate::knn::Metric;
 use crate::text;
 
 /// Number of classes listed; the rest are counted together.
-pub const KINDS: usize = 5;
+pub const MAX_CLASSES: usize = 5;
 
 /// Headings of columns that name rows, best first.
 const NAMES: [&str; 10] = ["name", "title", "city", "place", "station", "town", "label", "id", "key", "code"];
@@ -36,15 +36,15 @@ const LABELS: [&str; 16] = [
 
 /// Class counts of the neighbours, by a column of the file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kinds {
+pub struct ClassCounts {
     pub column: String,
-    /// Most frequent first, at most [`KINDS`].
+    /// Most frequent first, at most [`MAX_CLASSES`].
     pub counts: Vec<(String, usize)>,
     /// Neighbours of all other classes.
     pub others: usize,
     /// Neighbours of the query's class, and neighbours in total, without the query's own row; `None` if the
     /// query is not a row or has no class.
-    pub alike: Option<(usize, usize)>,
+    pub same_class: Option<(usize, usize)>,
 }
 
 /// Facts for the summary of an answer.
@@ -53,14 +53,14 @@ pub struct AnswerSummary {
     /// Number of neighbours found.
     pub found: usize,
     /// What the query is called: a name from the file, a row number, or a point.
-    pub whose: String,
+    pub query_name: String,
     /// The distance of the farthest neighbour, with its unit.
     pub within: String,
     /// Ascending distances, without the query's own row.
     pub distances: Vec<f64>,
     /// Their unit; `None` for the cloud's own unit.
     pub unit: Option<&'static str>,
-    pub kinds: Option<Kinds>,
+    pub classes: Option<ClassCounts>,
     /// Whether the query itself is the only neighbour found.
     pub is_itself: bool,
     /// Wording for points at distance 0: under the angular distance they need not coincide.
@@ -71,25 +71,25 @@ impl AnswerSummary {
     /// What a query at arbitrary coordinates is called.
     pub const PLACE: &str = "this place";
 
-    /// Builds the summary. `beside` holds the file's other columns for the neighbours, once read; `roles` the
+    /// Builds the summary. `table` holds the file's other columns for the neighbours, once read; `roles` the
     /// known label and name columns.
-    pub fn of(
-        answered: &Answered,
+    pub fn new(
+        answered: &QueryAnswer,
         picked: Option<Picked>,
-        beside: Option<&OtherColumns>,
+        table: Option<&OtherColumns>,
         roles: &Roles,
     ) -> Self {
         let metric = answered.record.spec.metric;
         // From the answer: a query that is dragged or picked may be ahead of it.
         let own = answered.record.query_cloud.is_none().then(|| answered.row());
         let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
-        let place_of_own = own.and_then(|own| answered.rows_to_tell().iter().position(|&row| row == own));
+        let place_of_own = own.and_then(|own| answered.rows_to_look_up().iter().position(|&row| row == own));
         let others = || neighbors.iter().filter(|&&(row, _)| Some(row) != own);
         let distances: Vec<f64> = others().map(|&(_, squared)| metric.distance(squared)).collect();
         let farthest = distances.last().copied().unwrap_or(0.0);
-        let kinds = beside.and_then(|beside| kinds(beside, roles, neighbors.len(), place_of_own));
-        let name = beside.zip(place_of_own).and_then(|(beside, place)| name(beside, roles, place));
-        let whose = match (name, own, picked) {
+        let classes = table.and_then(|table| classes(table, roles, neighbors.len(), place_of_own));
+        let name = table.zip(place_of_own).and_then(|(table, place)| name(table, roles, place));
+        let query_name = match (name, own, picked) {
             (Some(name), ..) => name,
             (None, Some(row), _) => {
                 format!("row {}", text::thousands(answered.record.cloud.record(row as usize)))
@@ -100,11 +100,11 @@ impl AnswerSummary {
         let is_itself = !neighbors.is_empty() && distances.is_empty();
         Self {
             found: distances.len(),
-            whose,
+            query_name,
             within: at_most_text(metric, farthest),
             distances,
             unit: metric.unit(),
-            kinds,
+            classes,
             is_itself,
             at_zero: at_zero(metric),
         }
@@ -114,29 +114,29 @@ impl AnswerSummary {
         match self.found {
             0 if self.is_itself => format!(
                 "{} is its own nearest; ask for more, or exclude the query itself.",
-                text::sentence_case(&self.whose)
+                text::sentence_case(&self.query_name)
             ),
-            0 => format!("Nothing was found near {}.", self.whose),
+            0 => format!("Nothing was found near {}.", self.query_name),
             _ if self.distances.iter().all(|&distance| distance == 0.0) => {
                 let (points, are) = if self.found == 1 {
                     ("point".to_owned(), "is")
                 } else {
                     (text::count(self.found as u64, "point", "points"), "are")
                 };
-                format!("The {points} nearest to {} {are} {}.", self.whose, self.at_zero)
+                format!("The {points} nearest to {} {are} {}.", self.query_name, self.at_zero)
             }
-            1 => format!("The point nearest to {} is within {}.", self.whose, self.within),
+            1 => format!("The point nearest to {} is within {}.", self.query_name, self.within),
             found => format!(
                 "The {} points nearest to {} are all within {}.",
                 text::thousands(found as u64),
-                self.whose,
+                self.query_name,
                 self.within
             ),
         }
     }
 }
 
-impl Kinds {
+impl ClassCounts {
     pub fn sentence(&self) -> String {
         let counts = self.counts.iter().map(|(kind, count)| format!("{kind} {count}"));
         let others = (self.others > 0).then(|| format!("others {}", self.others));
@@ -145,7 +145,7 @@ impl Kinds {
 }
 
 fn at_zero(metric: Metric) -> &'static str {
-    if metric.is_of_directions() { "in the very same direction" } else { "at the very same place" }
+    if metric.compares_directions() { "in the very same direction" } else { "at the very same place" }
 }
 
 pub fn distance_text(metric: Metric, distance: f64) -> String {
@@ -161,8 +161,8 @@ fn at_most_text(metric: Metric, distance: f64) -> String {
 }
 
 /// The accepted column whose heading contains the earliest of `wanted`.
-fn headed(beside: &OtherColumns, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
-    let columns = &beside.others()?.columns;
+fn headed(table: &OtherColumns, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
+    let columns = &table.cells()?.columns;
     let place = |column: usize| {
         wanted
             .iter()
@@ -175,29 +175,29 @@ fn headed(beside: &OtherColumns, wanted: &[&str], accepts: impl Fn(usize) -> boo
         .map(|(_, column)| column)
 }
 
-fn texts(beside: &OtherColumns, column: usize) -> Vec<Option<String>> {
-    (0..beside.rows.len()).map(|place| beside.cell(place, column).and_then(cell_text)).collect()
+fn texts(table: &OtherColumns, column: usize) -> Vec<Option<String>> {
+    (0..table.rows.len()).map(|place| table.cell(place, column).and_then(cell_text)).collect()
 }
 
 /// Like [`texts`], for a column with a role. In a chosen column, numbers count as text too.
-fn texts_of(beside: &OtherColumns, column: usize, told: &Told) -> Vec<Option<String>> {
-    (0..beside.rows.len()).map(|place| text_of(beside.cell(place, column)?, told)).collect()
+fn texts_of(table: &OtherColumns, column: usize, choice: &RoleChoice) -> Vec<Option<String>> {
+    (0..table.rows.len()).map(|place| text_of(table.cell(place, column)?, choice)).collect()
 }
 
-fn text_of(cell: &Cell, told: &Told) -> Option<String> {
-    match (cell, told) {
-        (Cell::Number(value), Told::By(_)) => Some(text::coordinate(*value)),
+fn text_of(cell: &Cell, choice: &RoleChoice) -> Option<String> {
+    match (cell, choice) {
+        (Cell::Number(value), RoleChoice::Column(_)) => Some(text::coordinate(*value)),
         _ => cell_text(cell),
     }
 }
 
 /// Truncates a text to fit a sentence.
 fn shortened(text: &str) -> String {
-    const MOST: usize = 40;
-    if text.chars().count() <= MOST {
+    const MAX_CHARS: usize = 40;
+    if text.chars().count() <= MAX_CHARS {
         text.to_owned()
     } else {
-        text.chars().take(MOST).chain(['…']).collect()
+        text.chars().take(MAX_CHARS).chain(['…']).collect()
     }
 }
 
@@ -210,8 +210,8 @@ fn cell_text(cell: &Cell) -> Option<String> {
     }
 }
 
-fn is_text(beside: &OtherColumns, column: usize) -> bool {
-    (0..beside.rows.len()).any(|place| matches!(beside.cell(place, column), Some(Cell::Text(_))))
+fn is_text(table: &OtherColumns, column: usize) -> bool {
+    (0..table.rows.len()).any(|place| matches!(table.cell(place, column), Some(Cell::Text(_))))
 }
 
 /// Number of distinct texts, and number of rows with a text.
@@ -224,38 +224,38 @@ fn variety(texts: &[Option<String>]) -> (usize, usize) {
 }
 
 /// Index of the chosen column; the outer `None` means that the user did not choose.
-fn chosen(beside: &OtherColumns, told: &Told) -> Option<Option<usize>> {
-    match told {
-        Told::Guessed => None,
-        Told::Nothing => Some(None),
-        Told::By(of) => Some(
-            beside.others().and_then(|others| others.columns.iter().position(|column| *column == of.name)),
-        ),
+fn chosen(table: &OtherColumns, choice: &RoleChoice) -> Option<Option<usize>> {
+    match choice {
+        RoleChoice::Inferred => None,
+        RoleChoice::Nothing => Some(None),
+        RoleChoice::Column(of) => {
+            Some(table.cells().and_then(|others| others.columns.iter().position(|column| *column == of.name)))
+        }
     }
 }
 
 /// The label column: the known one, else by heading, else the text column with the most repetition.
-fn kind_column(beside: &OtherColumns, roles: &Roles) -> Option<usize> {
-    if let Some(known) = chosen(beside, &roles.label) {
+fn label_column(table: &OtherColumns, roles: &Roles) -> Option<usize> {
+    if let Some(known) = chosen(table, &roles.label) {
         return known;
     }
-    let named = chosen(beside, &roles.name).flatten();
+    let named = chosen(table, &roles.name).flatten();
     let repeats = |column: usize| {
-        let (different, rows) = variety(&texts(beside, column));
+        let (different, rows) = variety(&texts(table, column));
         Some(column) != named && rows > 1 && different * 2 <= rows
     };
-    let by_heading = headed(beside, &LABELS, repeats);
+    let by_heading = headed(table, &LABELS, repeats);
     by_heading.or_else(|| {
-        let columns = 0..beside.others().map_or(0, |others| others.columns.len());
+        let columns = 0..table.cells().map_or(0, |others| others.columns.len());
         columns
-            .filter(|&column| is_text(beside, column) && repeats(column))
-            .min_by_key(|&column| variety(&texts(beside, column)).0)
+            .filter(|&column| is_text(table, column) && repeats(column))
+            .min_by_key(|&column| variety(&texts(table, column)).0)
     })
 }
 
-fn kinds(beside: &OtherColumns, roles: &Roles, neighbors: usize, own: Option<usize>) -> Option<Kinds> {
-    let column = kind_column(beside, roles)?;
-    let texts = texts_of(beside, column, &roles.label);
+fn classes(table: &OtherColumns, roles: &Roles, neighbors: usize, own: Option<usize>) -> Option<ClassCounts> {
+    let column = label_column(table, roles)?;
+    let texts = texts_of(table, column, &roles.label);
     let mut counts: Vec<(String, usize)> = Vec::new();
     for (_, text) in texts.iter().enumerate().take(neighbors).filter(|&(place, _)| Some(place) != own) {
         let kind = text.as_deref().unwrap_or("–");
@@ -266,56 +266,56 @@ fn kinds(beside: &OtherColumns, roles: &Roles, neighbors: usize, own: Option<usi
     }
     counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let total: usize = counts.iter().map(|(_, count)| count).sum();
-    let alike = own.and_then(|place| texts[place].as_ref()).map(|of_query| {
-        let alike = counts.iter().find(|(kind, _)| kind == of_query).map_or(0, |(_, count)| *count);
-        (alike, total)
+    let same_class = own.and_then(|place| texts[place].as_ref()).map(|of_query| {
+        let same_class = counts.iter().find(|(kind, _)| kind == of_query).map_or(0, |(_, count)| *count);
+        (same_class, total)
     });
-    let others = counts.iter().skip(KINDS).map(|(_, count)| count).sum();
-    counts.truncate(KINDS);
+    let others = counts.iter().skip(MAX_CLASSES).map(|(_, count)| count).sum();
+    counts.truncate(MAX_CLASSES);
     counts.iter_mut().for_each(|(kind, _)| *kind = shortened(kind));
-    Some(Kinds { column: beside.others()?.columns[column].clone(), counts, others, alike })
+    Some(ClassCounts { column: table.cells()?.columns[column].clone(), counts, others, same_class })
 }
 
 /// The column that names rows; `kind` is the label column.
-fn name_column(beside: &OtherColumns, roles: &Roles, kind: Option<usize>) -> Option<usize> {
-    if let Some(known) = chosen(beside, &roles.name) {
+fn name_column(table: &OtherColumns, roles: &Roles, kind: Option<usize>) -> Option<usize> {
+    if let Some(known) = chosen(table, &roles.name) {
         return known;
     }
-    let names_rows = |column: usize| Some(column) != kind && is_text(beside, column);
-    let by_heading = headed(beside, &NAMES, names_rows);
+    let names_rows = |column: usize| Some(column) != kind && is_text(table, column);
+    let by_heading = headed(table, &NAMES, names_rows);
     by_heading.or_else(|| {
-        let columns = 0..beside.others().map_or(0, |others| others.columns.len());
+        let columns = 0..table.cells().map_or(0, |others| others.columns.len());
         columns
             .filter(|&column| names_rows(column))
-            .max_by_key(|&column| (variety(&texts(beside, column)).0, usize::MAX - column))
+            .max_by_key(|&column| (variety(&texts(table, column)).0, usize::MAX - column))
     })
 }
 
 /// The headings of the label column and the name column, chosen or inferred.
-pub fn label_and_name<'a>(beside: &'a OtherColumns, roles: &Roles) -> [Option<&'a str>; 2] {
-    let kind = kind_column(beside, roles);
-    let heading = |column: usize| beside.others()?.columns.get(column).map(String::as_str);
-    [kind, name_column(beside, roles, kind)].map(|column| column.and_then(heading))
+pub fn label_and_name<'a>(table: &'a OtherColumns, roles: &Roles) -> [Option<&'a str>; 2] {
+    let kind = label_column(table, roles);
+    let heading = |column: usize| table.cells()?.columns.get(column).map(String::as_str);
+    [kind, name_column(table, roles, kind)].map(|column| column.and_then(heading))
 }
 
 /// The names of the rows; `None` for rows without a name.
-pub fn names(beside: &OtherColumns, roles: &Roles) -> Vec<Option<String>> {
-    let kind = kind_column(beside, roles);
-    let texts = match name_column(beside, roles, kind) {
-        Some(column) => texts_of(beside, column, &roles.name),
-        None => kind.map(|kind| texts_of(beside, kind, &roles.label)).unwrap_or_default(),
+pub fn names(table: &OtherColumns, roles: &Roles) -> Vec<Option<String>> {
+    let kind = label_column(table, roles);
+    let texts = match name_column(table, roles, kind) {
+        Some(column) => texts_of(table, column, &roles.name),
+        None => kind.map(|kind| texts_of(table, kind, &roles.label)).unwrap_or_default(),
     };
     texts.into_iter().map(|text| text.as_deref().map(shortened)).collect()
 }
 
 /// A row's name, with its label if that is text: `West Union, IL`.
-fn name(beside: &OtherColumns, roles: &Roles, place: usize) -> Option<String> {
-    let kind = kind_column(beside, roles);
-    let column = name_column(beside, roles, kind)?;
-    let name = shortened(&beside.cell(place, column).and_then(|cell| text_of(cell, &roles.name))?);
+fn name(table: &OtherColumns, roles: &Roles, place: usize) -> Option<String> {
+    let kind = label_column(table, roles);
+    let column = name_column(table, roles, kind)?;
+    let name = shortened(&table.cell(place, column).and_then(|cell| text_of(cell, &roles.name))?);
     let kind = kind
-        .filter(|&kind| is_text(beside, kind))
-        .and_then(|kind| beside.cell(place, kind).and_then(cell_text));
+        .filter(|&kind| is_text(table, kind))
+        .and_then(|kind| table.cell(place, kind).and_then(cell_text));
     Some(kind.map_or_else(|| name.clone(), |kind| format!("{name}, {kind}")))
 }
 
@@ -324,11 +324,11 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::features::picking::state::Others;
+    use crate::app::features::picking::state::OtherCells;
     use crate::app::testing::cloud;
 
-    fn beside(columns: &[&str], rows: Vec<Vec<Cell>>) -> OtherColumns {
-        let others = Others {
+    fn table(columns: &[&str], rows: Vec<Vec<Cell>>) -> OtherColumns {
+        let others = OtherCells {
             columns: columns.iter().map(|&name| name.to_owned()).collect(),
             total: columns.len(),
             rows,
@@ -346,10 +346,10 @@ mod tests {
             vec![Cell::Number(7.0), Cell::Missing, text("IA")],
             row("Tama", "IA"),
         ];
-        let all = names(&beside(&["pop", "city", "state"], rows.clone()), &Roles::default());
+        let all = names(&table(&["pop", "city", "state"], rows.clone()), &Roles::default());
         assert_eq!(all, [Some("Ames".to_owned()), Some("Boone".to_owned()), None, Some("Tama".to_owned())]);
         assert!(
-            names(&beside(&["pop"], vec![vec![Cell::Number(0.5)]; 3]), &Roles::default())
+            names(&table(&["pop"], vec![vec![Cell::Number(0.5)]; 3]), &Roles::default())
                 .iter()
                 .all(Option::is_none),
             "numbers are not names"
@@ -359,14 +359,14 @@ mod tests {
     #[test]
     fn coincident_neighbours_are_reported() {
         let summary = |distances: &[f64], within: &str| {
-            let (whose, within) = ("Holtsville, NY".to_owned(), within.to_owned());
+            let (query_name, within) = ("Holtsville, NY".to_owned(), within.to_owned());
             AnswerSummary {
                 found: distances.len(),
-                whose,
+                query_name,
                 within,
                 distances: distances.to_vec(),
                 unit: Some("km"),
-                kinds: None,
+                classes: None,
                 is_itself: false,
                 at_zero: at_zero(Metric::L2),
             }
@@ -396,10 +396,10 @@ mod tests {
             row(3.0, "Davis City", "MO"),
             row(4.0, "Lacona", "IA"),
         ];
-        let beside = beside(&["zip_code", "city", "state"], rows);
-        assert_eq!(name(&beside, &Roles::default(), 0).as_deref(), Some("Woodburn, IA"));
-        let kinds = kinds(&beside, &Roles::default(), 4, Some(0)).expect("states");
-        assert_eq!((kinds.sentence().as_str(), kinds.alike), ("state: IA 2, MO 1", Some((2, 3))));
+        let table = table(&["zip_code", "city", "state"], rows);
+        assert_eq!(name(&table, &Roles::default(), 0).as_deref(), Some("Woodburn, IA"));
+        let classes = classes(&table, &Roles::default(), 4, Some(0)).expect("states");
+        assert_eq!((classes.sentence().as_str(), classes.same_class), ("state: IA 2, MO 1", Some((2, 3))));
     }
 
     #[test]
@@ -407,12 +407,12 @@ mod tests {
         let rows = (0..20)
             .map(|at| vec![Cell::Number(f64::from(at) + 0.5), Cell::Number(f64::from(at % 8))])
             .collect();
-        let beside = beside(&["weight", "digit"], rows);
-        assert_eq!(name(&beside, &Roles::default(), 3), None);
-        let kinds = kinds(&beside, &Roles::default(), 20, None).expect("digits");
+        let table = table(&["weight", "digit"], rows);
+        assert_eq!(name(&table, &Roles::default(), 3), None);
+        let classes = classes(&table, &Roles::default(), 20, None).expect("digits");
         // Digits 0 to 3 three times each, 4 to 7 twice.
-        assert_eq!((kinds.counts.len(), kinds.others, kinds.alike), (KINDS, 6, None));
-        assert_eq!(kinds.sentence(), "digit: 0 3, 1 3, 2 3, 3 3, 4 2, others 6");
+        assert_eq!((classes.counts.len(), classes.others, classes.same_class), (MAX_CLASSES, 6, None));
+        assert_eq!(classes.sentence(), "digit: 0 3, 1 3, 2 3, 3 3, 4 2, others 6");
     }
 
     #[test]
@@ -420,33 +420,33 @@ mod tests {
         let rows = ["ab", "cd", "ef", "gh"]
             .map(|name| vec![text(name), text(if name < "d" { "low" } else { "high" })])
             .to_vec();
-        let beside = beside(&["one", "two"], rows);
-        assert_eq!(name(&beside, &Roles::default(), 1).as_deref(), Some("cd, low"));
-        assert_eq!(kinds(&beside, &Roles::default(), 4, Some(1)).expect("kinds").alike, Some((1, 3)));
+        let table = table(&["one", "two"], rows);
+        assert_eq!(name(&table, &Roles::default(), 1).as_deref(), Some("cd, low"));
+        assert_eq!(classes(&table, &Roles::default(), 4, Some(1)).expect("kinds").same_class, Some((1, 3)));
     }
 
     #[test]
     fn chosen_columns_take_precedence() {
         use crate::app::model::files::FileColumn;
         let row = |city: &str, state: &str, size: f64| vec![text(city), text(state), Cell::Number(size)];
-        let beside = beside(
+        let table = table(
             &["city", "state", "size"],
             vec![row("Ames", "IA", 1.5), row("Boone", "IA", 1.5), row("Tama", "MO", 2.5)],
         );
-        let by = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });
+        let by = |name: &str| RoleChoice::Column(FileColumn { name: name.to_owned(), key: name.to_owned() });
         assert_eq!(
-            label_and_name(&beside, &Roles::default()),
+            label_and_name(&table, &Roles::default()),
             [None, Some("city")],
             "two of three rows are too few for a label"
         );
         let roles = Roles { label: by("size"), name: by("state"), ..Roles::default() };
         assert_eq!(
-            (label_and_name(&beside, &roles), name(&beside, &roles, 2).as_deref()),
+            (label_and_name(&table, &roles), name(&table, &roles, 2).as_deref()),
             ([Some("size"), Some("state")], Some("MO"))
         );
-        assert_eq!(kinds(&beside, &roles, 3, Some(0)).expect("sizes").sentence(), "size: 1.5 1, 2.5 1");
-        let none = Roles { label: Told::Nothing, name: Told::Nothing, ..Roles::default() };
-        assert_eq!((label_and_name(&beside, &none), names(&beside, &none)), ([None, None], Vec::new()));
+        assert_eq!(classes(&table, &roles, 3, Some(0)).expect("sizes").sentence(), "size: 1.5 1, 2.5 1");
+        let none = Roles { label: RoleChoice::Nothing, name: RoleChoice::Nothing, ..Roles::default() };
+        assert_eq!((label_and_name(&table, &none), names(&table, &none)), ([None, None], Vec::new()));
     }
 
     #[test]
@@ -459,9 +459,9 @@ mod tests {
 
     #[test]
     fn numeric_columns_give_no_names_or_kinds() {
-        let beside = beside(&["height"], vec![vec![Cell::Number(0.25)], vec![Cell::Missing]]);
+        let table = table(&["height"], vec![vec![Cell::Number(0.25)], vec![Cell::Missing]]);
         assert_eq!(
-            (name(&beside, &Roles::default(), 0), kinds(&beside, &Roles::default(), 2, None)),
+            (name(&table, &Roles::default(), 0), classes(&table, &Roles::default(), 2, None)),
             (None, None)
         );
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
 use super::views::{PlaneView, PlaneWindow, SpaceView};
-use crate::app::features::projection::state::{Pictured, Projected};
+use crate::app::features::projection::state::{Projected, ProjectedCloud};
 use crate::cloud::PointCloud;
 
 /// The transform for the GPU: `clip = matrix · (local − center, 1)`.
@@ -56,14 +56,14 @@ pub fn overview(cloud: &PointCloud, axes: [usize; 3]) -> ([f64; 3], f64) {
     let target = std::array::from_fn(|axis| (spans[axis].0 - middle[axis]) / unit);
     let wider = spans.iter().map(|span| span.1 / unit).fold(0.0, f64::max);
     let distance = SpaceView::default().distance;
-    (target, if wider > 0.0 { (distance * wider).clamp(NEAREST, FARTHEST) } else { distance })
+    (target, if wider > 0.0 { (distance * wider).clamp(MIN_DISTANCE, MAX_DISTANCE) } else { distance })
 }
 
 /// Target and distance from which a ball fills Space.
 pub fn focus(cloud: &PointCloud, axes: [usize; 3], center: [f64; 3], radius: f64) -> ([f64; 3], f64) {
     let (middle, unit) = units(cloud, axes);
     let target = std::array::from_fn(|axis| (center[axis] - middle[axis]) / unit);
-    (target, (radius / unit * 1.4 / (FIELD / 2.0).sin()).clamp(NEAREST, FARTHEST))
+    (target, (radius / unit * 1.4 / (FIELD_OF_VIEW / 2.0).sin()).clamp(MIN_DISTANCE, MAX_DISTANCE))
 }
 
 /// A row's local coordinates along some axes; 0 for a missing axis.
@@ -84,10 +84,10 @@ pub struct PlaneCamera {
 impl PlaneCamera {
     /// A camera with this window; without one, it fits the cloud's bulk.
     pub fn new(rect: Rect, window: Option<PlaneWindow>, cloud: &PointCloud, axes: [usize; 2]) -> Self {
-        Self::of(rect, &PlaneView { axes, window, ..PlaneView::default() }, cloud)
+        Self::for_view(rect, &PlaneView { axes, window, ..PlaneView::default() }, cloud)
     }
 
-    pub fn of(rect: Rect, view: &PlaneView, cloud: &PointCloud) -> Self {
+    pub fn for_view(rect: Rect, view: &PlaneView, cloud: &PointCloud) -> Self {
         let window = view.window.filter(|window| {
             window.units_per_point.is_normal() && window.center.iter().all(|c| c.is_finite())
         });
@@ -115,7 +115,7 @@ impl PlaneCamera {
     }
 
     /// Whether the cloud extends beyond the pane.
-    pub fn leaves_out(&self, cloud: &PointCloud, axes: [usize; 2]) -> bool {
+    pub fn crops(&self, cloud: &PointCloud, axes: [usize; 2]) -> bool {
         let size = [self.rect.width(), self.rect.height()];
         (0..2).any(|at| {
             let (middle, half) = span(cloud, axes[at]);
@@ -188,16 +188,16 @@ pub struct SpaceCamera {
 }
 
 /// Vertical field of view, in radians.
-const FIELD: f64 = 0.7;
+const FIELD_OF_VIEW: f64 = 0.7;
 
 const NEAR: f64 = 0.001;
 
 const FAR: f64 = 100.0;
 
 /// Bounds of the distance from the target.
-const NEAREST: f64 = 0.004;
+const MIN_DISTANCE: f64 = 0.004;
 
-const FARTHEST: f64 = 50.0;
+const MAX_DISTANCE: f64 = 50.0;
 
 impl SpaceCamera {
     pub fn new(rect: Rect, view: &SpaceView, cloud: &PointCloud) -> Self {
@@ -208,7 +208,7 @@ impl SpaceCamera {
         let view_rows = [right, up, back].map(|axis| [axis[0], axis[1], axis[2], -dot(axis, eye)]);
         // The field of view spans the shorter side of the pane.
         let aspect = f64::from(rect.width().max(1.0)) / f64::from(rect.height().max(1.0));
-        let focal = 1.0 / (FIELD / 2.0).tan() * aspect.min(1.0);
+        let focal = 1.0 / (FIELD_OF_VIEW / 2.0).tan() * aspect.min(1.0);
         let depth = FAR / (NEAR - FAR);
         let matrix = [
             view_rows[0].map(|value| value * focal / aspect),
@@ -278,7 +278,7 @@ pub fn orbit(view: &mut SpaceView, by: Vec2) {
 /// Pans the target by a pointer movement.
 pub fn pan(view: &mut SpaceView, by: Vec2, height: f32) {
     let (right, up, _) = frame(view);
-    let scale = 2.0 * (FIELD / 2.0).tan() * view.distance / f64::from(height.max(1.0));
+    let scale = 2.0 * (FIELD_OF_VIEW / 2.0).tan() * view.distance / f64::from(height.max(1.0));
     for axis in 0..3 {
         view.target[axis] += (-f64::from(by.x) * right[axis] + f64::from(by.y) * up[axis]) * scale;
     }
@@ -286,18 +286,18 @@ pub fn pan(view: &mut SpaceView, by: Vec2, height: f32) {
 
 /// Scales the distance to the target by 1 / `factor`.
 pub fn dolly(view: &mut SpaceView, factor: f32) {
-    view.distance = (view.distance / f64::from(factor)).clamp(NEAREST, FARTHEST);
+    view.distance = (view.distance / f64::from(factor)).clamp(MIN_DISTANCE, MAX_DISTANCE);
 }
 
 /// Clamps a saved view to what the pointer can reach.
-pub fn settle(view: &mut SpaceView) {
+pub fn clamp_view(view: &mut SpaceView) {
     const FAR: f64 = 1e6;
     let limit = std::f64::consts::FRAC_PI_2 - 0.01;
     let usual = SpaceView::default();
     let near = |value: f64, usual: f64| if value.abs() <= FAR { value } else { usual };
     view.yaw = near(view.yaw, usual.yaw);
     view.pitch = near(view.pitch, usual.pitch).clamp(-limit, limit);
-    view.distance = near(view.distance, usual.distance).clamp(NEAREST, FARTHEST);
+    view.distance = near(view.distance, usual.distance).clamp(MIN_DISTANCE, MAX_DISTANCE);
     if view.target.iter().any(|&at| near(at, f64::NAN).is_nan()) {
         view.target = usual.target;
     }
@@ -313,24 +313,24 @@ pub fn axis_directions(view: &SpaceView) -> [Vec2; 3] {
 
 /// A cloud and what is drawn for it: itself or its projection.
 #[derive(Clone, Debug)]
-struct Drawn {
+struct DrawnCloud {
     cloud: Arc<PointCloud>,
     drawn: Arc<PointCloud>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Scene {
-    data: Drawn,
-    queries: Option<Drawn>,
+    data: DrawnCloud,
+    queries: Option<DrawnCloud>,
     /// Projections of other query clouds, for queries that are not rows; keyed by the cloud's address in
     /// memory.
     others: Vec<(usize, PointCloud)>,
 }
 
 /// A cloud with its projection, if `pictured` belongs to this cloud.
-fn picture(cloud: &Arc<PointCloud>, pictured: &Pictured) -> Option<Drawn> {
+fn picture(cloud: &Arc<PointCloud>, pictured: &ProjectedCloud) -> Option<DrawnCloud> {
     Arc::ptr_eq(cloud, &pictured.cloud)
-        .then(|| Drawn { cloud: Arc::clone(cloud), drawn: Arc::clone(&pictured.picture) })
+        .then(|| DrawnCloud { cloud: Arc::clone(cloud), drawn: Arc::clone(&pictured.picture) })
 }
 
 fn address(cloud: &PointCloud) -> usize {
@@ -340,7 +340,7 @@ fn address(cloud: &PointCloud) -> usize {
 impl Scene {
     /// The scene of a cloud, a query file, and the clouds of queries that are not rows. Projections are used
     /// only if they exist for both the cloud and the query file.
-    pub fn of<'a>(
+    pub fn new<'a>(
         cloud: Arc<PointCloud>,
         queries: Option<Arc<PointCloud>>,
         projected: Option<&Projected>,
@@ -362,7 +362,7 @@ impl Scene {
             }
             return scene;
         }
-        let itself = |cloud: Arc<PointCloud>| Drawn { drawn: Arc::clone(&cloud), cloud };
+        let itself = |cloud: Arc<PointCloud>| DrawnCloud { drawn: Arc::clone(&cloud), cloud };
         Self { data: itself(cloud), queries: queries.map(itself), others: Vec::new() }
     }
 

@@ -6,14 +6,14 @@ use crate::knn::Metric;
 use crate::text;
 
 /// Distances from one point to the rows of a cloud.
-pub struct Apart<'a> {
+pub struct DistancesFrom<'a> {
     cloud: &'a PointCloud,
     metric: Metric,
-    from: Place,
+    from: Origin,
 }
 
 /// The point, prepared for a metric.
-enum Place {
+enum Origin {
     /// Relative to the axes' origins, as the cloud's own points are.
     Local(Vec<f32>),
     /// A unit vector.
@@ -23,24 +23,24 @@ enum Place {
     Nowhere,
 }
 
-impl<'a> Apart<'a> {
+impl<'a> DistancesFrom<'a> {
     /// From a point in the file's coordinates.
     pub fn new(cloud: &'a PointCloud, place: &[f64], metric: Metric) -> Self {
         let from = match metric {
-            Metric::L2 => Place::Local(
+            Metric::L2 => Origin::Local(
                 place.iter().zip(cloud.axes()).map(|(&value, axis)| (value - axis.origin) as f32).collect(),
             ),
             Metric::Angular | Metric::Cosine => {
                 let norm = place.iter().map(|value| value * value).sum::<f64>().sqrt();
                 if norm > 0.0 {
-                    Place::Direction(place.iter().map(|value| value / norm).collect())
+                    Origin::Direction(place.iter().map(|value| value / norm).collect())
                 } else {
-                    Place::Nowhere
+                    Origin::Nowhere
                 }
             }
-            Metric::Haversine | Metric::Sky => match (Globe::of(cloud.axes()), place) {
-                (Ok(globe), &[first, second]) => Place::OnGlobe(globe, globe.unit([first, second])),
-                _ => Place::Nowhere,
+            Metric::Haversine | Metric::Sky => match (Globe::from_axes(cloud.axes()), place) {
+                (Ok(globe), &[first, second]) => Origin::OnGlobe(globe, globe.unit_vector([first, second])),
+                _ => Origin::Nowhere,
             },
         };
         Self { cloud, metric, from }
@@ -51,7 +51,7 @@ impl<'a> Apart<'a> {
     pub fn to(&self, row: usize) -> f64 {
         let dims = self.cloud.dims();
         match &self.from {
-            Place::Local(local) => {
+            Origin::Local(local) => {
                 let point = &self.cloud.points()[row * dims..][..dims];
                 point
                     .iter()
@@ -60,18 +60,18 @@ impl<'a> Apart<'a> {
                     .sum::<f64>()
                     .sqrt()
             }
-            Place::Direction(direction) => {
+            Origin::Direction(direction) => {
                 let point = || (0..dims).map(|axis| self.cloud.coordinate(row, axis));
                 let norm = point().map(|p| p * p).sum::<f64>().sqrt();
                 let chord: f64 = point().zip(direction).map(|(p, q)| (p / norm - q).powi(2)).sum();
                 if norm > 0.0 { self.metric.distance(chord as f32) } else { f64::NAN }
             }
-            Place::OnGlobe(globe, from) => {
-                let point = globe.unit_of(self.cloud, row);
+            Origin::OnGlobe(globe, from) => {
+                let point = globe.row_unit_vector(self.cloud, row);
                 let chord: f64 = point.iter().zip(from).map(|(p, q)| (p - q).powi(2)).sum();
                 self.metric.distance(chord as f32)
             }
-            Place::Nowhere => f64::NAN,
+            Origin::Nowhere => f64::NAN,
         }
     }
 }
@@ -83,11 +83,11 @@ const AXES: usize = 4;
 /// `Rows 3 and 8 are 1.414 apart: x 50 % (1.000), y 50 % (-1.000).` Under L2, shares are those of the squared
 /// distance; parentheses hold the difference along the axis, second row minus first. `None` if the metric is
 /// undefined for either row.
-pub fn between(cloud: &PointCloud, a: u32, b: u32, metric: Metric) -> Option<String> {
+pub fn pair_sentence(cloud: &PointCloud, a: u32, b: u32, metric: Metric) -> Option<String> {
     let place =
         |row: u32| (0..cloud.dims()).map(|axis| cloud.coordinate(row as usize, axis)).collect::<Vec<f64>>();
     let ways: Vec<f64> = place(b).iter().zip(place(a)).map(|(to, from)| to - from).collect();
-    let distance = Apart::new(cloud, &place(a), metric).to(b as usize);
+    let distance = DistancesFrom::new(cloud, &place(a), metric).to(b as usize);
     if distance.is_nan() {
         return None;
     }
@@ -115,17 +115,17 @@ mod tests {
     fn distance_sentences_give_the_share_of_each_axis() {
         let plane = cloud_of(&["x", "y"], &[0.0, 0.0, 4.0, -3.0, 4.0, -3.0]);
         assert_eq!(
-            between(&plane, 0, 1, Metric::L2).as_deref(),
+            pair_sentence(&plane, 0, 1, Metric::L2).as_deref(),
             Some("Rows 0 and 1 are 5.000 apart: x 64 % (4.000), y 36 % (-3.000).")
         );
-        assert_eq!(between(&plane, 1, 2, Metric::L2).as_deref(), Some("Rows 1 and 2 are 0 apart."));
-        assert_eq!(between(&plane, 0, 1, Metric::Angular), None, "the origin has no direction");
+        assert_eq!(pair_sentence(&plane, 1, 2, Metric::L2).as_deref(), Some("Rows 1 and 2 are 0 apart."));
+        assert_eq!(pair_sentence(&plane, 0, 1, Metric::Angular), None, "the origin has no direction");
     }
 
     #[test]
     fn haversine_distances_are_in_km() {
         let globe = cloud_of(&["longitude", "latitude"], &[0.0, 0.0, 90.0, 0.0]);
-        let said = between(&globe, 0, 1, Metric::Haversine).expect("a distance");
+        let said = pair_sentence(&globe, 0, 1, Metric::Haversine).expect("a distance");
         assert!(said.starts_with("Rows 0 and 1 are 10,0") && said.ends_with(" km apart."), "{said}");
     }
 }

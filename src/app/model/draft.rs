@@ -11,7 +11,7 @@ use crate::cloud::formats::file_of;
 use crate::cloud::{ColumnChoice, Order, Source, query_point};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, Metric, Setup};
-use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
+use crate::run::{EngineChoice, QuerySpec, RunSpec, defaults};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DataKind {
@@ -80,12 +80,12 @@ impl Default for Draft {
             // The seed that looks best on first launch.
             seed: "1".to_owned(),
             queries: QueryKind::Count,
-            query_count: usual::QUERIES.to_string(),
+            query_count: defaults::QUERIES.to_string(),
             query_rows: String::new(),
             selected_rows: Arc::default(),
             query_path: String::new(),
             query_place: String::new(),
-            k: usual::K.to_string(),
+            k: defaults::K.to_string(),
             metric: Metric::L2,
             order: Order::Shuffled,
             exclude_self: false,
@@ -197,7 +197,7 @@ impl Draft {
     }
 
     /// The fields for a run that is shown; fields that the spec does not set stay as typed.
-    pub fn of(spec: &RunSpec, typed: &Self) -> Self {
+    pub fn from_spec(spec: &RunSpec, typed: &Self) -> Self {
         let mut draft = Self {
             seed: spec.seed.to_string(),
             k: spec.k.to_string(),
@@ -412,7 +412,7 @@ mod tests {
                     drop_nonfinite: true,
                     profile: false,
                 };
-                assert_eq!(Draft::of(&spec, &Draft::default()).to_spec().as_ref(), Ok(&spec));
+                assert_eq!(Draft::from_spec(&spec, &Draft::default()).to_spec().as_ref(), Ok(&spec));
             }
         }
     }
@@ -432,7 +432,7 @@ mod tests {
             }
             let asked = draft.to_spec().expect("all are allowed");
             assert_eq!(asked.engine.parameters().iter().len(), engine.parameters.len());
-            assert_eq!(Draft::of(&asked, &Draft::default()).to_spec().as_ref(), Ok(&asked));
+            assert_eq!(Draft::from_spec(&asked, &Draft::default()).to_spec().as_ref(), Ok(&asked));
             assert_eq!(
                 serde_json::from_str::<Draft>(&serde_json::to_string(&draft).expect("JSON"))
                     .expect("the same"),

@@ -85,7 +85,7 @@ pub fn listed(rows: &[u64]) -> String {
 
 /// Parses `0,5,10-20` into inclusive ranges.
 pub fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
-    const MOST: u64 = 10_000_000;
+    const MAX_ROWS: u64 = 10_000_000;
     let wrong = |sentence: String| FieldError::new(Field::QueryRows, sentence);
     let (mut rows, mut count) = (Vec::new(), 0);
     for part in text.split([',', ' ']).map(str::trim).filter(|part| !part.is_empty()) {
@@ -96,10 +96,10 @@ pub fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
         if to < from {
             return Err(wrong(format!("“{part}” runs backwards; write {to}-{from}.")));
         }
-        if to - from >= MOST || count + (to - from) >= MOST {
+        if to - from >= MAX_ROWS || count + (to - from) >= MAX_ROWS {
             return Err(wrong(format!(
                 "“{part}” makes more than {} rows; choose all rows instead.",
-                text::thousands(MOST)
+                text::thousands(MAX_ROWS)
             )));
         }
         count += to - from + 1;
@@ -113,12 +113,12 @@ pub fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
 
 /// Formats ascending rows with ranges where possible; `None` if the text would be too long to read.
 pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
-    const LONGEST: usize = 200;
+    const MAX_CHARS: usize = 200;
     let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();
     for row in rows {
         if let Some(range) = ranges.last_mut().filter(|range| range.end() + 1 == row) {
             *range = *range.start()..=row;
-        } else if ranges.len() < LONGEST {
+        } else if ranges.len() < MAX_CHARS {
             ranges.push(row..=row);
         } else {
             return None;
@@ -131,5 +131,5 @@ pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
             format!("{}-{}", range.start(), range.end())
         }
     };
-    Some(ranges.iter().map(text).collect::<Vec<_>>().join(",")).filter(|typed| typed.len() <= LONGEST)
+    Some(ranges.iter().map(text).collect::<Vec<_>>().join(",")).filter(|typed| typed.len() <= MAX_CHARS)
 }

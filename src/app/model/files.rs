@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::pictures::Pictured;
+use super::pictures::RowImages;
 use crate::cloud::formats::file_of;
 use crate::cloud::roles::{self, Role};
 use crate::cloud::{ColumnChoice, PointCloud, Source};
@@ -25,7 +25,7 @@ pub struct FileState {
 
 impl FileState {
     /// The state of a source's file; `None` for other sources, or if the system does not report it.
-    pub fn of(source: &Source) -> Option<Self> {
+    pub fn read(source: &Source) -> Option<Self> {
         let Source::File { path, .. } = source else { return None };
         let meta = file_of(path).metadata().ok()?;
         Some(Self { bytes: meta.len(), modified: meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()? })
@@ -112,17 +112,19 @@ pub struct FileColumn {
 /// The column chosen for a role, if any.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum RoleChoice {
     /// Not chosen by the user; inferred from headers and values.
     #[default]
-    Guessed,
+    #[serde(rename = "guessed")]
+    Inferred,
     Nothing,
-    By(FileColumn),
+    #[serde(rename = "by")]
+    Column(FileColumn),
 }
 
-impl Told {
+impl RoleChoice {
     pub fn column(&self) -> Option<&FileColumn> {
-        if let Self::By(column) = self { Some(column) } else { None }
+        if let Self::Column(column) = self { Some(column) } else { None }
     }
 }
 
@@ -130,18 +132,20 @@ impl Told {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Roles {
-    pub label: Told,
-    pub name: Told,
-    pub pictures: Pictured,
+    pub label: RoleChoice,
+    pub name: RoleChoice,
+    pub pictures: RowImages,
 }
 
 impl Roles {
     /// `label state, name city`; `None` if nothing was chosen.
     pub fn sentence(&self) -> Option<String> {
-        let told = [("label", &self.label), ("name", &self.name)];
-        let said: Vec<String> =
-            told.iter().filter_map(|(what, by)| Some(format!("{what} {}", by.column()?.name))).collect();
-        (!said.is_empty()).then(|| said.join(", "))
+        let roles = [("label", &self.label), ("name", &self.name)];
+        let chosen: Vec<String> = roles
+            .iter()
+            .filter_map(|(role, choice)| Some(format!("{role} {}", choice.column()?.name)))
+            .collect();
+        (!chosen.is_empty()).then(|| chosen.join(", "))
     }
 }
 
@@ -158,7 +162,7 @@ pub struct FileRoles {
 
 impl FileRoles {
     /// Longer choices are not saved, to keep the settings small.
-    pub const LONGEST: usize = 16 << 10;
+    pub const MAX_LENGTH: usize = 16 << 10;
 
     /// The path under which a source's choices are stored; `None` if it is not a file, or its path is not
     /// UTF-8.
@@ -176,7 +180,7 @@ pub fn typed_columns(columns: &ColumnChoice) -> String {
 
 /// A numeric column that was not used as a coordinate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct UnusedColumn {
     pub name: String,
     /// 0-based number among all columns of the file.
     pub number: usize,
@@ -186,9 +190,9 @@ pub struct LeftOut {
 }
 
 /// `d64 looks like a label`, `id looks like a row number`; lists the first few.
-pub fn left_out_sentence(left_out: &[LeftOut]) -> String {
-    const NAMED: usize = 6;
-    let one = |column: &LeftOut| {
+pub fn unused_columns_sentence(left_out: &[UnusedColumn]) -> String {
+    const MAX_NAMED: usize = 6;
+    let one = |column: &UnusedColumn| {
         let looks = match column.role {
             Role::Label => "looks like a label",
             Role::Id => "looks like a row number",
@@ -200,9 +204,9 @@ pub fn left_out_sentence(left_out: &[LeftOut]) -> String {
         };
         format!("{} {looks}", column.name)
     };
-    let mut said: Vec<String> = left_out.iter().take(NAMED).map(one).collect();
-    if left_out.len() > NAMED {
-        said.push(format!("and {} more", left_out.len() - NAMED));
+    let mut said: Vec<String> = left_out.iter().take(MAX_NAMED).map(one).collect();
+    if left_out.len() > MAX_NAMED {
+        said.push(format!("and {} more", left_out.len() - MAX_NAMED));
     }
     said.join(", ")
 }
@@ -270,19 +274,18 @@ mod tests {
 
     #[test]
     fn chosen_roles_are_described() {
-        let column = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });
+        let column =
+            |name: &str| RoleChoice::Column(FileColumn { name: name.to_owned(), key: name.to_owned() });
         let said = |label, name| Roles { label, name, ..Roles::default() }.sentence();
         assert_eq!(said(column("state"), column("city")).as_deref(), Some("label state, name city"));
-        assert_eq!(
-            (said(Told::Nothing, column("city")).as_deref(), said(Told::Guessed, Told::Nothing)),
-            (Some("name city"), None)
-        );
+        assert_eq!(said(RoleChoice::Nothing, column("city")).as_deref(), Some("name city"));
+        assert_eq!(said(RoleChoice::Inferred, RoleChoice::Nothing), None);
     }
 
     #[test]
     fn omitted_columns_are_described_by_role() {
         let column =
-            |name: &str, role| LeftOut { name: name.to_owned(), number: 0, key: name.to_owned(), role };
+            |name: &str, role| UnusedColumn { name: name.to_owned(), number: 0, key: name.to_owned(), role };
         let told = [
             column("d64", Role::Label),
             column("id", Role::Id),
@@ -291,12 +294,12 @@ mod tests {
         ];
         let said = "d64 looks like a label, id looks like a row number, dme is mostly empty, feet is not \
                     named as a coordinate";
-        assert_eq!(left_out_sentence(&told), said);
-        let many: Vec<LeftOut> = (0..8).map(|at| column(&format!("f{at}"), Role::MostlyEmpty)).collect();
+        assert_eq!(unused_columns_sentence(&told), said);
+        let many: Vec<UnusedColumn> = (0..8).map(|at| column(&format!("f{at}"), Role::MostlyEmpty)).collect();
         assert!(
-            left_out_sentence(&many).ends_with("f5 is mostly empty, and 2 more"),
+            unused_columns_sentence(&many).ends_with("f5 is mostly empty, and 2 more"),
             "{}",
-            left_out_sentence(&many)
+            unused_columns_sentence(&many)
         );
     }
 

@@ -70,89 +70,89 @@ pub enum About {
 pub struct Log {
     entries: Vec<Entry>,
     /// The latest problem, neither resolved nor dismissed.
-    trouble: Option<(About, Entry)>,
+    problem: Option<(About, Entry)>,
     /// The last message, unless it is the problem.
     note: Option<Entry>,
 }
 
 impl Log {
-    const MOST: usize = 10_000;
+    const MAX_ENTRIES: usize = 10_000;
 
     /// Logs a completed action.
     pub fn info(&mut self, text: impl Into<String>) {
-        self.say(About::Other, Entry::now(Level::Info, text));
+        self.add(About::Other, Entry::now(Level::Info, text));
     }
 
     /// Logs a success and clears the problem of this subject.
     pub fn done(&mut self, about: About, text: impl Into<String>) {
-        self.settle(about);
+        self.resolve(about);
         self.info(text);
     }
 
     pub fn warn(&mut self, about: About, text: impl Into<String>) {
-        self.say(about, Entry::now(Level::Warning, text));
+        self.add(about, Entry::now(Level::Warning, text));
     }
 
     pub fn error(&mut self, about: About, text: impl Into<String>) {
-        self.say(about, Entry::now(Level::Error, text));
+        self.add(about, Entry::now(Level::Error, text));
     }
 
     /// Logs an error unless it is already shown: a drag across invalid coordinates reports it once.
     pub fn error_once(&mut self, about: About, text: &str) {
-        if self.trouble().is_none_or(|trouble| trouble.text != text) {
+        if self.problem().is_none_or(|problem| problem.text != text) {
             self.error(about, text);
         }
     }
 
     /// Lists a message without showing it in the status line, because the window shows it elsewhere.
     pub fn list(&mut self, level: Level, text: impl Into<String>) {
-        self.keep(Entry::now(level, text));
+        self.push(Entry::now(level, text));
     }
 
-    pub fn say(&mut self, about: About, entry: Entry) {
-        self.keep(entry.clone());
+    pub fn add(&mut self, about: About, entry: Entry) {
+        self.push(entry.clone());
         let errs = |entry: &Entry| entry.level == Level::Error;
         match entry.level {
-            Level::Error => (self.trouble, self.note) = (Some((about, entry)), None),
+            Level::Error => (self.problem, self.note) = (Some((about, entry)), None),
             // A warning does not replace an error that may be unread.
-            Level::Warning if !self.trouble.as_ref().is_some_and(|(_, trouble)| errs(trouble)) => {
-                (self.trouble, self.note) = (Some((about, entry)), None);
+            Level::Warning if !self.problem.as_ref().is_some_and(|(_, problem)| errs(problem)) => {
+                (self.problem, self.note) = (Some((about, entry)), None);
             }
             Level::Warning | Level::Info => self.note = Some(entry),
         }
     }
 
     /// Clears the problem of this subject.
-    pub fn settle(&mut self, about: About) {
-        self.trouble = self.trouble.take().filter(|(of, _)| *of != about);
+    pub fn resolve(&mut self, about: About) {
+        self.problem = self.problem.take().filter(|(of, _)| *of != about);
     }
 
     /// Clears a problem older than `unix`: the user started something that succeeded after it.
-    pub fn settle_before(&mut self, about: About, unix: u64) {
-        self.trouble = self.trouble.take().filter(|(of, entry)| *of != about || entry.unix >= unix);
+    pub fn resolve_before(&mut self, about: About, unix: u64) {
+        self.problem = self.problem.take().filter(|(of, entry)| *of != about || entry.unix >= unix);
     }
 
     /// Removes a note that no longer holds from the status line; the list keeps it.
-    pub fn withdraw(&mut self, text: &str) {
+    pub fn remove_note(&mut self, text: &str) {
         self.note = self.note.take().filter(|note| note.text != text);
     }
 
     /// Clears the problem at the user's request.
     pub fn dismiss(&mut self) {
-        self.trouble = None;
+        self.problem = None;
     }
 
     /// Appends a message, dropping the oldest when the list is full.
-    fn keep(&mut self, entry: Entry) {
-        if self.entries.len() == Self::MOST {
-            self.entries.drain(..Self::MOST / 10);
+    fn push(&mut self, entry: Entry) {
+        if self.entries.len() == Self::MAX_ENTRIES {
+            self.entries.drain(..Self::MAX_ENTRIES / 10);
         }
         self.entries.push(entry);
     }
 
     /// The problem that the status line shows first.
-    pub fn trouble(&self) -> Option<&Entry> {
-        self.trouble.as_ref().map(|(_, entry)| entry)
+    pub fn problem(&self) -> Option<&Entry> {
+        self.problem.as_ref().map(|(_, entry)| entry)
     }
 
     /// The note that the status line shows next.
@@ -173,7 +173,7 @@ impl Log {
 // Background activity, and how it ended.
 
 /// The status line mentions a query or a selection only after this time.
-pub const NOTICED: Duration = Duration::from_millis(300);
+pub const SHOWN_AFTER: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Activity {
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn errors_stay_until_settled_or_dismissed() {
         let shown = |log: &Log| {
-            [log.trouble(), log.note()].map(|entry| entry.map(|entry| entry.text.clone()).unwrap_or_default())
+            [log.problem(), log.note()].map(|entry| entry.map(|entry| entry.text.clone()).unwrap_or_default())
         };
         let mut log = Log::default();
         log.info("a");
@@ -278,10 +278,10 @@ mod tests {
         assert_eq!(shown(&log), ["gone", "c"], "the error may be unread");
         log.done(About::Data, "d");
         assert_eq!(shown(&log), ["", "d"]);
-        log.say(About::Data, Entry { unix: 100, level: Level::Error, text: "gone".to_owned() });
-        log.settle_before(About::Data, 100);
+        log.add(About::Data, Entry { unix: 100, level: Level::Error, text: "gone".to_owned() });
+        log.resolve_before(About::Data, 100);
         assert_eq!(shown(&log), ["gone", ""], "the successful task may have begun earlier");
-        log.settle_before(About::Data, 101);
+        log.resolve_before(About::Data, 101);
         assert_eq!(shown(&log), ["", ""]);
         log.warn(About::Run, "full");
         assert_eq!(shown(&log), ["full", ""]);
@@ -293,10 +293,10 @@ mod tests {
         for (entries, told) in [(10, "at first"), (10, "while it stands there"), (11, "once it was settled")]
         {
             if entries == 11 {
-                log.settle(About::Query);
+                log.resolve(About::Query);
             }
             log.error_once(About::Query, "no answer");
-            assert_eq!((log.trouble().is_some(), log.entries().len()), (true, entries), "{told}");
+            assert_eq!((log.problem().is_some(), log.entries().len()), (true, entries), "{told}");
         }
     }
 
@@ -304,19 +304,19 @@ mod tests {
     fn withdrawing_removes_only_the_matching_note() {
         let mut log = Log::default();
         log.info("on the globe");
-        log.withdraw("another");
+        log.remove_note("another");
         assert!(log.note().is_some());
-        log.withdraw("on the globe");
+        log.remove_note("on the globe");
         assert_eq!((log.note(), log.entries().len()), (None, 1));
     }
 
     #[test]
     fn the_oldest_entries_are_dropped() {
         let mut log = Log::default();
-        for line in 0..=Log::MOST {
+        for line in 0..=Log::MAX_ENTRIES {
             log.info(line.to_string());
         }
-        assert!(log.entries().len() <= Log::MOST);
-        assert_eq!(log.last().map(|entry| entry.text.clone()), Some(Log::MOST.to_string()));
+        assert!(log.entries().len() <= Log::MAX_ENTRIES);
+        assert_eq!(log.last().map(|entry| entry.text.clone()), Some(Log::MAX_ENTRIES.to_string()));
     }
 }

@@ -22,12 +22,12 @@ pub mod distances;
 pub mod draft;
 pub mod fields;
 pub mod files;
-pub mod how;
 pub mod log;
 pub mod pane;
 pub mod picture;
 pub mod pictures;
 pub mod plan;
+pub mod select_mode;
 pub mod session;
 pub mod state;
 pub mod titles;
@@ -35,22 +35,22 @@ pub mod views;
 
 // Re-exports for other layers. Modules of this layer import each other by path, because tests/architecture.rs
 // looks for import cycles between modules.
-pub use after_load::Then;
-pub use answer::{Answered, Picked};
-pub use answer_summary::{AnswerSummary, Kinds};
+pub use after_load::AfterLoad;
+pub use answer::{Picked, QueryAnswer};
+pub use answer_summary::{AnswerSummary, ClassCounts};
 pub use camera::{PlaneCamera, Projection, Scene, SpaceCamera};
 pub use commands::command::{Command, Mode};
 pub use commands::{Action, Actions, Finder};
 pub use draft::{DataKind, Draft, QueryKind};
 pub use fields::{Field, FieldError};
 pub use files::{
-    ColumnRole, FileColumn, FileRoles, FileState, LeftOut, Material, Roles, SAMPLES, Sample, SessionFile,
-    Told, absolute, data_file, file_name,
+    ColumnRole, FileColumn, FileRoles, FileState, Material, RoleChoice, Roles, SAMPLES, Sample, SessionFile,
+    UnusedColumn, absolute, data_file, file_name,
 };
-pub use log::{About, Activity, Ended, Endings, Level, Log, NOTICED, Running};
+pub use log::{About, Activity, Ended, Endings, Level, Log, Running, SHOWN_AFTER};
 pub use pane::{PaneKind, measuring_layout, single_layout};
-pub use picture::{Ground, Layout, Mark, Picture, PictureChoice, PictureDraft, PictureSize};
-pub use pictures::Pictures;
+pub use picture::{Background, Layout, Mark, Picture, PictureChoice, PictureDraft, PictureSize};
+pub use pictures::ImageShape;
 pub use plan::{candidates, comparable, plan_of};
 pub use session::{EngineStatus, FileColumns, Session};
 pub use state::{Room, SCALES, State};

@@ -31,7 +31,7 @@ pub enum PaneKind {
 
 /// Description of a pane.
 #[derive(Clone, Copy, Debug)]
-pub struct Words {
+pub struct PaneInfo {
     pub title: &'static str,
     /// Name of an exported file, without extension.
     pub file_stem: &'static str,
@@ -39,7 +39,7 @@ pub struct Words {
     pub show: &'static str,
     /// The key that shows it, with Ctrl.
     pub key: Option<Key>,
-    pub written: Written,
+    pub formats: DataFormats,
     /// Its tab group and position in the default layout.
     pub tab: (Tab, u8),
     pub about: &'static str,
@@ -47,7 +47,7 @@ pub struct Words {
 
 /// File formats for a pane's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum DataFormats {
     /// CSV only.
     Csv,
     /// Several table formats.
@@ -69,9 +69,9 @@ impl PaneKind {
     /// All panes, in the order of the View menu.
     pub const ALL: &[Self] = Self::VARIANTS;
 
-    pub const fn words(self) -> Words {
-        use Written::{Csv, Neighbors, Table};
-        let ([title, file_stem, show], key, written, tab, about) = match self {
+    pub const fn info(self) -> PaneInfo {
+        use DataFormats::{Csv, Neighbors, Table};
+        let ([title, file_stem, show], key, formats, tab, about) = match self {
             Self::Plane => (
                 ["Plane", "plane", "Show Plane"],
                 Some(Key::Num1),
@@ -152,7 +152,7 @@ impl PaneKind {
                 "All messages of this session.",
             ),
         };
-        Words { title, file_stem, show, key, written, tab, about }
+        PaneInfo { title, file_stem, show, key, formats, tab, about }
     }
 
     /// Whether it is a plot, rather than a table or a list: its picture has a legend and can have any size.
@@ -161,7 +161,7 @@ impl PaneKind {
     }
 
     pub fn title(self) -> &'static str {
-        self.words().title
+        self.info().title
     }
 }
 
@@ -170,8 +170,8 @@ pub fn default_layout() -> Tree<PaneKind> {
     let mut tiles = Tiles::default();
     let mut tabs = |tab: Tab| {
         let mut kinds: Vec<PaneKind> =
-            PaneKind::ALL.iter().copied().filter(|kind| kind.words().tab.0 == tab).collect();
-        kinds.sort_by_key(|kind| kind.words().tab.1);
+            PaneKind::ALL.iter().copied().filter(|kind| kind.info().tab.0 == tab).collect();
+        kinds.sort_by_key(|kind| kind.info().tab.1);
         let panes = kinds.into_iter().map(|kind| tiles.insert_pane(kind)).collect();
         tiles.insert_tab_tile(panes)
     };
@@ -207,36 +207,36 @@ pub fn measuring_layout() -> Tree<PaneKind> {
 /// Adds a pane that the layout lacks, such as one saved by an older version. It goes next to its closest
 /// neighbour in the default layout, or becomes the only pane of an empty layout.
 pub fn add_pane(tree: &mut Tree<PaneKind>, pane: PaneKind) {
-    let (group, place) = pane.words().tab;
-    let far = |kind: PaneKind| (kind.words().tab.0 != group, kind.words().tab.1.abs_diff(place), kind);
+    let (group, place) = pane.info().tab;
+    let far = |kind: PaneKind| (kind.info().tab.0 != group, kind.info().tab.1.abs_diff(place), kind);
     let known = tree
         .tiles
         .iter()
         .filter_map(|(&tile, of)| if let Tile::Pane(kind) = of { Some((far(*kind), tile)) } else { None });
-    let Some(((.., kind), beside)) = known.min_by_key(|(far, _)| *far) else {
+    let Some(((.., kind), neighbor)) = known.min_by_key(|(far, _)| *far) else {
         return *tree = single_layout(pane);
     };
     let new = tree.tiles.insert_pane(pane);
-    let parent = tree.tiles.parent_of(beside);
+    let parent = tree.tiles.parent_of(neighbor);
     if let Some(Tile::Container(Container::Tabs(tabs))) = parent.and_then(|parent| tree.tiles.get_mut(parent))
     {
         let after = tabs
             .children
             .iter()
-            .position(|&tile| tile == beside)
-            .map_or(tabs.children.len(), |at| at + usize::from(kind.words().tab.1 < place));
+            .position(|&tile| tile == neighbor)
+            .map_or(tabs.children.len(), |at| at + usize::from(kind.info().tab.1 < place));
         tabs.children.insert(after, new);
         return;
     }
     // The neighbour is not in a tab group: a new group replaces it.
-    let tabs = tree.tiles.insert_tab_tile(vec![beside, new]);
+    let tabs = tree.tiles.insert_tab_tile(vec![neighbor, new]);
     match parent.and_then(|parent| tree.tiles.get_mut(parent)) {
         Some(Tile::Container(Container::Linear(linear))) => {
-            linear.children.iter_mut().filter(|tile| **tile == beside).for_each(|tile| *tile = tabs);
-            linear.shares.replace_with(beside, tabs);
+            linear.children.iter_mut().filter(|tile| **tile == neighbor).for_each(|tile| *tile = tabs);
+            linear.shares.replace_with(neighbor, tabs);
         }
         Some(Tile::Container(Container::Grid(grid))) => {
-            let at = grid.children().position(|&tile| tile == beside);
+            let at = grid.children().position(|&tile| tile == neighbor);
             if let Some(at) = at {
                 let _ = grid.replace_at(at, tabs);
             }

@@ -95,14 +95,14 @@ impl Layout {
 
 /// Background of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ground {
+pub enum Background {
     #[default]
     Window,
     Light,
     Dark,
 }
 
-impl Ground {
+impl Background {
     pub const ALL: [Self; 3] = [Self::Window, Self::Light, Self::Dark];
 
     pub fn text(self) -> &'static str {
@@ -130,13 +130,14 @@ impl Ground {
 #[serde(default)]
 pub struct PictureChoice {
     pub size: PictureSize,
-    pub ground: Ground,
+    #[serde(rename = "ground")]
+    pub background: Background,
     pub legend: bool,
 }
 
 impl Default for PictureChoice {
     fn default() -> Self {
-        Self { size: PictureSize::Window, ground: Ground::Window, legend: true }
+        Self { size: PictureSize::Window, background: Background::Window, legend: true }
     }
 }
 
@@ -216,11 +217,11 @@ mod tests {
 
     #[test]
     fn the_background_follows_the_window_or_the_choice() {
-        assert_eq!(Ground::Window.look(Look::System, false), Look::Light);
-        assert_eq!(Ground::Window.look(Look::System, true), Look::Dark);
-        assert_eq!(Ground::Window.look(Look::HighContrast, true), Look::HighContrast);
-        assert_eq!(Ground::Light.look(Look::HighContrast, true), Look::Light);
-        assert_eq!(Ground::Dark.look(Look::Light, false), Look::Dark);
+        assert_eq!(Background::Window.look(Look::System, false), Look::Light);
+        assert_eq!(Background::Window.look(Look::System, true), Look::Dark);
+        assert_eq!(Background::Window.look(Look::HighContrast, true), Look::HighContrast);
+        assert_eq!(Background::Light.look(Look::HighContrast, true), Look::Light);
+        assert_eq!(Background::Dark.look(Look::Light, false), Look::Dark);
     }
 
     #[test]

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::cloud::{Axis, PointCloud};
 
 /// Maximum width and height.
-const SIDE: usize = 512;
+const MAX_SIDE: usize = 512;
 
 /// The layout of a row's pixels: rows from the top, with one value or red, green and blue per pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pictures {
+pub struct ImageShape {
     pub width: usize,
     pub height: usize,
     /// 1 or 3.
@@ -19,15 +19,17 @@ pub struct Pictures {
 /// Whether rows are images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Pictured {
+pub enum RowImages {
     /// Not chosen by the user; inferred from column names.
     #[default]
-    Named,
+    #[serde(rename = "named")]
+    Inferred,
     Nothing,
-    As(Pictures),
+    #[serde(rename = "as")]
+    Images(ImageShape),
 }
 
-impl Pictures {
+impl ImageShape {
     /// `8 × 8`, `32 × 32 in colour`.
     pub fn text(self) -> String {
         format!("{} × {}{}", self.width, self.height, if self.channels == 3 { " in colour" } else { "" })
@@ -35,7 +37,7 @@ impl Pictures {
 
     /// Whether rows with this many coordinates can be such images. Saved values may be out of range.
     pub fn fits(self, dims: usize) -> bool {
-        let sides = (1..=SIDE).contains(&self.width) && (1..=SIDE).contains(&self.height);
+        let sides = (1..=MAX_SIDE).contains(&self.width) && (1..=MAX_SIDE).contains(&self.height);
         sides && [1, 3].contains(&self.channels) && self.width * self.height * self.channels == dims
     }
 
@@ -67,7 +69,7 @@ impl Pictures {
                 pair(name, before, between)
             };
             if let Some((row, column)) =
-                pair(axes.len() - 1, &last.name).filter(|&(row, column)| row < SIDE && column < SIDE)
+                pair(axes.len() - 1, &last.name).filter(|&(row, column)| row < MAX_SIDE && column < MAX_SIDE)
             {
                 let pictures = Self { width: column + 1, height: row + 1, channels };
                 let place = |at: usize| (at / channels / pictures.width, at / channels % pictures.width);
@@ -108,23 +110,23 @@ mod tests {
         names.map(|name| Axis { name, origin: 0.0, min: 0.0, max: 255.0 }).collect()
     }
 
-    fn of(width: usize, height: usize) -> Option<Pictures> {
-        Some(Pictures { width, height, channels: 1 })
+    fn gray(width: usize, height: usize) -> Option<ImageShape> {
+        Some(ImageShape { width, height, channels: 1 })
     }
 
     #[test]
     fn pixel_column_names_imply_image_rows() {
         let named =
-            |names: &dyn Fn(usize) -> String, count: usize| Pictures::named(&axes((0..count).map(names)));
-        assert_eq!(named(&|at| format!("r{}c{}", at / 5, at % 5), 15), of(5, 3));
-        assert_eq!(named(&|at| format!("pixel_{}_{}", at / 8, at % 8), 64), of(8, 8));
+            |names: &dyn Fn(usize) -> String, count: usize| ImageShape::named(&axes((0..count).map(names)));
+        assert_eq!(named(&|at| format!("r{}c{}", at / 5, at % 5), 15), gray(5, 3));
+        assert_eq!(named(&|at| format!("pixel_{}_{}", at / 8, at % 8), 64), gray(8, 8));
         let colours = ["red", "green", "blue"];
-        let in_colour = Some(Pictures { width: 4, height: 2, channels: 3 });
+        let in_colour = Some(ImageShape { width: 4, height: 2, channels: 3 });
         assert_eq!(named(&|at| format!("r{}c{}{}", at / 12, at / 3 % 4, colours[at % 3]), 24), in_colour);
         assert_eq!(named(&|at| format!("r{}c{}{}", at / 12, at / 3 % 4, colours[(at + 1) % 3]), 24), None);
         assert_eq!(
             (named(&|at| format!("pixel{at}"), 784), named(&|at| format!("pixel{}", at + 1), 784)),
-            (of(28, 28), of(28, 28))
+            (gray(28, 28), gray(28, 28))
         );
         // 60 is not a square, 14 values do not fill an image, and the other names are not names of pixels.
         assert_eq!(
@@ -141,20 +143,20 @@ mod tests {
         );
         let mut negative = axes((0..64).map(|at| format!("pixel{at}")));
         negative[7].min = -1.0;
-        assert_eq!(Pictures::named(&negative), None);
+        assert_eq!(ImageShape::named(&negative), None);
     }
 
     #[test]
     fn square_row_lengths_can_be_images() {
         let texts =
-            |dims: usize| Pictures::possible(dims).into_iter().map(Pictures::text).collect::<Vec<_>>();
+            |dims: usize| ImageShape::possible(dims).into_iter().map(ImageShape::text).collect::<Vec<_>>();
         assert_eq!(
             (texts(64), texts(3072), texts(60)),
             (vec!["8 × 8".to_owned()], vec!["32 × 32 in colour".to_owned()], Vec::new())
         );
         assert!(texts(1).is_empty() && texts(3).is_empty() && texts(0).is_empty());
         assert!(
-            !Pictures { width: usize::MAX, height: 2, channels: 1 }.fits(8),
+            !ImageShape { width: usize::MAX, height: 2, channels: 1 }.fits(8),
             "a file may contain such values"
         );
     }
@@ -162,7 +164,7 @@ mod tests {
     #[test]
     fn pixels_are_scaled_from_black_to_white() {
         let cloud = cloud_of(&["d0", "d1", "d2", "d3"], &[0.0, 4.0, 8.0, 16.0, 16.0, 0.0, 0.0, 0.0]);
-        let pictures = Pictures { width: 2, height: 2, channels: 1 };
+        let pictures = ImageShape { width: 2, height: 2, channels: 1 };
         assert_eq!(
             (pictures.pixels(&cloud, 0), pictures.pixels(&cloud, 1)),
             (vec![0, 64, 128, 255], vec![255, 0, 0, 0])

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::draft::Draft;
 use super::session::Session;
-use crate::app::features::contest::state::Longest;
+use crate::app::features::engine_comparison::state::TimeLimit;
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId};
@@ -15,7 +15,7 @@ use crate::run::{EngineChoice, QuerySpec, RunSpec};
 /// for one. `None` until the available engines are known.
 pub fn plan_of(draft: &Draft, session: &Session, planner: &Planner, purpose: Purpose) -> Option<Plan> {
     let mut spec = draft.to_spec().ok()?;
-    if purpose == Purpose::Ask {
+    if purpose == Purpose::Answer {
         spec.queries = QuerySpec::Rows(vec![0]);
     }
     let job = job_of(&spec, session, purpose)?;
@@ -31,7 +31,7 @@ fn job_of(spec: &RunSpec, session: &Session, purpose: Purpose) -> Option<Job> {
         *cloud.source() == spec.data && !matches!(spec.queries, QuerySpec::File { .. })
     };
     let cloud = session.cloud.as_ref().filter(known)?;
-    Some(Job::of(spec, purpose, cloud.len(), cloud.dims(), None))
+    Some(Job::new(spec, purpose, cloud.len(), cloud.dims(), None))
 }
 
 /// The prediction for an engine; `None` until it is known whether the engine can run.
@@ -64,6 +64,6 @@ pub fn candidates(
 }
 
 /// The engines that a comparison runs: those available and predicted to be fast enough.
-pub fn comparable(candidates: &[Candidate], longest: Longest) -> impl Iterator<Item = &Candidate> {
-    candidates.iter().filter(move |candidate| candidate.why_not.is_none() && !longest.leaves_out(candidate))
+pub fn comparable(candidates: &[Candidate], time_limit: TimeLimit) -> impl Iterator<Item = &Candidate> {
+    candidates.iter().filter(move |candidate| candidate.why_not.is_none() && !time_limit.excludes(candidate))
 }

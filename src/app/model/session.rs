@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::answer::{Answered, Picked};
+use super::answer::{Picked, QueryAnswer};
 use super::answer_summary::AnswerSummary;
 use super::camera::Scene;
 use super::commands::Finder;
-use super::files::{FileState, LeftOut, Roles, SessionFile};
+use super::files::{FileState, Roles, SessionFile, UnusedColumn};
 use super::log::{Activity, Endings, Log, Running};
 use super::pane::PaneKind;
 use super::picture::Picture;
-use super::pictures::{Pictured, Pictures};
+use super::pictures::{ImageShape, RowImages};
 use super::views::{Sort, TimelineView};
-use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind};
+use crate::app::features::analysis::state::{Analysed, AnalysisKind, FileComparison};
 use crate::app::features::chooser::state::Chooser;
-use crate::app::features::color::state::channel::Colored;
+use crate::app::features::color::state::channel::ColoringState;
 use crate::app::features::columns::state::ColumnsDialog;
-use crate::app::features::contest::state::Contest;
-use crate::app::features::datasets::state::PartsDialog;
+use crate::app::features::datasets::state::DatasetsDialog;
+use crate::app::features::engine_comparison::state::EngineComparison;
 use crate::app::features::export::state::ExportDialog;
 use crate::app::features::lesson::state::session::LessonSession;
 use crate::app::features::live::state::Live;
@@ -33,7 +33,7 @@ use crate::app::features::saved::state::SavedSession;
 use crate::app::features::selection::state::facts::Facts;
 use crate::app::features::selection::state::{Hovered, NamedSets, Nearby, Selection};
 use crate::app::features::unusable::state::UnusableDialog;
-use crate::app::features::walk::state::Walked;
+use crate::app::features::walk::state::WalkState;
 use crate::app::features::why::state::Why;
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{Fingerprint, PointCloud};
@@ -66,7 +66,7 @@ impl EngineStatus {
 
     /// Why the device is unavailable. The reason does not name the engine, since it is the same for all
     /// engines.
-    pub fn why_not(&self) -> Option<&str> {
+    pub fn unavailable_reason(&self) -> Option<&str> {
         let why = self.device.as_ref()?.as_ref().err()?;
         Some(why.split_once(" engine cannot run here: ").map_or(why, |(_, why)| why))
     }
@@ -76,12 +76,12 @@ impl EngineStatus {
     }
 
     /// Whether the engine is known to run here.
-    pub fn is_there(&self) -> bool {
+    pub fn is_available(&self) -> bool {
         matches!(self.device, Some(Ok(_)))
     }
 
     /// Whether the engine is known not to run here.
-    pub fn is_missing(&self) -> bool {
+    pub fn is_unavailable(&self) -> bool {
         matches!(self.device, Some(Err(_)))
     }
 }
@@ -120,7 +120,7 @@ pub struct Session {
     /// else colours its points.
     pub awaits_colors: bool,
     /// Numeric columns that the file was opened without.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<UnusedColumn>,
     /// The columns for labels and names, and whether rows are images.
     pub roles: Roles,
     /// Names of the rows; loaded once letters are typed into the finder or the field of *Why row*.
@@ -128,7 +128,7 @@ pub struct Session {
     /// The search of row names for the finder's text.
     pub name_search: NameSearch,
     /// The image layout implied by the column names.
-    pub pictures_named: Option<Pictures>,
+    pub inferred_image_shape: Option<ImageShape>,
     /// A note on how the file was read.
     pub note: Option<String>,
     /// The last complete run over [`Self::cloud`].
@@ -142,26 +142,26 @@ pub struct Session {
     /// Runs of this session and opened recordings.
     pub runs: RunList,
     /// The comparison of all engines on one problem.
-    pub contest: Contest,
+    pub engine_comparison: EngineComparison,
     /// The session file, if this session was saved or opened.
     pub file: Option<SessionFile>,
     /// A restored session whose points are in another file, which is read when the user loads it.
     pub awaited: Option<Box<SavedSession>>,
     pub picked: Option<Picked>,
     /// Its answer, once known.
-    pub answered: Option<Answered>,
+    pub answered: Option<QueryAnswer>,
     /// The projection shown instead of the cloud's axes.
     pub projected: Option<Arc<Projected>>,
     /// The analysis of all rows' neighbours, once computed.
     pub analysed: Option<Arc<Analysed>>,
     /// Comparisons with other files: at most one overlap and one file of leaks.
-    pub against: Vec<Arc<Against>>,
+    pub file_comparisons: Vec<Arc<FileComparison>>,
     /// The computed colours of the points.
-    pub colored: Colored,
+    pub colored: ColoringState,
     /// Points seen, while the convergence replay is playing.
     pub playing: Option<f64>,
     /// The path of the query's search through an index, if shown.
-    pub walked: Walked,
+    pub walked: WalkState,
     /// When the next step of the walk is due while playing, in seconds of egui's clock.
     pub walking: Option<f64>,
     /// The expected convergence of the answer.
@@ -182,7 +182,7 @@ pub struct Session {
     /// What dragging in Plane and Space does.
     pub tool: Tool,
     /// The file's other columns for the listed neighbours or, while those are read, for the previous ones.
-    pub beside: Option<OtherColumns>,
+    pub other_columns: Option<OtherColumns>,
     /// The picture of a pane that is drawn instead of the window.
     pub picture: Option<Arc<Picture>>,
     /// Whether to draw only the points: overlays are drawn as vector shapes on top of an image of them.
@@ -214,7 +214,7 @@ pub struct Session {
     /// The built-in file dialog.
     pub chooser: Option<Chooser>,
     /// The dialog that chooses one cloud of a file.
-    pub parts: Option<PartsDialog>,
+    pub datasets: Option<DatasetsDialog>,
     /// What the window waits for before closing.
     pub quitting: Option<Quitting>,
     /// The dialog that offers to open a file without its unusable rows.
@@ -238,13 +238,13 @@ impl Session {
     pub fn has_dialog(&self) -> bool {
         let files = self.export.is_some()
             || self.chooser.is_some()
-            || self.parts.is_some()
+            || self.datasets.is_some()
             || self.columns_dialog.is_some();
-        files || self.finder.is_some() || self.unusable.is_some() || self.quitting == Some(Quitting::Asks)
+        files || self.finder.is_some() || self.unusable.is_some() || self.quitting == Some(Quitting::Asking)
     }
 
     /// The session for a picture of the window, without dialogs.
-    pub fn portrait(&self) -> Self {
+    pub fn for_render(&self) -> Self {
         let live = Live { known: true, ..self.live.clone() };
         Self {
             help: false,
@@ -254,7 +254,7 @@ impl Session {
             export: None,
             finder: None,
             manual: None,
-            parts: None,
+            datasets: None,
             quitting: None,
             tool: Tool::Move,
             activity: Activity::Idle,
@@ -270,35 +270,35 @@ impl Session {
     }
 
     /// The same with only the points: no query, neighbours or notes.
-    pub fn portrait_of_points(&self) -> Self {
-        Self { only_points: true, walked: self.walked.without_marks(), ..self.portrait() }
+    pub fn for_points_render(&self) -> Self {
+        Self { only_points: true, walked: self.walked.without_marks(), ..self.for_render() }
     }
 
     pub fn answer_sentence(&self) -> Option<String> {
         self.answered.as_ref().map(|answered| {
-            AnswerSummary::of(answered, self.picked, self.listed_beside(), &self.roles).sentence()
+            AnswerSummary::new(answered, self.picked, self.listed_columns(), &self.roles).sentence()
         })
     }
 
     /// The image layout of a cloud's rows. The cloud must be the shown one or have its axes.
-    pub fn pictures(&self, cloud: &PointCloud) -> Option<Pictures> {
+    pub fn pictures(&self, cloud: &PointCloud) -> Option<ImageShape> {
         let pictures = match self.roles.pictures {
-            Pictured::Named => self.pictures_named,
-            Pictured::Nothing => None,
-            Pictured::As(pictures) => Some(pictures),
+            RowImages::Inferred => self.inferred_image_shape,
+            RowImages::Nothing => None,
+            RowImages::Images(pictures) => Some(pictures),
         };
         pictures.filter(|pictures| pictures.fits(cloud.dims()))
     }
 
     /// An image layout to suggest, if the user has not decided: square, at least 8 × 8, one channel,
     /// non-negative values.
-    pub fn offered_pictures(&self) -> Option<Pictures> {
+    pub fn suggested_image_shape(&self) -> Option<ImageShape> {
         let cloud = self
             .cloud
             .as_ref()
-            .filter(|_| self.roles.pictures == Pictured::Named && self.pictures_named.is_none())?;
+            .filter(|_| self.roles.pictures == RowImages::Inferred && self.inferred_image_shape.is_none())?;
         let has_pixels = cloud.axes().iter().all(|axis| axis.min >= 0.0);
-        Pictures::possible(cloud.dims())
+        ImageShape::possible(cloud.dims())
             .into_iter()
             .find(|pictures| has_pixels && pictures.channels == 1 && pictures.width >= 8)
     }
@@ -324,26 +324,26 @@ impl Session {
     }
 
     /// The comparison of this kind with another file, if it belongs to the shown cloud.
-    pub fn against(&self, kind: AnalysisKind) -> Option<&Arc<Against>> {
-        self.against_all().find(|against| against.kind() == kind)
+    pub fn file_comparison(&self, kind: AnalysisKind) -> Option<&Arc<FileComparison>> {
+        self.file_comparisons().find(|comparison| comparison.kind() == kind)
     }
 
     /// All comparisons that belong to the shown cloud.
-    pub fn against_all(&self) -> impl Iterator<Item = &Arc<Against>> {
-        self.against.iter().filter(|against| self.has_cloud(&against.cloud))
+    pub fn file_comparisons(&self) -> impl Iterator<Item = &Arc<FileComparison>> {
+        self.file_comparisons.iter().filter(|comparison| self.has_cloud(&comparison.cloud))
     }
 
     /// Adds a comparison, replacing the one of the same kind.
-    pub fn take_against(&mut self, against: Against) {
-        self.against.retain(|known| known.kind() != against.kind());
-        self.against.push(Arc::new(against));
-        self.against.sort_by_key(|against| against.leaks.is_some());
+    pub fn add_file_comparison(&mut self, comparison: FileComparison) {
+        self.file_comparisons.retain(|known| known.kind() != comparison.kind());
+        self.file_comparisons.push(Arc::new(comparison));
+        self.file_comparisons.sort_by_key(|comparison| comparison.leaks.is_some());
     }
 
     /// The file's other columns for the picked query's neighbours, once read.
-    pub fn listed_beside(&self) -> Option<&OtherColumns> {
-        let (beside, answered) = (self.beside.as_ref()?, self.answered.as_ref()?);
-        beside.is_of(&answered.record.cloud, &answered.rows_to_tell()).then_some(beside)
+    pub fn listed_columns(&self) -> Option<&OtherColumns> {
+        let (columns, answered) = (self.other_columns.as_ref()?, self.answered.as_ref()?);
+        columns.is_of(&answered.record.cloud, &answered.rows_to_look_up()).then_some(columns)
     }
 
     /// What Plane and Space draw; `None` without a cloud.
@@ -351,14 +351,14 @@ impl Session {
         let queries = self.record.as_ref().and_then(|record| record.query_cloud.clone());
         let answered = self.answered.as_ref().map(|answered| answered.query_cloud());
         let others = self.picked_point().map(|(cloud, _)| cloud).into_iter().chain(answered);
-        Some(Scene::of(self.cloud.clone()?, queries, self.projected.as_deref(), others))
+        Some(Scene::new(self.cloud.clone()?, queries, self.projected.as_deref(), others))
     }
 
     /// Whether an available GPU can record a lesson with this many lanes: its warps have 32.
     pub fn can_record_on_gpu(&self, width: u32) -> bool {
         width == 32
             && self.engines.iter().any(|status| {
-                status.is_there()
+                status.is_available()
                     && status.is_gpu()
                     && status.descriptor().is_some_and(|engine| engine.traces)
             })
@@ -378,7 +378,7 @@ impl Session {
 
     /// Stores an engine's status, replacing the previous one. An engine's devices stay in the order in which
     /// they are reported.
-    pub fn note_engine(&mut self, status: EngineStatus) {
+    pub fn set_engine_status(&mut self, status: EngineStatus) {
         let key = |status: &EngineStatus| (status.id, status.device_id);
         match self.engines.iter().position(|known| key(known) == key(&status)) {
             Some(at) => self.engines[at] = status,
@@ -481,16 +481,16 @@ mod tests {
             status("a", DeviceId::Gpu(1), gpu(1)),
             status("b", DeviceId::Cpu, Some(Err(String::new()))),
         ] {
-            session.note_engine(found);
+            session.set_engine_status(found);
         }
         assert_eq!(
             session.engines.iter().map(EngineStatus::device_text).collect::<Vec<_>>(),
             ["0: GPU 0", "1: GPU 1", "cpu"]
         );
         let first = session.engine(EngineId::new("a"), None).expect("it is there");
-        assert!(first.device_id == DeviceId::Gpu(0) && first.is_there() && first.is_gpu());
+        assert!(first.device_id == DeviceId::Gpu(0) && first.is_available() && first.is_gpu());
         assert!(session.engine(EngineId::new("a"), Some(DeviceId::Cpu)).is_none());
-        assert!(session.engine(EngineId::new("b"), None).expect("it is there").is_missing());
+        assert!(session.engine(EngineId::new("b"), None).expect("it is there").is_unavailable());
     }
 
     #[test]
@@ -511,7 +511,7 @@ mod tests {
         let place = cloud_of_one(&cloud);
         let mut asked = RunRecord::clone(session.record.as_ref().expect("a run"));
         (asked.query_cloud, asked.query_rows) = (Some(Arc::clone(&place)), vec![0]);
-        session.answered = Some(Answered { record: Arc::new(asked), query: 0 });
+        session.answered = Some(QueryAnswer { record: Arc::new(asked), query: 0 });
         let projected = session.projected.clone().expect("a projection");
         let drawn = session.scene().expect("a cloud").drawn(&place).point(0).to_vec();
         assert_eq!(drawn, projected.directions.project_point(place.point(0)));

@@ -104,10 +104,10 @@ impl Default for State {
 }
 
 /// Minimum width for a panel and panes, in screen points.
-const TWO_THINGS: f32 = 560.0;
+const MIN_WIDTH_TWO: f32 = 560.0;
 
 /// Minimum width for both panels and panes, in screen points.
-const THREE_THINGS: f32 = 860.0;
+const MIN_WIDTH_THREE: f32 = 860.0;
 
 /// What a window has room for: left panel, right panel, panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,10 +122,10 @@ pub enum Room {
 
 impl Room {
     /// The room in a window of this width, in screen points.
-    pub fn of(width: f32) -> Self {
+    pub fn for_width(width: f32) -> Self {
         match width {
-            width if width < TWO_THINGS => Self::One,
-            width if width < THREE_THINGS => Self::Two,
+            width if width < MIN_WIDTH_TWO => Self::One,
+            width if width < MIN_WIDTH_THREE => Self::Two,
             _ => Self::Three,
         }
     }
@@ -143,31 +143,31 @@ pub struct BeforePresenter {
 
 impl State {
     /// Maximum number of recent files.
-    pub const RECENT: usize = 10;
+    pub const MAX_RECENT: usize = 10;
 
     /// Maximum number of files whose column choices are remembered.
-    pub const FILE_ROLES: usize = 50;
+    pub const MAX_FILE_ROLES: usize = 50;
 
     /// Clamps all values to what can be shown. A saved state may have been edited by hand or corrupted, and a
     /// window that crashes at every launch could not even reset it.
     #[must_use]
-    pub fn settled(mut self) -> Self {
-        let settled =
+    pub fn clamped(mut self) -> Self {
+        let clamped =
             |scale: f32| if scale.is_nan() { 1.0 } else { scale.clamp(*SCALES.start(), *SCALES.end()) };
-        self.scale = settled(self.scale);
+        self.scale = clamped(self.scale);
         if let Some(before) = &mut self.before_presenter {
-            before.scale = settled(before.scale);
+            before.scale = clamped(before.scale);
             before.point_sizes = before.point_sizes.map(views::diameter);
         }
-        self.plane.window = self.plane.window.filter(PlaneWindow::makes_sense);
+        self.plane.window = self.plane.window.filter(PlaneWindow::is_valid);
         (self.plane.point_size, self.space.point_size) =
             (views::diameter(self.plane.point_size), views::diameter(self.space.point_size));
-        camera::settle(&mut self.space);
+        camera::clamp_view(&mut self.space);
         if !self.lesson.speed.is_finite() || self.lesson.speed <= 0.0 {
             self.lesson.speed = LessonView::default().speed;
         }
         // Keeps what is usable of a tree with missing or cyclic parts.
-        self.tree = Layout::of(&self.tree).map_or_else(default_layout, |layout| layout.tree());
+        self.tree = Layout::from_tree(&self.tree).map_or_else(default_layout, |layout| layout.tree());
         self
     }
 
@@ -214,7 +214,7 @@ impl State {
     pub fn remember(&mut self, path: &Path) {
         self.recent.retain(|known| known != path);
         self.recent.insert(0, path.to_owned());
-        self.recent.truncate(Self::RECENT);
+        self.recent.truncate(Self::MAX_RECENT);
     }
 
     /// The remembered column choices for a source's file.
@@ -224,13 +224,13 @@ impl State {
     }
 
     /// Remembers the column choices for a source's file, replacing earlier ones; `None` forgets them.
-    pub fn keep_roles(&mut self, source: &Source, chosen: Option<FileRoles>) {
+    pub fn remember_roles(&mut self, source: &Source, chosen: Option<FileRoles>) {
         let Some(path) = FileRoles::path_of(source) else { return };
         self.file_roles.retain(|kept| kept.path != path);
-        if let Some(chosen) = chosen.filter(|chosen| chosen.columns.len() + path.len() <= FileRoles::LONGEST)
-        {
+        let fits = |chosen: &FileRoles| chosen.columns.len() + path.len() <= FileRoles::MAX_LENGTH;
+        if let Some(chosen) = chosen.filter(fits) {
             self.file_roles.insert(0, FileRoles { path: path.to_owned(), ..chosen });
-            self.file_roles.truncate(Self::FILE_ROLES);
+            self.file_roles.truncate(Self::MAX_FILE_ROLES);
         }
     }
 
@@ -298,25 +298,25 @@ mod tests {
                 *wrong.pointer_mut(place).expect("it was found there") = number.into();
                 // If the field cannot hold the number, loading fails and the window starts with defaults.
                 let Ok(state) = serde_json::from_value::<State>(wrong) else { continue };
-                let state = state.settled();
+                let state = state.clamped();
                 assert!(SCALES.contains(&state.scale) && state.lesson.speed > 0.0, "{place} = {number}");
                 assert!(
-                    state.plane.window.is_none_or(|window| window.makes_sense())
-                        && state.space.distance > 0.0,
+                    state.plane.window.is_none_or(|window| window.is_valid()) && state.space.distance > 0.0,
                     "{place} = {number}"
                 );
                 assert!(
-                    (0.5..=32.0).contains(&state.plane.point_size) && Layout::of(&state.tree).is_some(),
+                    (0.5..=32.0).contains(&state.plane.point_size)
+                        && Layout::from_tree(&state.tree).is_some(),
                     "{place} = {number}"
                 );
             }
         }
         for scale in [f32::NAN, f32::INFINITY, 0.0] {
-            assert!(SCALES.contains(&State { scale, ..State::default() }.settled().scale), "{scale}");
+            assert!(SCALES.contains(&State { scale, ..State::default() }.clamped().scale), "{scale}");
         }
         let usual = State::default();
         assert_eq!(
-            serde_json::to_value(usual.clone().settled().draft).ok(),
+            serde_json::to_value(usual.clone().clamped().draft).ok(),
             serde_json::to_value(usual.draft).ok(),
             "valid values are kept"
         );
@@ -327,17 +327,17 @@ mod tests {
         let source =
             |at: usize| Source::File { path: format!("/there/{at}.csv").into(), columns: Default::default() };
         let mut state = State::default();
-        for at in 0..State::FILE_ROLES + 5 {
-            state
-                .keep_roles(&source(at), Some(FileRoles { columns: at.to_string(), ..FileRoles::default() }));
+        for at in 0..State::MAX_FILE_ROLES + 5 {
+            let roles = FileRoles { columns: at.to_string(), ..FileRoles::default() };
+            state.remember_roles(&source(at), Some(roles));
         }
-        assert_eq!(state.file_roles.len(), State::FILE_ROLES);
+        assert_eq!(state.file_roles.len(), State::MAX_FILE_ROLES);
         assert!(state.roles_of(&source(4)).is_none());
         assert_eq!(state.roles_of(&source(7)).map(|kept| kept.columns.as_str()), Some("7"));
-        state.keep_roles(&source(7), None);
-        state.keep_roles(
+        state.remember_roles(&source(7), None);
+        state.remember_roles(
             &source(8),
-            Some(FileRoles { columns: "0,".repeat(FileRoles::LONGEST), ..FileRoles::default() }),
+            Some(FileRoles { columns: "0,".repeat(FileRoles::MAX_LENGTH), ..FileRoles::default() }),
         );
         assert!(
             state.roles_of(&source(7)).is_none() && state.roles_of(&source(8)).is_none(),

@@ -50,9 +50,9 @@ fn places(session: &Session) -> Option<String> {
     let summary = session
         .answered
         .as_ref()
-        .map(|answered| AnswerSummary::of(answered, session.picked, session.listed_beside(), &session.roles));
+        .map(|it| AnswerSummary::new(it, session.picked, session.listed_columns(), &session.roles));
     let what = summary.filter(|summary| summary.found > 0).map_or_else(points, |summary| {
-        let whose = if summary.whose == AnswerSummary::PLACE { "a place" } else { &summary.whose };
+        let whose = if summary.query_name == AnswerSummary::PLACE { "a place" } else { &summary.query_name };
         if summary.found == 1 {
             format!("Nearest to {whose}")
         } else {
@@ -76,7 +76,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::model::answer::{Answered, Picked};
+    use crate::app::model::answer::{Picked, QueryAnswer};
     use crate::app::testing::record;
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
             title_of(PaneKind::Merges, &state, &session),
             format!("Merges per query — {engine}, k = {k}, {spec}")
         );
-        let answered = Answered { record: Arc::clone(&record), query: 1 };
+        let answered = QueryAnswer { record: Arc::clone(&record), query: 1 };
         (session.picked, session.answered) = (Some(Picked::Row(answered.row())), Some(answered));
         let title = title_of(PaneKind::Space, &state, &session);
         assert!(title.contains(" nearest to row ") && title.ends_with(&format!(" — {spec}")), "{title}");

@@ -39,7 +39,7 @@ pub struct PlaneWindow {
 
 impl PlaneWindow {
     /// Whether all values are finite and the scale is positive.
-    pub fn makes_sense(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         self.center.iter().all(|center| center.is_finite())
             && self.units_per_point.is_finite()
             && self.units_per_point > 0.0
@@ -53,7 +53,7 @@ pub fn diameter(size: f32) -> f32 {
 
 impl PlaneView {
     /// Takes axes and window from `other`, keeping the switches.
-    pub fn looking(self, other: &Self) -> Self {
+    pub fn with_position_of(self, other: &Self) -> Self {
         Self { axes: other.axes, window: other.window, whole: other.whole, ..self }
     }
 }
@@ -96,7 +96,7 @@ pub struct SpaceView {
 
 impl SpaceView {
     /// Takes axes and orbit from `other`, keeping the switches.
-    pub fn looking(self, other: &Self) -> Self {
+    pub fn with_position_of(self, other: &Self) -> Self {
         Self {
             point_size: self.point_size,
             lines: self.lines,
@@ -177,7 +177,7 @@ impl TimingsFigure {
 pub const NAMES: f32 = 112.0;
 
 /// The shortest window, in microseconds: device clocks have a resolution of some nanoseconds.
-const SHORTEST: f64 = 0.02;
+const MIN_WINDOW_US: f64 = 0.02;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -190,12 +190,13 @@ pub struct TimelineView {
 
 impl TimelineView {
     /// The view, reset to the whole run if a pointer could not have produced it.
-    pub fn settled(&self) -> Self {
+    pub fn clamped(&self) -> Self {
         /// One year in microseconds, as a bound for saved windows.
-        const LONGEST: f64 = 3.2e13;
+        const MAX_WINDOW_US: f64 = 3.2e13;
         let window = self
             .window
-            .filter(|[from, to]| from.abs() <= LONGEST && to.abs() <= LONGEST && to - from >= SHORTEST * 0.5);
+            .filter(|window| window.iter().all(|at| at.abs() <= MAX_WINDOW_US))
+            .filter(|[from, to]| to - from >= MIN_WINDOW_US * 0.5);
         Self { window, open: self.open.clone() }
     }
 
@@ -207,7 +208,7 @@ impl TimelineView {
     /// Zooms in by a factor (out, below 1) about a fixed time.
     pub fn zoom(&mut self, timeline: &Timeline, about: f64, factor: f64) {
         let [from, to] = self.shown(timeline);
-        let factor = factor.min((to - from) / SHORTEST);
+        let factor = factor.min((to - from) / MIN_WINDOW_US);
         self.set(timeline, [about - (about - from) / factor, about + (to - about) / factor]);
     }
 
@@ -223,7 +224,7 @@ impl TimelineView {
 
     /// Zooms to a span, with a margin.
     pub fn focus(&mut self, timeline: &Timeline, span: [f64; 2]) {
-        let margin = ((span[1] - span[0]) * 0.1).max(SHORTEST / 2.0);
+        let margin = ((span[1] - span[0]) * 0.1).max(MIN_WINDOW_US / 2.0);
         self.set(timeline, [span[0] - margin, span[1] + margin]);
     }
 
@@ -375,7 +376,7 @@ mod tests {
     use crate::app::testing::record;
 
     fn timeline() -> Timeline {
-        Timeline { end_us: 1000.0, ..Timeline::of(&record()) }
+        Timeline { end_us: 1000.0, ..Timeline::new(&record()) }
     }
 
     #[test]
@@ -389,7 +390,7 @@ mod tests {
         assert!((view.shown(&timeline)[1] - view.shown(&timeline)[0] - 255.0).abs() < 1e-9);
         view.zoom(&timeline, about, 1e12);
         let [from, to] = view.shown(&timeline);
-        assert!((to - from - SHORTEST).abs() < 1e-9, "{}", to - from);
+        assert!((to - from - MIN_WINDOW_US).abs() < 1e-9, "{}", to - from);
         view.zoom(&timeline, about, 1e-12);
         assert_eq!(view, TimelineView::default(), "the whole run needs no window");
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::Grid;
 
-use super::empty::{More, Pane, PaneContext, without_cloud};
+use super::empty::{ExportEntry, Pane, PaneContext, without_cloud};
 use crate::app::features::analysis::label_column;
 use crate::app::features::analysis::state::{Analysed, AnalysisAction, AnalysisKind, AnalysisView};
 use crate::app::features::color::column_keys;
@@ -13,7 +13,7 @@ use crate::app::features::export::PaneData;
 use crate::app::features::export::state::ExportKind;
 use crate::app::features::selection::state::SelectAction;
 use crate::app::look::{heading_ui, percent as percent_done};
-use crate::app::model::how::How;
+use crate::app::model::select_mode::SelectMode;
 use crate::app::prelude::*;
 use crate::export::graph::GraphForm;
 use crate::run::graph::labels::{Classified, Confusion};
@@ -21,24 +21,24 @@ use crate::run::graph::summary::percent;
 use crate::text;
 
 /// Maximum number of labels in a full confusion matrix; with more, the most frequent confusions are listed.
-const MOST_LABELS: usize = 16;
+const MAX_LABELS: usize = 16;
 
-const MOST_CONFUSIONS: usize = 12;
+const MAX_CONFUSIONS: usize = 12;
 
 /// Width of a name with its button.
-const NAME: f32 = 220.0;
+const NAME_WIDTH: f32 = 220.0;
 
 pub const PANE: Pane = Pane {
     kind: PaneKind::Analysis,
     draw: analysis_ui,
     data: |session| {
-        let against: Vec<_> = session.against_all().cloned().collect();
+        let comparisons: Vec<_> = session.file_comparisons().cloned().collect();
         match session.analysed() {
-            Some(analysed) => Some(PaneData::Analysis(Arc::clone(analysed), against)),
-            None => (!against.is_empty()).then_some(PaneData::Against(against)),
+            Some(analysed) => Some(PaneData::Analysis(Arc::clone(analysed), comparisons)),
+            None => (!comparisons.is_empty()).then_some(PaneData::FileComparisons(comparisons)),
         }
     },
-    more: &[More {
+    exports: &[ExportEntry {
         kind: ExportKind::Graph(GraphForm::Edges),
         text: "Graph of neighbours…",
         about: "The nearest rows of every row: a table of edges, a sparse matrix for SciPy, or arrays for \
@@ -51,8 +51,8 @@ fn analysis_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if session.cloud.is_none() {
         return without_cloud(session).ui(ui, context.palette);
     }
-    asked_ui(ui, context);
-    against_ui(ui, context);
+    settings_ui(ui, context);
+    comparisons_ui(ui, context);
     let Some(analysed) = session.analysed() else {
         if let Activity::Preparing { what, fraction } = &session.activity {
             return empty_ui(
@@ -67,7 +67,7 @@ fn analysis_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return empty_ui(ui, "What do the neighbours of all rows say?", next, context.palette);
     };
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        said_ui(ui, analysed, context);
+        analyses_ui(ui, analysed, context);
         if let Some(classified) = analysed.classified.as_ref().filter(|classified| classified.points > 0) {
             confusion_ui(ui, analysed, classified, context);
         }
@@ -75,7 +75,7 @@ fn analysis_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 /// Settings, and the button that starts the analysis.
-fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn settings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (session, palette) = (context.session, context.palette);
     let mut view = context.state.analysis.clone();
     ui.horizontal_wrapped(|ui| {
@@ -111,7 +111,7 @@ fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 /// Comparisons with other files: shared neighbours, and leaks.
-fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn comparisons_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (session, palette) = (context.session, context.palette);
     let mut view = context.state.analysis.clone();
     ui.horizontal_wrapped(|ui| {
@@ -136,18 +136,18 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if view != context.state.analysis {
         context.actions.send(AnalysisAction::Set(view));
     }
-    for against in
-        [AnalysisKind::Overlap, AnalysisKind::Leaks].into_iter().filter_map(|kind| session.against(kind))
+    for comparison in
+        [AnalysisKind::Overlap, AnalysisKind::Leaks].iter().filter_map(|&kind| session.file_comparison(kind))
     {
-        line_ui(ui, against.kind(), Ok(&against.said), context);
-        if against.kind() == AnalysisKind::Overlap {
+        line_ui(ui, comparison.kind(), Ok(&comparison.sentence), context);
+        if comparison.kind() == AnalysisKind::Overlap {
             continue;
         }
-        let leaking = against.leaking_rows();
+        let leaking = comparison.leaking_rows();
         ui.horizontal(|ui| {
-            ui.add_space(NAME + ui.spacing().item_spacing.x);
+            ui.add_space(NAME_WIDTH + ui.spacing().item_spacing.x);
             if ui
-                .button(format!("Export the rows of {}…", against.other))
+                .button(format!("Export the rows of {}…", comparison.other))
                 .on_hover_text("With the nearest row here of each.")
                 .clicked()
             {
@@ -160,8 +160,8 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             if ui.button(name).clicked() {
                 context.actions.send(SelectAction::rows(
                     leaking,
-                    How::Replace,
-                    format!("leaks: also in {}", against.other),
+                    SelectMode::Replace,
+                    format!("leaks: also in {}", comparison.other),
                 ));
             }
         });
@@ -190,25 +190,30 @@ fn labels_ui(ui: &mut Ui, view: &mut AnalysisView, session: &Session) {
 }
 
 /// A line for each analysis, with a button that colours the points by it.
-fn said_ui(ui: &mut Ui, analysed: &Analysed, context: &mut PaneContext<'_>) {
-    for (kind, said) in &analysed.said {
-        line_ui(ui, *kind, said.as_ref(), context);
+fn analyses_ui(ui: &mut Ui, analysed: &Analysed, context: &mut PaneContext<'_>) {
+    for (kind, sentence) in &analysed.sentences {
+        line_ui(ui, *kind, sentence.as_ref(), context);
     }
 }
 
-fn line_ui(ui: &mut Ui, kind: AnalysisKind, said: Result<&String, &String>, context: &mut PaneContext<'_>) {
+fn line_ui(
+    ui: &mut Ui,
+    kind: AnalysisKind,
+    sentence: Result<&String, &String>,
+    context: &mut PaneContext<'_>,
+) {
     ui.horizontal_top(|ui| {
         let height = ui.spacing().interact_size.y;
-        ui.allocate_ui_with_layout(vec2(NAME, height), Layout::right_to_left(Align::Center), |ui| {
-            colour_ui(ui, kind, said.is_ok(), context);
+        ui.allocate_ui_with_layout(vec2(NAME_WIDTH, height), Layout::right_to_left(Align::Center), |ui| {
+            colour_ui(ui, kind, sentence.is_ok(), context);
             let name = Label::new(RichText::new(text::sentence_case(kind.title())).strong()).truncate();
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.add(name).on_hover_text(kind.about())
             });
         });
-        let color = if said.is_ok() { context.palette.text } else { context.palette.error };
-        let (Ok(said) | Err(said)) = said;
-        ui.add(Label::new(RichText::new(text::sentence_case(said)).color(color)).wrap());
+        let color = if sentence.is_ok() { context.palette.text } else { context.palette.error };
+        let (Ok(sentence) | Err(sentence)) = sentence;
+        ui.add(Label::new(RichText::new(text::sentence_case(sentence)).color(color)).wrap());
     });
 }
 
@@ -240,13 +245,13 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
         if wrong > 0 && ui.button("Select them").clicked() {
             context.actions.send(SelectAction::rows(
                 analysed.disagreeing(None),
-                How::Replace,
+                SelectMode::Replace,
                 format!("{column} disagrees"),
             ));
         }
     });
     let mut pressed: Option<&Confusion> = None;
-    if of.labels.len() <= MOST_LABELS {
+    if of.labels.len() <= MAX_LABELS {
         Grid::new("confusion").num_columns(of.labels.len() + 1).spacing([8.0, 2.0]).striped(true).show(
             ui,
             |ui| {
@@ -281,7 +286,7 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
         let mut wrong: Vec<&Confusion> =
             of.confusion.iter().filter(|cell| cell.label != cell.predicted).collect();
         wrong.sort_by_key(|cell| std::cmp::Reverse(cell.points));
-        for cell in wrong.into_iter().take(MOST_CONFUSIONS) {
+        for cell in wrong.into_iter().take(MAX_CONFUSIONS) {
             let said = format!("{}: {}", sentence(of, cell), text::thousands(cell.points));
             if cell_ui(ui, of, cell, RichText::new(said)).clicked() {
                 pressed = Some(cell);
@@ -292,7 +297,7 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
         let rows = analysed.disagreeing(Some((cell.label, cell.predicted)));
         context.actions.send(SelectAction::rows(
             rows,
-            How::Replace,
+            SelectMode::Replace,
             format!("{column} {}", sentence(of, cell)),
         ));
     }

@@ -16,7 +16,7 @@ const LEGEND: f32 = 50.0;
 const MOMENT: f32 = 28.0;
 
 /// Maximum share of the pane's height for controls and legend.
-const MOST: f32 = 0.35;
+const MAX_SHARE: f32 = 0.35;
 
 /// Draws controls and legend. `add` puts controls into a line that wraps: all of them, or only the essential
 /// ones.
@@ -98,7 +98,7 @@ pub fn more_ui(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
 /// Whether controls and a legend of this height leave enough room.
 fn has_room(size: Vec2, legend: f32) -> bool {
     let lines = (LENGTH / size.x.max(1.0)).ceil();
-    lines * LINE + legend <= size.y * MOST
+    lines * LINE + legend <= size.y * MAX_SHARE
 }
 
 #[cfg(test)]

@@ -4,17 +4,17 @@
 use egui_plot::{FilledArea, LineStyle};
 
 use super::empty::{Pane, PaneContext, without_run};
-use super::merges::OTHER_QUESTION;
-use super::plots::{decades, inline_line_ui, inline_swatch_ui, line, near, plot, power};
+use super::merges::DIFFERENT_PROBLEM;
+use super::plots::{decades, hover_label, inline_line_ui, inline_swatch_ui, line, plot, power};
 use crate::app::features::export::PaneData;
 use crate::app::look::{any_of, if_shuffled};
 use crate::app::prelude::*;
 use crate::engines::registry;
-use crate::run::analysis::{Band, spread};
+use crate::run::analysis::{Band, evenly_spaced};
 use crate::text;
 
 /// Maximum number of selected queries drawn as lines.
-const LINES: usize = 40;
+const MAX_LINES: usize = 40;
 
 pub const PANE: Pane = Pane {
     kind: PaneKind::Convergence,
@@ -22,7 +22,7 @@ pub const PANE: Pane = Pane {
     data: |session| {
         session.counted_record().filter(|record| record.convergence.queries() > 0).map(PaneData::Convergence)
     },
-    more: &[],
+    exports: &[],
 };
 
 fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -51,7 +51,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             legend_ui(ui, context, compared.is_some(), record.convergence.queries());
         }
         if in_window && compared.is_none() && session.record.is_some() {
-            ui.label(palette.small(OTHER_QUESTION));
+            ui.label(palette.small(DIFFERENT_PROBLEM));
         }
     });
     if view != context.state.convergence {
@@ -76,7 +76,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let walked = match (replayed, &session.answered) {
         (Some((seen, distances)), _) => steps(seen, distances),
         (None, Some(answered)) if answered.query < answered.record.convergence.queries() => {
-            let (seen, distances) = answered.record.convergence.of(answered.query);
+            let (seen, distances) = answered.record.convergence.for_query(answered.query);
             steps(seen, distances)
         }
         (None, _) => Vec::new(),
@@ -91,17 +91,17 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 
     let queries = if compared.is_some() { &session.selection.queries()[..] } else { &[] };
-    let lines: Vec<Vec<[f64; 2]>> = spread(queries.len(), LINES)
+    let lines: Vec<Vec<[f64; 2]>> = evenly_spaced(queries.len(), MAX_LINES)
         .map(|place| queries[place] as usize)
         .filter(|&query| query < record.convergence.queries())
         .map(|query| {
-            let (seen, distances) = record.convergence.of(query);
+            let (seen, distances) = record.convergence.for_query(query);
             steps(seen, distances).into_iter().filter(|p| fits(p[1])).map(|[x, y]| at(x, y)).collect()
         })
         .collect();
-    if queries.len() > LINES {
+    if queries.len() > MAX_LINES {
         let all = text::thousands(queries.len() as u64);
-        ui.label(palette.small(format!("lines of {LINES} of the {all} selected queries, evenly chosen")));
+        ui.label(palette.small(format!("lines of {MAX_LINES} of the {all} selected queries, evenly chosen")));
     }
     let figure = plot(if log_y { "convergence, log" } else { "convergence" }, palette)
         .height((ui.available_height() - 4.0).max(60.0))
@@ -114,7 +114,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .y_axis_formatter(
             move |mark, range| if log_y { power(mark, range) } else { text::digits(mark.value, 3) },
         )
-        .label_formatter(near(move |name, at| {
+        .label_formatter(hover_label(move |name, at| {
             let distance = if log_y { 10f64.powf(at.y) } else { at.y };
             Some(format!(
                 "{name}\n{} points seen\n{}",
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn max_distance_is_constant_between_merges() {
         let record = record();
-        let (seen, distances) = record.convergence.of(0);
+        let (seen, distances) = record.convergence.for_query(0);
         let steps = steps(seen, distances);
         assert_eq!(steps.iter().map(|step| step[0]).collect::<Vec<_>>(), [10.0, 30.0, 30.0, 50.0, 50.0]);
         assert_eq!(steps[0][1], steps[1][1]);

@@ -101,18 +101,18 @@ pub fn without_answer(session: &Session) -> Empty {
 
 // The interface of panes; each pane defines one value.
 
-/// A pane. With [`PaneKind::words`], this is all that the rest of the window knows about it.
+/// A pane. With [`PaneKind::info`], this is all that the rest of the window knows about it.
 pub struct Pane {
     pub kind: PaneKind,
     pub draw: fn(&mut Ui, &mut PaneContext<'_>),
     /// The data to export; `None` without data.
     pub data: fn(&Session) -> Option<PaneData>,
     /// Further export entries, besides data and picture.
-    pub more: &'static [More],
+    pub exports: &'static [ExportEntry],
 }
 
 /// An entry of a pane's export menu.
-pub struct More {
+pub struct ExportEntry {
     pub kind: ExportKind,
     pub text: &'static str,
     /// A tooltip, if the text is not self-explanatory.

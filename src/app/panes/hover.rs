@@ -7,9 +7,9 @@ use egui::mutex::Mutex;
 use egui::{ColorImage, Grid, Image, TextureHandle, TextureOptions, Tooltip};
 
 use super::empty::PaneContext;
-use crate::app::features::color::state::channel::{Colored, Whose};
-use crate::app::features::picking::state::Others;
-use crate::app::model::{Pictures, Told};
+use crate::app::features::color::state::channel::{ColoringState, PointSet};
+use crate::app::features::picking::state::OtherCells;
+use crate::app::model::{ImageShape, RoleChoice};
 use crate::app::prelude::*;
 use crate::cloud::formats::Cell;
 use crate::cloud::{PointCloud, Source};
@@ -17,13 +17,13 @@ use crate::knn::Measure;
 use crate::text;
 
 /// Number of coordinates, and of other columns, listed.
-const LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 
 /// Side length of an image.
-const PICTURE: f32 = 84.0;
+const IMAGE_SIDE: f32 = 84.0;
 
 /// Distance of the tooltip from the point, in screen points.
-const CLEAR: f32 = 24.0;
+const CLEARANCE: f32 = 24.0;
 
 /// Draws the tooltip of the point hovered in this pane; `screen` gives a row's position.
 pub fn hover_ui(
@@ -38,7 +38,7 @@ pub fn hover_ui(
     let Some(hovered) = session.hovered.filter(|hovered| hovered.pane == pane) else { return };
     let Some((cloud, row)) = session.point(hovered.what) else { return };
     let Some(place) = screen(cloud, row).filter(|place| rect.contains(*place)) else { return };
-    let anchor = Rect::from_center_size(place, vec2(CLEAR, CLEAR));
+    let anchor = Rect::from_center_size(place, vec2(CLEARANCE, CLEARANCE));
     Tooltip::always_open(ui.ctx().clone(), response.layer_id, response.id.with("hovered"), anchor).show(
         |ui| {
             let known =
@@ -48,7 +48,7 @@ pub fn hover_ui(
                 .map_or_else(String::new, |name| format!("{name}, "));
             ui.label(RichText::new(format!("{called}{}", title(session, hovered.what, cloud, row))).strong());
             if let Some(pictures) = session.pictures(cloud) {
-                picture_ui(ui, cloud, row, pictures, PICTURE);
+                picture_ui(ui, cloud, row, pictures, IMAGE_SIDE);
             }
             Grid::new("facts").num_columns(2).spacing([10.0, 2.0]).show(ui, |ui| {
                 for (name, value) in facts(session, hovered.what, cloud, row) {
@@ -67,27 +67,29 @@ pub fn hover_ui(
                 match lookup.known(cloud, &[row as u32]).map(|found| &**found) {
                     Some(Ok(others)) => {
                         // Columns already shown as name or colour value are skipped.
-                        let is =
-                            |told: &Told, name: &str| told.column().is_some_and(|column| column.name == name);
-                        let told = |name: &str| {
-                            is(&session.roles.name, name)
+                        let is_role = |choice: &RoleChoice, name: &str| {
+                            choice.column().is_some_and(|column| column.name == name)
+                        };
+                        let shown = |name: &str| {
+                            is_role(&session.roles.name, name)
                                 || coloring.as_ref().is_some_and(|(title, _)| title == name)
                         };
                         let mut cells: Vec<_> = others
                             .columns
                             .iter()
                             .zip(others.rows.iter().flatten())
-                            .filter(|(name, _)| !told(name))
+                            .filter(|(name, _)| !shown(name))
                             .collect();
-                        cells.sort_by_key(|(name, _)| !is(&session.roles.label, name));
-                        for (name, cell) in cells.into_iter().take(LISTED) {
+                        cells.sort_by_key(|(name, _)| !is_role(&session.roles.label, name));
+                        for (name, cell) in cells.into_iter().take(MAX_LISTED) {
                             ui.label(context.palette.weak(name));
                             ui.label(cell_text(cell));
                             ui.end_row();
                         }
-                        let left = others.total - others.columns.iter().filter(|name| told(name)).count();
-                        if left > LISTED {
-                            ui.label(context.palette.small(format!("and {} more columns", left - LISTED)));
+                        let left = others.total - others.columns.iter().filter(|name| shown(name)).count();
+                        if left > MAX_LISTED {
+                            let more = format!("and {} more columns", left - MAX_LISTED);
+                            ui.label(context.palette.small(more));
                             ui.end_row();
                         }
                     }
@@ -107,7 +109,7 @@ pub fn hover_ui(
 }
 
 /// A row's name, from the column that the user chose.
-fn named(session: &Session, others: &Others) -> Option<String> {
+fn named(session: &Session, others: &OtherCells) -> Option<String> {
     let column = session.roles.name.column()?;
     let at = others.columns.iter().position(|name| *name == column.name)?;
     Some(cell_text(others.rows.first()?.get(at)?))
@@ -126,10 +128,10 @@ fn title(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Str
 
 /// The colouring's title and the point's value, unless the tooltip lists it as a counter.
 fn coloring(session: &Session, what: Picked, row: usize) -> Option<(String, String)> {
-    let Colored::Ready(channel) = &session.colored else { return None };
+    let ColoringState::Ready(channel) = &session.colored else { return None };
     let same = match what {
-        Picked::Row(_) => channel.whose == Whose::Data,
-        Picked::Query(_) => channel.whose == Whose::Queries,
+        Picked::Row(_) => channel.points == PointSet::Data,
+        Picked::Query(_) => channel.points == PointSet::Queries,
         Picked::Coordinates => false,
     };
     let told = counted(session).any(|(name, _)| name == channel.title);
@@ -138,7 +140,7 @@ fn coloring(session: &Session, what: Picked, row: usize) -> Option<(String, Stri
 }
 
 /// Number of measures listed.
-const COUNTED: usize = 2;
+const MAX_MEASURES: usize = 2;
 
 /// Counters of the hovered query, up to the limit.
 fn counted(session: &Session) -> impl Iterator<Item = (String, u32)> {
@@ -148,14 +150,14 @@ fn counted(session: &Session) -> impl Iterator<Item = (String, u32)> {
         .zip(session.hovered_query)
         .filter(|(record, query)| *query < record.measured.queries());
     of.into_iter()
-        .flat_map(|(record, query)| record.measured.of(query).take(COUNTED))
+        .flat_map(|(record, query)| record.measured.for_query(query).take(MAX_MEASURES))
         .map(|(name, value)| (Measure::words(name), value))
 }
 
 /// Facts that need no file access.
 fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec<(String, String)> {
     // For images, pixel values are less useful than the image.
-    let listed = if session.pictures(cloud).is_some() { 0 } else { LISTED };
+    let listed = if session.pictures(cloud).is_some() { 0 } else { MAX_LISTED };
     let mut facts: Vec<(String, String)> = cloud
         .axes()
         .iter()
@@ -193,18 +195,18 @@ pub(super) fn cell_text(cell: &Cell) -> String {
 // Rows that are images.
 
 /// Maximum number of textures cached on the graphics adapter.
-const MOST: usize = 512;
+const MAX_TEXTURES: usize = 512;
 
 /// Textures by cloud address and row. The weak pointer keeps the address from being reused.
 #[derive(Default)]
-struct Known(HashMap<(usize, usize), (Weak<PointCloud>, Pictures, TextureHandle)>);
+struct Known(HashMap<(usize, usize), (Weak<PointCloud>, ImageShape, TextureHandle)>);
 
 /// The image of a row, scaled to fit a square.
 pub fn picture_ui(
     ui: &mut Ui,
     cloud: &Arc<PointCloud>,
     row: usize,
-    pictures: Pictures,
+    pictures: ImageShape,
     side: f32,
 ) -> Response {
     let texture = texture(ui, cloud, row, pictures);
@@ -215,7 +217,7 @@ pub fn picture_ui(
     response
 }
 
-fn texture(ui: &Ui, cloud: &Arc<PointCloud>, row: usize, pictures: Pictures) -> TextureHandle {
+fn texture(ui: &Ui, cloud: &Arc<PointCloud>, row: usize, pictures: ImageShape) -> TextureHandle {
     let shared = ui.data_mut(|data| {
         data.get_temp_mut_or_default::<Arc<Mutex<Known>>>(Id::unique("pictures of rows")).clone()
     });
@@ -234,7 +236,7 @@ fn texture(ui: &Ui, cloud: &Arc<PointCloud>, row: usize, pictures: Pictures) -> 
         ColorImage::from_gray(size, &pixels)
     };
     let texture = ui.ctx().load_texture("picture of a row", image, TextureOptions::NEAREST);
-    if known.0.len() >= MOST {
+    if known.0.len() >= MAX_TEXTURES {
         known.0.clear();
     }
     known.0.insert(key, (Arc::downgrade(cloud), pictures, texture.clone()));

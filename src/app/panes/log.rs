@@ -9,7 +9,7 @@ pub const PANE: Pane = Pane {
     kind: PaneKind::Log,
     draw: log_ui,
     data: |session| Some(PaneData::Log(session.log.entries().to_vec())),
-    more: &[],
+    exports: &[],
 };
 
 fn log_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {

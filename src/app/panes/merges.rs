@@ -3,20 +3,20 @@
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
 use super::empty::{Pane, PaneContext, without_run};
-use super::plots::{inline_line_ui, inline_swatch_ui, near, plot, whole, whole_numbers};
+use super::plots::{hover_label, inline_line_ui, inline_swatch_ui, plot, whole, whole_numbers};
 use crate::app::features::export::PaneData;
 use crate::app::features::selection::state::SelectAction;
 use crate::app::look::focus::{arrows, is_keyed};
 use crate::app::look::{any_of, if_shuffled};
 use crate::app::model::CountsView;
-use crate::app::model::how::How;
+use crate::app::model::select_mode::SelectMode;
 use crate::app::prelude::*;
 use crate::engines::registry;
 use crate::knn::{EngineId, Measure};
 use crate::text;
 
 /// Note when the run is not drawn with the picked query.
-pub const OTHER_QUESTION: &str =
+pub const DIFFERENT_PROBLEM: &str =
     "the run asked another question (k, metric, order, engine): only the picked query is drawn";
 
 pub const PANE: Pane = Pane {
@@ -25,7 +25,7 @@ pub const PANE: Pane = Pane {
     data: |session| {
         session.counted_record().filter(|record| !record.measured.is_empty()).map(PaneData::Merges)
     },
-    more: &[],
+    exports: &[],
 };
 
 fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -101,7 +101,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             );
         }
         if in_window && compared.is_none() {
-            ui.label(palette.small(OTHER_QUESTION));
+            ui.label(palette.small(DIFFERENT_PROBLEM));
         }
     });
     let least = bins.first().map_or(0.0, |bin| f64::from(bin.0));
@@ -122,7 +122,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .x_grid_spacer(move |input| whole_numbers(input.bounds.1.clamp(1.0, 1e9) as usize))
         .y_axis_label("queries")
         .y_axis_formatter(whole)
-        .label_formatter(near(move |_, at| {
+        .label_formatter(hover_label(move |_, at| {
             let first = (at.x - 0.5 * f64::from(width - 1)).round().max(0.0) as u64;
             let last = if width > 1 {
                 format!(" to {}", text::thousands(first + u64::from(width) - 1))
@@ -235,13 +235,13 @@ fn bins_ui(
     }
     let id = response.id.with("last bin");
     let last = ui.data(|data| data.get_temp::<u32>(id)).unwrap_or(bin);
-    let how = How::of_click(ui.input(|input| input.modifiers));
-    if how == How::Add {
+    let how = SelectMode::from_modifiers(ui.input(|input| input.modifiers));
+    if how == SelectMode::Add {
         context.actions.send(SelectAction::measure(
             name,
             unit,
             last.min(bin)..=last.max(bin).saturating_add(width - 1),
-            How::Replace,
+            SelectMode::Replace,
         ));
     } else {
         ui.data_mut(|data| data.insert_temp(id, bin));

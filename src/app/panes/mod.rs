@@ -1,5 +1,5 @@
 //! The panes of the centre, one file or folder each, and their table. A new pane is a file, a row here, and
-//! its texts in [`PaneKind::words`].
+//! its texts in [`PaneKind::info`].
 
 use crate::app::model::PaneKind;
 use crate::app::panes::empty::Pane;

@@ -7,7 +7,7 @@ use egui::style::ScrollStyle;
 use egui::{Rangef, TextStyle};
 use egui_extras::{Column, TableBuilder};
 
-use super::empty::{More, Pane, PaneContext, without_answer};
+use super::empty::{ExportEntry, Pane, PaneContext, without_answer};
 use super::hover::{cell_text, picture_ui};
 use crate::app::features::export::PaneData;
 use crate::app::features::export::state::ExportKind;
@@ -15,8 +15,8 @@ use crate::app::features::picking::state::OtherColumns;
 use crate::app::features::selection::state::{Hovered, SelectAction};
 use crate::app::look::focus::arrows;
 use crate::app::look::sort_head_ui;
-use crate::app::model::how::How;
-use crate::app::model::{Sort, SortKey, Told, sorted};
+use crate::app::model::select_mode::SelectMode;
+use crate::app::model::{RoleChoice, Sort, SortKey, sorted};
 use crate::app::prelude::*;
 use crate::cloud::formats::Cell;
 use crate::run::QuerySpec;
@@ -29,9 +29,9 @@ pub const PANE: Pane = Pane {
         session
             .answered
             .clone()
-            .map(|answered| PaneData::Neighbors(answered, session.listed_beside().cloned()))
+            .map(|answered| PaneData::Neighbors(answered, session.listed_columns().cloned()))
     },
-    more: &[More {
+    exports: &[ExportEntry {
         kind: ExportKind::AllNeighbors,
         text: "All neighbours of the run…",
         about: "Of every query: a table, or ivecs and ibin as benchmarks have them.",
@@ -41,10 +41,10 @@ pub const PANE: Pane = Pane {
 const MOVED: &str = "row of Neighbours that keys went to";
 
 /// Side length of a row's image.
-const PICTURE: f32 = 28.0;
+const IMAGE_SIDE: f32 = 28.0;
 
 /// Index of the column that images precede: after rank and row.
-const PICTURED: usize = 2;
+const IMAGE_COLUMN: usize = 2;
 
 fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
@@ -67,7 +67,7 @@ fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 /// The number of neighbours, and the query.
-fn title(answered: &Answered, found: u64) -> String {
+fn title(answered: &QueryAnswer, found: u64) -> String {
     let k = answered.record.spec.k as u64;
     let of = match &answered.record.spec.queries {
         QuerySpec::At(at) if at.len() <= 3 => {
@@ -104,15 +104,15 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     let cloud =
         context.session.answered.as_ref().map(|answered| std::sync::Arc::clone(&answered.record.cloud));
     let pictured = cloud.and_then(|cloud| Some((context.session.pictures(&cloud)?, cloud)));
-    let height = if pictured.is_some() { PICTURE + 4.0 } else { 20.0 };
+    let height = if pictured.is_some() { IMAGE_SIDE + 4.0 } else { 20.0 };
     let mut table = TableBuilder::new(ui)
         .striped(true)
         .sense(Sense::CLICK)
         .cell_layout(Layout::left_to_right(Align::Center))
         .auto_shrink(false);
     for (at, width) in widths.into_iter().enumerate() {
-        if at == PICTURED && pictured.is_some() {
-            table = table.column(Column::exact(PICTURE + 4.0));
+        if at == IMAGE_COLUMN && pictured.is_some() {
+            table = table.column(Column::exact(IMAGE_SIDE + 4.0));
         }
         table = table.column(Column::exact(width));
     }
@@ -123,7 +123,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
         for (at, name) in columns.names().into_iter().enumerate() {
             // Rank and row; their tooltips say that they count from 0.
             let counts = at < 2;
-            if at == PICTURED && pictured.is_some() {
+            if at == IMAGE_COLUMN && pictured.is_some() {
                 header.col(|_| {});
             }
             header.col(|ui| {
@@ -152,10 +152,10 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
             row.set_hovered(context.session.hovered.is_some_and(|hovered| hovered.what == here.what));
             let has_keys = row.index() == current;
             for (at, shown) in columns.texts(rank, context.session.selection.has_row(index)).enumerate() {
-                if let Some((pictures, cloud)) = pictured.as_ref().filter(|_| at == PICTURED) {
+                if let Some((pictures, cloud)) = pictured.as_ref().filter(|_| at == IMAGE_COLUMN) {
                     row.col(|ui| {
                         if is_whole(ui.max_rect().x_range(), sight) {
-                            picture_ui(ui, cloud, index as usize, *pictures, PICTURE);
+                            picture_ui(ui, cloud, index as usize, *pictures, IMAGE_SIDE);
                         }
                     });
                 }
@@ -179,7 +179,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
                 context.actions.send(SelectAction::Hover(Some(here)));
             }
             if response.clicked() {
-                let how = How::of_click(response.ctx.input(|input| input.modifiers));
+                let how = SelectMode::from_modifiers(response.ctx.input(|input| input.modifiers));
                 choose(rank, how, neighbors, &order, context);
             }
         });
@@ -217,11 +217,12 @@ fn keys_ui(
         (input.modifiers.shift, input.key_pressed(Key::Enter) || input.key_pressed(Key::Space))
     });
     if pressed {
-        choose(rank, How::of_click(ui.input(|input| input.modifiers)), neighbors, order, context);
+        let how = SelectMode::from_modifiers(ui.input(|input| input.modifiers));
+        choose(rank, how, neighbors, order, context);
     } else if by != 0
         && let Some(&next) = at.checked_add_signed(by).and_then(|next| order.get(next))
     {
-        let how = if shift { How::Add } else { How::Replace };
+        let how = if shift { SelectMode::Add } else { SelectMode::Replace };
         context.actions.send(Action::SelectRank(Some(next)));
         context.actions.send(SelectAction::rows(vec![neighbors[next].0], how, "rows of Neighbours"));
         ui.data_mut(|data| data.insert_temp(Id::unique(MOVED), at.saturating_add_signed(by)));
@@ -230,23 +231,29 @@ fn keys_ui(
 
 /// A click selects or deselects a row; Shift selects all rows from the last one clicked, Ctrl toggles the
 /// row.
-fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], order: &[usize], context: &mut PaneContext<'_>) {
+fn choose(
+    rank: usize,
+    how: SelectMode,
+    neighbors: &[(u32, f32)],
+    order: &[usize],
+    context: &mut PaneContext<'_>,
+) {
     let by = "rows of Neighbours";
     let row = neighbors[rank].0;
     match (how, context.session.rank) {
-        (How::Replace, Some(at)) if at == rank => {
+        (SelectMode::Replace, Some(at)) if at == rank => {
             context.actions.send(Action::SelectRank(None));
-            context.actions.send(SelectAction::rows(vec![row], How::Remove, by));
+            context.actions.send(SelectAction::rows(vec![row], SelectMode::Remove, by));
         }
-        (How::Add, Some(from)) => {
+        (SelectMode::Add, Some(from)) => {
             // In table order.
             let place = |rank: usize| order.iter().position(|&of| of == rank);
             let (from, to) = (place(from).unwrap_or(0), place(rank).unwrap_or(0));
             let between = order[from.min(to)..=from.max(to)].iter().map(|&rank| neighbors[rank].0);
-            context.actions.send(SelectAction::rows(between.collect(), How::Add, by));
+            context.actions.send(SelectAction::rows(between.collect(), SelectMode::Add, by));
         }
         _ => {
-            let goes = how == How::Toggle && context.session.selection.has_row(row);
+            let goes = how == SelectMode::Toggle && context.session.selection.has_row(row);
             context.actions.send(Action::SelectRank(Some(rank).filter(|_| !goes)));
             context.actions.send(SelectAction::rows(vec![row], how, by));
         }
@@ -257,22 +264,22 @@ fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], order: &[usize], cont
 // would be misread.
 
 /// Maximum number of coordinates, and of other columns, shown; the export has all coordinates.
-pub const SHOWN: usize = 12;
+pub const MAX_COLUMNS: usize = 12;
 
 /// Width of a text column, in characters.
-const TEXT: usize = 24;
+const TEXT_WIDTH: usize = 24;
 
 /// The contents of the table.
 pub struct Columns<'a> {
-    answered: &'a Answered,
+    answered: &'a QueryAnswer,
     /// Rows with squared distances, nearest first.
     pub neighbors: Vec<(u32, f32)>,
     /// The file's other columns of these neighbours. While they are being read, those of the previous
     /// neighbours, which have the same headings.
-    beside: Option<&'a OtherColumns>,
+    other_columns: Option<&'a OtherColumns>,
     is_read: bool,
     /// The name and label columns that the user chose, shown next to the row number.
-    told: Vec<usize>,
+    role_columns: Vec<usize>,
     /// The other columns shown.
     others: Vec<usize>,
 }
@@ -284,35 +291,38 @@ pub struct Shown {
 }
 
 impl<'a> Columns<'a> {
-    pub fn new(session: &'a Session, answered: &'a Answered) -> Self {
+    pub fn new(session: &'a Session, answered: &'a QueryAnswer) -> Self {
         let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
         let cloud = &answered.record.cloud;
-        let beside = session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
-        let is_read = session.listed_beside().is_some();
-        let all = beside.and_then(OtherColumns::others).map_or(&[][..], |others| &others.columns);
-        let place = |told: &Told| {
-            all.iter().position(|name| told.column().is_some_and(|column| column.name == *name))
+        let other_columns =
+            session.other_columns.as_ref().filter(|columns| Arc::ptr_eq(&columns.cloud, cloud));
+        let is_read = session.listed_columns().is_some();
+        let all = other_columns.and_then(OtherColumns::cells).map_or(&[][..], |others| &others.columns);
+        let index = |choice: &RoleChoice| {
+            all.iter().position(|name| choice.column().is_some_and(|column| column.name == *name))
         };
-        let told: Vec<usize> =
-            [&session.roles.name, &session.roles.label].into_iter().filter_map(place).collect();
-        let others = (0..all.len()).filter(|column| !told.contains(column)).take(SHOWN).collect();
-        Self { answered, neighbors, beside, is_read, told, others }
+        let role_columns: Vec<usize> =
+            [&session.roles.name, &session.roles.label].into_iter().filter_map(index).collect();
+        let others = (0..all.len()).filter(|column| !role_columns.contains(column));
+        let others = others.take(MAX_COLUMNS).collect();
+        Self { answered, neighbors, other_columns, is_read, role_columns, others }
     }
 
     fn dims(&self) -> usize {
-        self.answered.record.cloud.dims().min(SHOWN)
+        self.answered.record.cloud.dims().min(MAX_COLUMNS)
     }
 
     pub fn names(&self) -> Vec<&'a str> {
         let distance = self.answered.record.spec.metric.heading();
-        let axes = self.answered.record.cloud.axes().iter().take(SHOWN).map(|axis| axis.name.as_str());
+        let axes = self.answered.record.cloud.axes().iter().take(MAX_COLUMNS).map(|axis| axis.name.as_str());
         let heading = |&column: &usize| {
-            self.beside.and_then(OtherColumns::others).map_or("", |others| others.columns[column].as_str())
+            let cells = self.other_columns.and_then(OtherColumns::cells);
+            cells.map_or("", |cells| cells.columns[column].as_str())
         };
-        let (told, others) = (self.told.iter().map(heading), self.others.iter().map(heading));
+        let (role_columns, others) = (self.role_columns.iter().map(heading), self.others.iter().map(heading));
         ["rank", "row"]
             .into_iter()
-            .chain(told)
+            .chain(role_columns)
             .chain(["squared distance", distance])
             .chain(axes)
             .chain(others)
@@ -322,17 +332,17 @@ impl<'a> Columns<'a> {
     /// What is omitted, and why.
     pub fn note(&self) -> Option<String> {
         let dims = self.answered.record.cloud.dims();
-        let coordinates = (dims > SHOWN)
-            .then(|| format!("the first {SHOWN} of {dims} coordinates are shown; the export has all"));
-        let total = self.beside.and_then(OtherColumns::others).map_or(0, |others| others.total);
-        let shown = self.told.len() + self.others.len();
+        let coordinates = (dims > MAX_COLUMNS)
+            .then(|| format!("the first {MAX_COLUMNS} of {dims} coordinates are shown; the export has all"));
+        let total = self.other_columns.and_then(OtherColumns::cells).map_or(0, |others| others.total);
+        let shown = self.role_columns.len() + self.others.len();
         let others = (total > shown).then(|| format!("{shown} of {total} other columns are shown"));
         let failed = self
-            .beside
+            .other_columns
             .filter(|_| self.is_read)
-            .and_then(|beside| beside.found.as_ref().as_ref().err().cloned());
-        let said: Vec<String> = [coordinates, others, failed].into_iter().flatten().collect();
-        (!said.is_empty()).then(|| said.join("; "))
+            .and_then(|columns| columns.found.as_ref().as_ref().err().cloned());
+        let notes: Vec<String> = [coordinates, others, failed].into_iter().flatten().collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
     }
 
     /// The cells of a row, starting with its rank.
@@ -348,14 +358,15 @@ impl<'a> Columns<'a> {
         let coordinates =
             (0..self.dims()).map(move |axis| text::coordinate(cloud.coordinate(index as usize, axis)));
         let of_file = move |&column: &usize| {
-            let cell = self.beside.filter(|_| self.is_read).and_then(|beside| beside.cell(rank, column));
+            let columns = self.other_columns.filter(|_| self.is_read);
+            let cell = columns.and_then(|columns| columns.cell(rank, column));
             Shown { text: cell.map(cell_text).unwrap_or_default(), long: matches!(cell, Some(Cell::Text(_))) }
         };
-        let (told, others) = (self.told.iter().map(of_file), self.others.iter().map(of_file));
+        let (role_columns, others) = (self.role_columns.iter().map(of_file), self.others.iter().map(of_file));
         let [rank, row, squared, distance] = numbers;
         let short = |text| Shown { text, long: false };
         let distances = [squared, distance].into_iter().chain(coordinates).map(short);
-        [rank, row].map(short).into_iter().chain(told).chain(distances).chain(others)
+        [rank, row].map(short).into_iter().chain(role_columns).chain(distances).chain(others)
     }
 
     /// Ranks in table order, cached for each answer.
@@ -389,9 +400,9 @@ impl<'a> Columns<'a> {
             2 | 3 => SortKey::Number(f64::from(squared)),
             _ if column - 4 < self.dims() => SortKey::Number(cloud.coordinate(index as usize, column - 4)),
             _ => match self
-                .beside
+                .other_columns
                 .filter(|_| self.is_read)
-                .and_then(|beside| beside.cell(rank, column - 4 - self.dims()))
+                .and_then(|columns| columns.cell(rank, column - 4 - self.dims()))
             {
                 Some(Cell::Number(value)) => SortKey::Number(*value),
                 Some(Cell::Text(text)) => SortKey::text(text),
@@ -421,7 +432,7 @@ impl<'a> Columns<'a> {
     fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         Arc::as_ptr(&self.answered.record).hash(&mut hasher);
-        (self.is_read, &self.told).hash(&mut hasher);
+        (self.is_read, &self.role_columns).hash(&mut hasher);
         self.neighbors.iter().for_each(|&(index, squared)| (index, squared.to_bits()).hash(&mut hasher));
         hasher.finish()
     }
@@ -435,17 +446,17 @@ impl<'a> Columns<'a> {
         if let Some((_, known)) = known.as_ref().filter(|(of, _)| *of == key) {
             return Arc::clone(known);
         }
-        let told = self.told.len();
-        let numbers = 4 + told + self.dims();
+        let role_columns = self.role_columns.len();
+        let numbers = 4 + role_columns + self.dims();
         let mut most = vec![0; numbers + self.others.len()];
         if let Some((_, before)) = known.filter(|(_, before)| !self.is_read && before.len() == most.len()) {
-            most[2..2 + told].copy_from_slice(&before[2..2 + told]);
+            most[2..2 + role_columns].copy_from_slice(&before[2..2 + role_columns]);
             most[numbers..].copy_from_slice(&before[numbers..]);
         }
         for rank in 0..self.neighbors.len() {
             for (most, Shown { text, long }) in most.iter_mut().zip(self.texts(rank, true)) {
                 let letters = text.chars().count();
-                *most = (if long { letters.min(TEXT) } else { letters }).max(*most);
+                *most = (if long { letters.min(TEXT_WIDTH) } else { letters }).max(*most);
             }
         }
         let most = Arc::new(most);

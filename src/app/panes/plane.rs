@@ -5,10 +5,12 @@ use egui::emath::GuiRounding as _;
 
 use super::empty::{Pane, PaneContext, without_cloud};
 use super::hover::hover_ui;
-use super::points::{Sight, closer, controls_ui, dimensions_ui, not_loaded_ui, over_ui, points_ui};
+use super::points::{
+    PointsView, controls_ui, dimensions_ui, not_loaded_ui, overlay_ui, points_ui, zoom_factor,
+};
 use crate::app::features::color::bar;
 use crate::app::features::export::PaneData;
-use crate::app::features::live::{NOTES, mark_ui};
+use crate::app::features::live::{NOTES_HEIGHT, mark_ui};
 use crate::app::features::picking::state::{Eye, Tool};
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui};
 use crate::app::features::walk::{self, paint};
@@ -28,7 +30,7 @@ const MARGIN: Vec2 = vec2(54.0, 20.0);
 const KEY_STEP: f32 = 32.0;
 
 /// Neighbours within this radius, in screen points, get a lens.
-const CROWDED: f32 = 36.0;
+const CROWDED_RADIUS: f32 = 36.0;
 
 /// Texture ids of the pane and its lens.
 const VIEW: u64 = 2;
@@ -39,7 +41,7 @@ pub const PANE: Pane = Pane {
     kind: PaneKind::Plane,
     draw: plane_ui,
     data: |session| session.cloud.clone().map(PaneData::Points),
-    more: &[],
+    exports: &[],
 };
 
 fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -73,15 +75,14 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     {
         window.units_per_point = units;
     }
-    let mut camera = PlaneCamera::of(rect, &view, cloud);
+    let mut camera = PlaneCamera::for_view(rect, &view, cloud);
     ui.data_mut(|data| data.insert_temp(shown_id(), camera));
     let gesture = follow_ui(ui, &response, context.session);
     let moved = move_ui(ui, &response, &mut camera, &mut view, gesture.is_none());
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     axes_ui(ui, &camera, cloud, view, context);
-    let far =
-        picture.is_none() && view.window.is_none() && !view.whole && camera.leaves_out(cloud, view.axes);
+    let far = picture.is_none() && view.window.is_none() && !view.whole && camera.crops(cloud, view.axes);
     // Not during a walk, whose boxes are larger than the lens.
     let lens = (view.lens && paint::shown(context.state.walk, context.session).is_none())
         .then(|| lens(&camera, &scene, view, context))
@@ -171,7 +172,7 @@ fn cloud_ui(
 ) -> Option<String> {
     let size = if texture == LENS { view.point_size * 1.5 } else { view.point_size };
     let paints = bar::paints(context.state, context.session, context.palette);
-    let sight = Sight {
+    let sight = PointsView {
         view: texture,
         rect: camera.rect,
         axes: view.axes,
@@ -195,7 +196,7 @@ fn cloud_ui(
     circle_ui(ui, camera, scene, view, context);
     let screen =
         |cloud: &PointCloud, row: usize| Some(camera.screen(place(scene.drawn(cloud), row, view.axes)));
-    let marking = over_ui(ui, camera.rect, context, &canvas, [view.lines, view.names], &screen);
+    let marking = overlay_ui(ui, camera.rect, context, &canvas, [view.lines, view.names], &screen);
     note.or(walk_note).or(marking)
 }
 
@@ -214,7 +215,7 @@ fn move_ui(ui: &Ui, response: &Response, camera: &mut PlaneCamera, view: &mut Pl
     // Also over the query's mark, which covers the canvas.
     if let Some(pointer) = ui.input(|input| input.pointer.hover_pos()).filter(|_| response.contains_pointer())
     {
-        let factor = closer(ui);
+        let factor = zoom_factor(ui);
         if factor != 1.0 {
             camera.zoom(pointer, factor);
             moved = true;
@@ -243,7 +244,7 @@ fn lens(
     let reach = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max);
     let (query, around) = (camera.screen(center), (reach / camera.window.units_per_point) as f32);
     let rect = lens_place(camera.rect, query, around)?;
-    let crowded = reach > 0.0 && around < CROWDED.min(rect.width() * 0.3);
+    let crowded = reach > 0.0 && around < CROWDED_RADIUS.min(rect.width() * 0.3);
     let window = PlaneWindow { center, units_per_point: reach * 2.5 / f64::from(rect.width()) };
     crowded.then_some(PlaneCamera { rect, window })
 }
@@ -252,15 +253,15 @@ fn lens(
 /// it would be too small to be useful.
 fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
     /// Distance from the pane's sides, and from the notes at its top or bottom.
-    const GAP: Vec2 = vec2(8.0, NOTES);
+    const GAP: Vec2 = vec2(8.0, NOTES_HEIGHT);
     /// Distance from the neighbours, and from the query's mark.
-    const CLEAR: f32 = 12.0;
-    const LEAST: f32 = 80.0;
+    const CLEARANCE: f32 = 12.0;
+    const MIN_SIDE: f32 = 80.0;
     if !pane.contains(query) {
         return None;
     }
     let (right, below) = (query.x < pane.center().x, query.y < pane.center().y);
-    let clear = around.max(CLEAR) + CLEAR;
+    let clear = around.max(CLEARANCE) + CLEARANCE;
     let beside = if right { pane.right() - query.x } else { query.x - pane.left() } - clear - GAP.x;
     let beyond = if below { pane.bottom() - query.y } else { query.y - pane.top() } - clear - GAP.y;
     let side = (pane.width().min(pane.height()) * 0.45).min(240.0).min(beside.max(beyond));
@@ -268,7 +269,7 @@ fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
         if right { pane.right() - side - GAP.x } else { pane.left() + GAP.x },
         if below { pane.bottom() - side - GAP.y } else { pane.top() + GAP.y },
     );
-    (side >= LEAST).then(|| Rect::from_min_size(corner, Vec2::splat(side)))
+    (side >= MIN_SIDE).then(|| Rect::from_min_size(corner, Vec2::splat(side)))
 }
 
 /// Draws the lens, and a line to its target.
@@ -318,7 +319,7 @@ fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, cont
     }
     let center = camera.screen(place(scene.drawn(of), row, view.axes));
     let radius = (f64::from(squared).sqrt() / camera.window.units_per_point) as f32;
-    if CIRCLE.contains(&radius) {
+    if CIRCLE_RADII.contains(&radius) {
         ui.painter().with_clip_rect(camera.rect).circle_stroke(
             center,
             radius,
@@ -333,41 +334,42 @@ pub fn circle_shown<'a>(
     scene: &Scene,
     state: &State,
     session: &'a Session,
-) -> Option<(&'a Answered, f32)> {
+) -> Option<(&'a QueryAnswer, f32)> {
     let answered = session.answered.as_ref()?;
     let at_step = paint::shown(state.walk, session).map(|(walked, at)| walked.step(at).after);
     let squared = at_step.unwrap_or_else(|| bar::bound_shown(state, answered));
     let flat = scene.dims() == 2 && !scene.is_projected() && view.axes[0] != view.axes[1];
-    (flat && squared.is_finite() && !answered.record.spec.metric.is_of_directions())
+    (flat && squared.is_finite() && !answered.record.spec.metric.compares_directions())
         .then_some((answered, squared))
 }
 
 /// Range of radii drawn, in points: a smaller circle would blur the query's mark.
-const CIRCLE: std::ops::Range<f32> = 3.0..1e5;
+const CIRCLE_RADII: std::ops::Range<f32> = 3.0..1e5;
 
-const GLOBE_CIRCLE: usize = 128;
+const GLOBE_CIRCLE_CORNERS: usize = 128;
 
 /// The circle on the globe: not circular in degrees, and interrupted at the map's edges.
 fn globe_circle_ui(
     ui: &Ui,
     camera: &PlaneCamera,
     view: PlaneView,
-    answered: &Answered,
+    answered: &QueryAnswer,
     squared: f32,
     context: &PaneContext<'_>,
 ) {
     let (of, row, axes) = (answered.query_cloud(), answered.row() as usize, answered.record.cloud.axes());
-    let Some(globe) = Globe::of(axes).ok().filter(|_| view.axes.iter().all(|&axis| axis < axes.len())) else {
+    let Some(globe) = Globe::from_axes(axes).ok().filter(|_| view.axes.iter().all(|&axis| axis < axes.len()))
+    else {
         return;
     };
     let center = [0, 1].map(|axis| of.coordinate(row, axis));
     let angle = Metric::Angular.distance(squared);
-    if !CIRCLE.contains(&((angle.to_degrees() / camera.window.units_per_point) as f32)) {
+    if !CIRCLE_RADII.contains(&((angle.to_degrees() / camera.window.units_per_point) as f32)) {
         return;
     }
-    let line = globe.circle(center, angle, GLOBE_CIRCLE);
+    let line = globe.circle(center, angle, GLOBE_CIRCLE_CORNERS);
     let painter = ui.painter().with_clip_rect(camera.rect);
-    for part in globe.on_map(&line, globe.west(axes)) {
+    for part in globe.split_at_edges(&line, globe.west_edge(axes)) {
         let on_screen =
             |place: [f64; 2]| camera.screen(view.axes.map(|axis| place[axis] - axes[axis].origin));
         painter

@@ -81,7 +81,7 @@ pub fn line<'a>(name: impl Into<String>, points: Vec<[f64; 2]>, color: Color32, 
 }
 
 /// A tooltip for the data point under the pointer, from its plot's name and its position.
-pub fn near<'a>(
+pub fn hover_label<'a>(
     say: impl Fn(&str, PlotPoint) -> Option<String> + 'a,
 ) -> impl Fn(&HoverPosition<'_>) -> Option<String> + 'a {
     move |at| match at {
@@ -139,7 +139,7 @@ pub fn prefixed(mark: GridMark, range: &RangeInclusive<f64>) -> String {
         return String::new();
     }
     let value = 10f64.powf(mark.value);
-    let (unit, scale) = text::unit_of(value);
+    let (unit, scale) = text::unit_prefix(value);
     format!("{} {unit}", text::digits(value / scale, 1)).trim_end().to_owned()
 }
 

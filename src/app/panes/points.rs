@@ -19,14 +19,14 @@ use crate::app::look::{Paint, Paints};
 use crate::app::model::{Ended, Projection, Scene, answer_summary, source_name};
 use crate::app::prelude::*;
 use crate::cloud::{Globe, PointCloud};
-use crate::run::analysis::spread;
+use crate::run::analysis::evenly_spaced;
 use crate::text;
 
 /// Delay after the last movement before all points are drawn again, in seconds.
 const STILL_AFTER_SECS: f64 = 0.2;
 
 /// Opacity of unselected points while others are selected.
-const UNSELECTED: f32 = 0.35;
+const UNSELECTED_OPACITY: f32 = 0.35;
 
 /// A banner over the data still shown: why other data could not be loaded.
 pub fn not_loaded_ui(ui: &mut Ui, rect: Rect, context: &PaneContext<'_>) {
@@ -34,17 +34,18 @@ pub fn not_loaded_ui(ui: &mut Ui, rect: Rect, context: &PaneContext<'_>) {
     else {
         return;
     };
-    let said = format!("Not loaded, {} is still shown: {why}", source_name(cloud));
+    let message = format!("Not loaded, {} is still shown: {why}", source_name(cloud));
     let mut over = ui.new_child(UiBuilder::new().id_salt("not loaded").max_rect(rect.shrink(8.0)));
     let frame = Frame::NONE
         .fill(context.palette.panel)
         .stroke(Stroke::new(1.0, context.palette.error))
         .inner_margin(6);
-    frame.show(&mut over, |ui| ui.add(Label::new(RichText::new(said).color(context.palette.error)).wrap()));
+    let message = RichText::new(message).color(context.palette.error);
+    frame.show(&mut over, |ui| ui.add(Label::new(message).wrap()));
 }
 
 /// A pane's view of the cloud.
-pub struct Sight<'a, const N: usize> {
+pub struct PointsView<'a, const N: usize> {
     /// Identifies the pane's picture between frames.
     pub view: u64,
     /// The pane's rectangle, in window points.
@@ -65,7 +66,7 @@ pub fn points_ui<const N: usize>(
     ui: &Ui,
     context: &mut PaneContext<'_>,
     scene: &Scene,
-    sight: &Sight<'_, N>,
+    sight: &PointsView<'_, N>,
 ) -> Option<String> {
     let cloud = scene.data();
     let (palette, session) = (context.palette, context.session);
@@ -93,7 +94,8 @@ pub fn points_ui<const N: usize>(
 
     let points = gpu.points(of_cloud, cloud, &sight.axes, None);
     let ink = gpu.ink(of_cloud, cloud, None, &sight.paints.data);
-    let mut layers = vec![layer(points, ink, diameter, if selected.is_empty() { 1.0 } else { UNSELECTED })];
+    let opacity = if selected.is_empty() { 1.0 } else { UNSELECTED_OPACITY };
+    let mut layers = vec![layer(points, ink, diameter, opacity)];
     match scene.queries() {
         Some(queries) => {
             let points = gpu.points(of_queries, queries, &sight.axes, None);
@@ -140,14 +142,14 @@ pub fn points_ui<const N: usize>(
 /// A note on an incomplete picture.
 fn note(progress: Option<Progress>) -> Option<String> {
     let progress = progress?;
-    let [drawn, held, of] =
-        [progress.drawn, progress.held, progress.of].map(|count| text::thousands(u64::from(count)));
+    let [drawn, resident, of] =
+        [progress.drawn, progress.resident, progress.total].map(|count| text::thousands(u64::from(count)));
     if progress.moving && !progress.is_complete() {
         Some(format!("drawing {drawn} of {of} while moving"))
     } else if !progress.is_complete() {
         Some(format!("drawing {drawn} of {of}…"))
-    } else if progress.held < progress.of {
-        Some(format!("drawing {held} of {of}: the graphics adapter holds no more"))
+    } else if progress.resident < progress.total {
+        Some(format!("drawing {resident} of {of}: the graphics adapter holds no more"))
     } else {
         None
     }
@@ -169,7 +171,7 @@ fn moving(ui: &Ui, view: u64, moved: bool) -> bool {
 }
 
 /// The zoom factor of this frame from wheel or pinch; 1 without either.
-pub fn closer(ui: &Ui) -> f32 {
+pub fn zoom_factor(ui: &Ui) -> f32 {
     let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
     (scroll * 0.004).exp() * pinch
 }
@@ -207,7 +209,7 @@ pub fn controls_ui<const N: usize>(
 
 /// Everything over the points, from bottom to top: selection, query and neighbours, the walk's points, names,
 /// hovered point. Returns a note if not everything is marked.
-pub fn over_ui(
+pub fn overlay_ui(
     ui: &Ui,
     rect: Rect,
     context: &PaneContext<'_>,
@@ -261,9 +263,9 @@ pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palet
 
 /// Whether the shortest way to a neighbour on the globe crosses the edge of the map, where a straight line
 /// would be wrong.
-fn is_across(globe: Option<Globe>, answered: &Answered, row: usize) -> bool {
+fn crosses_map_edge(globe: Option<Globe>, answered: &QueryAnswer, row: usize) -> bool {
     let (data, queries) = (&answered.record.cloud, answered.query_cloud());
-    globe.is_some_and(|globe| globe.is_across((queries, answered.row() as usize), (data, row)))
+    globe.is_some_and(|globe| globe.crosses_edge((queries, answered.row() as usize), (data, row)))
 }
 
 /// Query, neighbours, and lines between them. `screen` gives a row's position; `None` is out of sight.
@@ -295,9 +297,12 @@ fn marks_ui(
         {
             let stroke = Stroke::new(1.0, palette.neighbor.gamma_multiply(0.45));
             // Names are compared once instead of for each neighbour.
-            let globe =
-                if answered.record.spec.metric.is_on_sphere() { Globe::of(data.axes()).ok() } else { None };
-            let straight = places.iter().filter(|(rank, _)| !is_across(globe, answered, rows[*rank]));
+            let globe = if answered.record.spec.metric.is_on_sphere() {
+                Globe::from_axes(data.axes()).ok()
+            } else {
+                None
+            };
+            let straight = places.iter().filter(|(rank, _)| !crosses_map_edge(globe, answered, rows[*rank]));
             painter.extend(straight.map(|(_, place)| Shape::line_segment([query, *place], stroke)));
         }
         for (rank, place) in &places {
@@ -340,7 +345,7 @@ fn marks_ui(
 // Marks of selected and hovered points.
 
 /// Maximum number of marks drawn individually.
-const MOST: usize = 4_000;
+const MAX_MARKS: usize = 4_000;
 
 /// Marks selected queries of a query file; `screen` gives a row's position. Returns a note if not all are
 /// marked.
@@ -372,15 +377,15 @@ fn selection_ui(
         let queries = session.selection.queries();
         marked = queries.len();
         let asked = |at: usize| record.query_rows.get(queries[at] as usize).copied();
-        spread(queries.len(), MOST)
+        evenly_spaced(queries.len(), MAX_MARKS)
             .filter_map(asked)
             .filter_map(|row| screen(cloud, row as usize))
             .for_each(mark);
     }
-    (marked > MOST).then(|| {
+    (marked > MAX_MARKS).then(|| {
         format!(
             "marking {} of {} selected queries",
-            text::thousands(MOST as u64),
+            text::thousands(MAX_MARKS as u64),
             text::thousands(marked as u64)
         )
     })
@@ -409,10 +414,10 @@ fn hovered_ui(
 // names overlap, the nearer neighbour's is kept; names at one position are listed together.
 
 /// Maximum number of names to place.
-const MOST_NAMES: usize = 80;
+const MAX_NAMES: usize = 80;
 
 /// Maximum number of names listed at one position.
-const TOGETHER: usize = 3;
+const MAX_NAMES_PER_POSITION: usize = 3;
 
 /// Distance between a point and its name.
 const GAP: f32 = 7.0;
@@ -430,10 +435,10 @@ fn names_ui(
     let session = context.session;
     let Some(answered) = &session.answered else { return };
     let data = &answered.record.cloud;
-    let rows = answered.rows_to_tell();
+    let rows = answered.rows_to_look_up();
     let names = session
-        .listed_beside()
-        .map(|beside| answer_summary::names(beside, &session.roles))
+        .listed_columns()
+        .map(|columns| answer_summary::names(columns, &session.roles))
         .unwrap_or_default();
     let metric = answered.record.spec.metric;
     let far: HashMap<u32, f32> = metric.unit().map(|_| answered.neighbors().collect()).unwrap_or_default();
@@ -446,7 +451,7 @@ fn names_ui(
         .iter()
         .filter_map(|(_, place)| place.filter(|place| rect.contains(*place)).map(around))
         .collect();
-    // The query first: it comes last in `rows_to_tell` if it is not its own neighbour.
+    // The query first: it comes last in `rows_to_look_up` if it is not its own neighbour.
     let own =
         places.iter().position(|(row, _)| answered.record.query_cloud.is_none() && *row == answered.row());
     let others = (0..places.len()).filter(|at| Some(*at) != own);
@@ -459,7 +464,7 @@ fn names_ui(
     };
     let in_one_place = |a: Pos2, b: Pos2| a.distance(b) < 0.5;
     let mut named: Vec<Pos2> = Vec::new();
-    for at in own.into_iter().chain(others).take(MOST_NAMES) {
+    for at in own.into_iter().chain(others).take(MAX_NAMES) {
         let (_, place) = &places[at];
         let Some(place) = place.filter(|place| rect.contains(*place)) else { continue };
         if named.iter().any(|&other| in_one_place(other, place)) {
@@ -469,9 +474,9 @@ fn names_ui(
         let here: Vec<usize> = (0..places.len())
             .filter(|&other| other != at && places[other].1.is_some_and(|other| in_one_place(other, place)))
             .collect();
-        let all: Vec<String> =
-            std::iter::once(at).chain(here.iter().copied().take(TOGETHER - 1)).map(called).collect();
-        let more = (here.len() + 1).saturating_sub(TOGETHER);
+        let further = here.iter().copied().take(MAX_NAMES_PER_POSITION - 1);
+        let all: Vec<String> = std::iter::once(at).chain(further).map(called).collect();
+        let more = (here.len() + 1).saturating_sub(MAX_NAMES_PER_POSITION);
         let more = if more > 0 { format!(" +{more}") } else { String::new() };
         let distance_of = |at: usize| {
             far.get(&places[at].0).map(|&far| answer_summary::distance_text(metric, metric.distance(far)))

@@ -5,7 +5,9 @@ use egui::emath::GuiRounding as _;
 
 use super::empty::{Pane, PaneContext, without_cloud};
 use super::hover::hover_ui;
-use super::points::{Sight, closer, controls_ui, dimensions_ui, not_loaded_ui, over_ui, points_ui};
+use super::points::{
+    PointsView, controls_ui, dimensions_ui, not_loaded_ui, overlay_ui, points_ui, zoom_factor,
+};
 use crate::app::features::color::bar;
 use crate::app::features::color::state::ColorBy;
 use crate::app::features::export::PaneData;
@@ -29,7 +31,7 @@ pub const PANE: Pane = Pane {
     kind: PaneKind::Space,
     draw: space_ui,
     data: |session| session.cloud.clone().map(PaneData::Points),
-    more: &[],
+    exports: &[],
 };
 
 fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -77,7 +79,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if let Some(height) = height {
         paints.data = height;
     }
-    let sight = Sight {
+    let sight = PointsView {
         view: VIEW,
         rect,
         axes: view.axes,
@@ -107,8 +109,8 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if context.session.only_points {
         return;
     }
-    let marking = over_ui(ui, rect, context, &canvas, [view.lines, view.names], &screen);
-    cross_ui(ui, rect, &view, cloud, context);
+    let marking = overlay_ui(ui, rect, context, &canvas, [view.lines, view.names], &screen);
+    axis_cross_ui(ui, rect, &view, cloud, context);
     if let Some(note) = note.or(walk_note).or(marking) {
         ui.painter().text(
             rect.left_bottom() + vec2(6.0, -4.0),
@@ -148,7 +150,7 @@ fn move_ui(ui: &Ui, response: &Response, view: &mut SpaceView, rect: Rect, turns
         orbit(view, keys * KEY_STEP);
     }
     if response.hovered() {
-        let factor = closer(ui);
+        let factor = zoom_factor(ui);
         if factor != 1.0 {
             dolly(view, factor);
         }
@@ -157,7 +159,7 @@ fn move_ui(ui: &Ui, response: &Response, view: &mut SpaceView, rect: Rect, turns
 }
 
 /// Shows the directions of the axes.
-fn cross_ui(ui: &Ui, rect: Rect, view: &SpaceView, cloud: &PointCloud, context: &PaneContext<'_>) {
+fn axis_cross_ui(ui: &Ui, rect: Rect, view: &SpaceView, cloud: &PointCloud, context: &PaneContext<'_>) {
     let painter = ui.painter().with_clip_rect(rect);
     let origin = rect.right_bottom() - vec2(48.0, 44.0);
     for (direction, &axis) in axis_directions(view).into_iter().zip(&view.axes) {

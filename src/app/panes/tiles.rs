@@ -20,10 +20,10 @@ use crate::app::prelude::*;
 pub const PANE_MARGIN: i8 = 6;
 
 /// Minimum size of a usable pane, tab included: controls or legend, and a figure below.
-const LEAST: Vec2 = vec2(240.0, 240.0);
+const MIN_PANE_SIZE: Vec2 = vec2(240.0, 240.0);
 
 /// Width of the maximise button, and of the button that lists hidden tabs.
-const MAXIMISE: f32 = 22.0;
+const MAXIMISE_WIDTH: f32 = 22.0;
 
 const EXPORT: &str = "Export";
 
@@ -31,12 +31,12 @@ const EXPORT: &str = "Export";
 const TAB_MARGIN: f32 = 8.0;
 
 /// Minimum size of all tiles next to and above each other, in screen points; hidden tabs need no room.
-pub fn least_room(tree: &Tree<PaneKind>) -> Vec2 {
-    fn of(tree: &Tree<PaneKind>, tile: TileId) -> Vec2 {
-        let Some(Tile::Container(container)) = tree.tiles.get(tile) else { return LEAST };
-        let shown =
-            || container.children().filter(|&&child| tree.is_visible(child)).map(|&child| of(tree, child));
-        let most = shown().fold(LEAST, Vec2::max);
+pub fn min_room(tree: &Tree<PaneKind>) -> Vec2 {
+    fn min_size(tree: &Tree<PaneKind>, tile: TileId) -> Vec2 {
+        let Some(Tile::Container(container)) = tree.tiles.get(tile) else { return MIN_PANE_SIZE };
+        let visible = || container.children().filter(|&&child| tree.is_visible(child));
+        let shown = || visible().map(|&child| min_size(tree, child));
+        let most = shown().fold(MIN_PANE_SIZE, Vec2::max);
         let sum = shown().fold(Vec2::ZERO, |sum, one| sum + one);
         match container {
             Container::Tabs(_) => most,
@@ -49,7 +49,7 @@ pub fn least_room(tree: &Tree<PaneKind>) -> Vec2 {
             }
         }
     }
-    tree.root().map_or(Vec2::ZERO, |root| of(tree, root))
+    tree.root().map_or(Vec2::ZERO, |root| min_size(tree, root))
 }
 
 pub struct Panes<'a> {
@@ -72,10 +72,10 @@ pub struct Strip {
 
 impl Panes<'_> {
     /// Draws one pane, with a chooser above.
-    pub fn one_ui(&mut self, ui: &mut Ui) {
+    pub fn single_pane_ui(&mut self, ui: &mut Ui) {
         let shown = self.context.state.pane;
         // Only if the right panel with the answer is hidden.
-        let room = Room::of(ui.ctx().content_rect().width());
+        let room = Room::for_width(ui.ctx().content_rect().width());
         let answered = self.context.session.answered.as_ref().filter(|_| !self.context.state.panels(room)[1]);
         let mut sentence =
             answered.map(|answered| answer_summary(ui, self.context.session, answered).sentence());
@@ -97,7 +97,7 @@ impl Panes<'_> {
                     name_chooser(&response.response, "Pane", shown.title());
                     let maximised = self.context.state.maximised;
                     let controls = export_width(ui)
-                        + if maximised { MAXIMISE + ui.spacing().item_spacing.x } else { 0.0 };
+                        + if maximised { MAXIMISE_WIDTH + ui.spacing().item_spacing.x } else { 0.0 };
                     let room = (ui.available_width() - controls - ui.spacing().item_spacing.x).max(0.0);
                     let height = ui.spacing().interact_size.y;
                     let fits = sentence.as_ref().is_some_and(|sentence| width_of(ui, sentence) <= room);
@@ -151,7 +151,7 @@ impl Panes<'_> {
     fn maximise_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
         let maximised = self.context.state.maximised;
         let (rect, response) =
-            ui.allocate_exact_size(vec2(MAXIMISE, ui.spacing().interact_size.y), Sense::click());
+            ui.allocate_exact_size(vec2(MAXIMISE_WIDTH, ui.spacing().interact_size.y), Sense::click());
         let name = if maximised { "Restore".to_owned() } else { format!("Maximise {}", pane.title()) };
         name_widget(&response, Role::Button, &name);
         let visuals = ui.style().interact(&response);
@@ -206,11 +206,11 @@ impl Panes<'_> {
                 let copy = menu_entry_ui(ui, Button::new("Copy the table"), Action::CopyTable(pane), actions);
                 copy.on_hover_text("Tab-separated, to paste into a spreadsheet.");
             }
-            for more in super::pane(pane).more {
+            for entry in super::pane(pane).exports {
                 let response =
-                    menu_entry_ui(ui, Button::new(more.text), Action::StartExport(more.kind), actions);
-                if !more.about.is_empty() {
-                    response.on_hover_text(more.about);
+                    menu_entry_ui(ui, Button::new(entry.text), Action::StartExport(entry.kind), actions);
+                if !entry.about.is_empty() {
+                    response.on_hover_text(entry.about);
                 }
             }
             menu_entry_ui(
@@ -229,13 +229,13 @@ impl Panes<'_> {
 /// each other.
 fn title_of(tiles: &Tiles<PaneKind>, tile: TileId) -> String {
     /// Number of tabs listed.
-    const NAMED: usize = 3;
+    const MAX_NAMED: usize = 3;
     match tiles.get(tile) {
         Some(Tile::Pane(pane)) => pane.title().to_owned(),
         Some(Tile::Container(Container::Tabs(tabs))) => {
             let named: Vec<String> =
-                tabs.children.iter().take(NAMED).map(|&child| title_of(tiles, child)).collect();
-            let more = if tabs.children.len() > NAMED { ", …" } else { "" };
+                tabs.children.iter().take(MAX_NAMED).map(|&child| title_of(tiles, child)).collect();
+            let more = if tabs.children.len() > MAX_NAMED { ", …" } else { "" };
             format!("{}{more}", named.join(", "))
         }
         Some(Tile::Container(container)) => {
@@ -246,7 +246,7 @@ fn title_of(tiles: &Tiles<PaneKind>, tile: TileId) -> String {
 }
 
 /// Makes the empty part of a tab strip draggable, which moves all its panes. It takes no keyboard focus.
-fn ground_ui(ui: &mut Ui, strip: TileId, ground: Rect) {
+fn strip_background_ui(ui: &mut Ui, strip: TileId, ground: Rect) {
     let mut inside = ui.new_child(egui::UiBuilder::new().id_salt("ground").max_rect(ground));
     inside.set_clip_rect(ground);
     // Sensing clicks too delays the drag until the pointer moves.
@@ -270,7 +270,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         // Drawn between tabs and pane, because Tab follows the drawing order.
         if let Some(Strip { place, hidden: tabs, ground }) = self.strips.remove(pane) {
             if let Some((strip, ground)) = ground {
-                ground_ui(ui, strip, ground);
+                strip_background_ui(ui, strip, ground);
             }
             let mut inside = ui.new_child(
                 egui::UiBuilder::new()
@@ -311,10 +311,11 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         let Some(active) = tabs.active.as_ref().and_then(pane) else { return };
         let all: Vec<PaneKind> = tabs.children.iter().filter_map(pane).collect();
         let gap = ui.spacing().item_spacing.x;
-        let width = export_width(ui) + gap + MAXIMISE;
+        let width = export_width(ui) + gap + MAXIMISE_WIDTH;
         let of_tabs: f32 = all.iter().map(|pane| width_of(ui, pane.title()) + 2.0 * TAB_MARGIN).sum();
         let hides = of_tabs > ui.available_width() - width - gap;
-        let size = vec2(if hides { width + gap + MAXIMISE } else { width }, ui.spacing().interact_size.y);
+        let width = if hides { width + gap + MAXIMISE_WIDTH } else { width };
+        let size = vec2(width, ui.spacing().interact_size.y);
         let (_, place) = ui.allocate_space(size);
         let ground = Rect::from_x_y_ranges(bar.left() + of_tabs..=place.left() - gap, bar.y_range());
         let ground = (self.root != Some(tile) && ground.is_positive()).then_some((tile, ground));
@@ -322,7 +323,8 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
     }
 
     fn is_tile_draggable(&self, tiles: &Tiles<PaneKind>, tile: TileId) -> bool {
-        // A strip's background would take keyboard focus without having a name; `ground_ui` replaces it.
+        // A strip's background would take keyboard focus without having a name;
+        // `strip_background_ui` replaces it.
         matches!(tiles.get(tile), Some(Tile::Pane(_)))
     }
 
@@ -389,16 +391,16 @@ mod tests {
 
     #[test]
     fn nested_tiles_add_their_minimum_sizes() {
-        assert_eq!(least_room(&single_layout(PaneKind::Plane)), LEAST);
-        assert_eq!(least_room(&default_layout()), LEAST * vec2(1.0, 2.0));
+        assert_eq!(min_room(&single_layout(PaneKind::Plane)), MIN_PANE_SIZE);
+        assert_eq!(min_room(&default_layout()), MIN_PANE_SIZE * vec2(1.0, 2.0));
         let mut tiles = Tiles::default();
         let panes: Vec<TileId> = PaneKind::ALL.iter().take(5).map(|&pane| tiles.insert_pane(pane)).collect();
         let rows = tiles.insert_vertical_tile(panes[..3].to_vec());
         let grid = tiles.insert_grid_tile(panes[3..].to_vec());
         let root = tiles.insert_horizontal_tile(vec![rows, grid]);
         let mut tree = Tree::new(Id::unique("tiles"), root, tiles);
-        assert_eq!(least_room(&tree), LEAST * vec2(3.0, 3.0));
+        assert_eq!(min_room(&tree), MIN_PANE_SIZE * vec2(3.0, 3.0));
         tree.set_visible(panes[0], false);
-        assert_eq!(least_room(&tree), LEAST * vec2(3.0, 2.0));
+        assert_eq!(min_room(&tree), MIN_PANE_SIZE * vec2(3.0, 2.0));
     }
 }

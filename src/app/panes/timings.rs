@@ -6,7 +6,8 @@ use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, PlotPoints, Points};
 
 use super::empty::{Pane, PaneContext, without_run};
 use super::plots::{
-    decades, inline_line_ui, inline_swatch_ui, line, near, plot, power, prefixed, swatch_ui, whole_numbers,
+    decades, hover_label, inline_line_ui, inline_swatch_ui, line, plot, power, prefixed, swatch_ui,
+    whole_numbers,
 };
 use crate::app::features::export::PaneData;
 use crate::app::model::{TimingsFigure, TimingsView};
@@ -21,11 +22,11 @@ pub const PANE: Pane = Pane {
     kind: PaneKind::Timings,
     draw: timings_ui,
     data: |session| session.counted_record().map(PaneData::Timings),
-    more: &[],
+    exports: &[],
 };
 
 /// Minimum height of a figure; a lower pane scrolls.
-const LEAST_HEIGHT: f32 = 150.0;
+const MIN_FIGURE_HEIGHT: f32 = 150.0;
 
 fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
@@ -46,13 +47,13 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ScrollArea::both().auto_shrink(false).show(ui, |ui| {
         if session.picture.is_none() {
             let bound = roofline.as_ref().map(Roofline::sentence);
-            let said =
+            let sentences =
                 [analysis::where_time_goes(record), bound, analysis::outlook(record, &Planner::shared())]
                     .into_iter()
                     .flatten();
             ui.scope(|ui| {
                 ui.set_max_width(size.x);
-                ui.add(Label::new(said.collect::<Vec<_>>().join(" ")).wrap());
+                ui.add(Label::new(sentences.collect::<Vec<_>>().join(" ")).wrap());
             });
         }
         if session.has_legend() {
@@ -131,7 +132,7 @@ fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, pale
     let searches_count = searches.len();
     let repeats = searches_count as f64;
     plot("timings", palette)
-        .height((size.y - ui.min_rect().height() - 10.0).max(LEAST_HEIGHT))
+        .height((size.y - ui.min_rect().height() - 10.0).max(MIN_FIGURE_HEIGHT))
         .width(size.x)
         .include_y(0.0)
         .default_x_bounds(0.4, repeats + 0.6)
@@ -148,7 +149,7 @@ fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, pale
         .custom_y_axes(vec![
             AxisHints::new_y().label_spacing(14.0..=20.0).formatter(|mark, _| text::time(mark.value)),
         ])
-        .label_formatter(near(|_, at| Some(format!("repeat {:.0}\n{}", at.x, text::time(at.y)))))
+        .label_formatter(hover_label(|_, at| Some(format!("repeat {:.0}\n{}", at.x, text::time(at.y)))))
         .show(ui, |plot| {
             plot.bar_chart(BarChart::new("search", bars).color(color));
             plot.hline(
@@ -182,9 +183,9 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
     let below = vec![log(intensity, achieved), log(intensity, roofline.roof(intensity))];
     ui.horizontal_wrapped(|ui| {
         ui.set_max_width(size.x);
-        let (unit, scale) = text::unit_of(fp32_per_second);
+        let (unit, scale) = text::unit_prefix(fp32_per_second);
         let memory = bytes_per_second.map_or_else(String::new, |bytes| {
-            let (unit, scale) = text::unit_of(bytes);
+            let (unit, scale) = text::unit_prefix(bytes);
             format!(", memory {} {unit}B/s", text::significant(bytes / scale))
         });
         inline_line_ui(
@@ -200,7 +201,7 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
         );
     });
     plot("roofline", palette)
-        .height((size.y - ui.min_rect().height() - 10.0).max(LEAST_HEIGHT))
+        .height((size.y - ui.min_rect().height() - 10.0).max(MIN_FIGURE_HEIGHT))
         .width(size.x)
         .x_axis_label("FP32 instructions per byte of points, queries and answers")
         .y_axis_label("FP32 instructions per second")
@@ -210,7 +211,7 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
         .y_axis_formatter(prefixed)
         .include_y(achieved.log10() - 0.5)
         .include_y(fp32_per_second.log10() + 0.3)
-        .label_formatter(near(|name, at| {
+        .label_formatter(hover_label(|name, at| {
             let [intensity, rate] = [at.x, at.y].map(|log| text::digits(10f64.powf(log), 3));
             Some(format!("{name}\n{intensity} instructions per byte\n{rate} instructions per second"))
         }))

@@ -17,11 +17,11 @@ impl App {
             ("System", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
         ];
         let gpus = self.session.engines.iter().filter(|status| status.is_gpu());
-        let mut said: Vec<String> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         for status in gpus {
             let gpu = match &status.device {
                 None => "being looked for".to_owned(),
-                Some(Err(_)) => format!("none: {}", status.why_not().unwrap_or_default()),
+                Some(Err(_)) => format!("none: {}", status.unavailable_reason().unwrap_or_default()),
                 Some(Ok(device)) => {
                     let driver = device
                         .details
@@ -36,11 +36,11 @@ impl App {
                     }
                 }
             };
-            if !said.contains(&gpu) {
-                said.push(gpu);
+            if !names.contains(&gpu) {
+                names.push(gpu);
             }
         }
-        facts.extend(said.into_iter().map(|gpu| ("Searching GPU", gpu)));
+        facts.extend(names.into_iter().map(|gpu| ("Searching GPU", gpu)));
         let adapter = self.handles.render_state.as_ref().map(|render_state| render_state.adapter.get_info());
         let adapter = adapter.map_or_else(
             || "none".to_owned(),
@@ -56,9 +56,9 @@ impl App {
         );
         facts.push(("Drawn by", adapter));
         let folder = self
-            .kept
+            .settings
             .as_ref()
-            .map_or_else(|| "not kept".to_owned(), |kept| kept.folder().display().to_string());
+            .map_or_else(|| "not kept".to_owned(), |settings| settings.folder().display().to_string());
         facts.push(("Settings", folder));
         facts
     }

@@ -40,7 +40,7 @@ impl App {
             Action::SetFinder(finder) => self.session.finder = finder,
             Action::ForgetRecent => self.state.recent.clear(),
             Action::ShowHints(shown) => self.state.hints = shown,
-            Action::DismissTrouble => {
+            Action::DismissProblem => {
                 self.session.log.dismiss();
                 self.session.endings.load =
                     self.session.endings.load.take().filter(|_| self.session.cloud.is_none());
@@ -77,9 +77,9 @@ impl App {
                 self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
             }
             Command::ToggleProblem => {
-                self.state.toggle_problem(Room::of(self.handles.ctx.content_rect().width()))
+                self.state.toggle_problem(Room::for_width(self.handles.ctx.content_rect().width()))
             }
-            Command::ToggleSelection => match Room::of(self.handles.ctx.content_rect().width()) {
+            Command::ToggleSelection => match Room::for_width(self.handles.ctx.content_rect().width()) {
                 Room::One => self
                     .session
                     .log
@@ -146,7 +146,7 @@ impl App {
     /// Zooms Plane and Space to the picked query and its neighbours.
     pub(in crate::app) fn focus_query(&mut self) {
         /// Fraction of the cloud's extent to show when all neighbours coincide with the query.
-        const NEARBY: f64 = 0.02;
+        const MIN_EXTENT: f64 = 0.02;
         let Some((cloud, row)) = self.session.picked_point() else { return };
         let Some(scene) = self.session.scene() else { return };
         let (data, cloud) = (scene.data(), scene.drawn(cloud));
@@ -159,7 +159,7 @@ impl App {
                     .sum::<f64>()
             };
             let radius = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max).sqrt();
-            if radius > 0.0 { radius } else { camera::extent(data, axes) * NEARBY }
+            if radius > 0.0 { radius } else { camera::extent(data, axes) * MIN_EXTENT }
         };
         let axes = self.state.plane.axes;
         let center = camera::place(cloud, row, axes);
@@ -224,10 +224,10 @@ impl App {
     /// none.
     fn focus_timeline(&mut self) {
         let Some(derived) = &self.session.derived else { return };
-        let of_run = |answered: &&Answered| self.session.has_record(&answered.record);
+        let of_run = |answered: &&QueryAnswer| self.session.has_record(&answered.record);
         let picked = self.session.answered.as_ref().filter(of_run);
         let view = &mut self.session.timeline;
-        match picked.and_then(|answered| derived.timeline.place_of(answered.query as u32)) {
+        match picked.and_then(|answered| derived.timeline.position_of(answered.query as u32)) {
             Some((at, track, warp)) => {
                 let multiprocessor = &derived.timeline.multiprocessors[at];
                 let warp = &multiprocessor.tracks[track][warp];
@@ -244,8 +244,8 @@ impl App {
 impl App {
     /// Applies finished background work, and starts what the current state needs.
     pub(in crate::app) fn poll(&mut self) {
-        while let Some(said) = self.jobs.next() {
-            said(self);
+        while let Some(apply) = self.jobs.next() {
+            apply(self);
         }
         for feature in FEATURES {
             (feature.update)(self);
@@ -286,7 +286,7 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use super::*;
-    use crate::app::model::{NOTICED, single_layout};
+    use crate::app::model::{SHOWN_AFTER, single_layout};
     use crate::app::testing::cloud;
 
     #[test]
@@ -298,7 +298,7 @@ mod tests {
         let session = &mut window.state_mut().session;
         (session.cloud, session.picked) = (Some(cloud(30, 2, 1)), Some(Picked::Row(3)));
         // No query is sent, so no reply arrives, however fast the machine is.
-        (session.live.asked, session.live.since) = (1, Some(Instant::now() - NOTICED));
+        (session.live.asked, session.live.since) = (1, Some(Instant::now() - SHOWN_AFTER));
         window.run_steps(2);
         window.get_by_label("The query is being answered…");
         window.get_by_label("Cancel").click();

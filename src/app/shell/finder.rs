@@ -45,32 +45,32 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fi
         .filter(|command| command.mode().is_in(mode) && *command != Command::Find);
     let mut all: Vec<FinderEntry> =
         commands.map(|command| FinderEntry::new(command.text(), command.tooltip(), command)).collect();
-    all.extend(everywhere(state));
-    let spelled = spelled(words, mode, state);
+    all.extend(general_entries(state));
+    let literal_entries = literal_entries(words, mode, state);
     let words: Vec<String> = words.split_whitespace().map(british).collect();
     let mut rows = Vec::new();
     if mode.is_in(Mode::Explorer) {
-        all.extend(of_search(state, session));
+        all.extend(search_entries(state, session));
         if !words.is_empty() {
-            all.extend(of_columns(state, session));
-            rows.extend(of_rows(session));
+            all.extend(column_entries(state, session));
+            rows.extend(row_entries(session));
         }
     }
     // Commands rank before rows that happen to match.
-    let all = all.into_iter().map(|entry| (0, entry)).chain(rows.into_iter().map(|row| (BEHIND, row)));
+    let all = all.into_iter().map(|entry| (0, entry)).chain(rows.into_iter().map(|row| (ROW_PENALTY, row)));
     let mut found: Vec<(usize, FinderEntry)> =
-        all.filter_map(|(behind, entry)| Some((behind + worth(&entry, &words)?, entry))).collect();
-    found.sort_by_key(|(worth, _)| *worth);
+        all.filter_map(|(behind, entry)| Some((behind + rank(&entry, &words)?, entry))).collect();
+    found.sort_by_key(|(rank, _)| *rank);
     // A bare number means k unless a row has it as its name.
     let is_number = words.iter().all(|word| word.parse::<u64>().is_ok());
     let (named, found): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|(worth, _)| is_number && *worth == BEHIND);
+        found.into_iter().partition(|(rank, _)| is_number && *rank == ROW_PENALTY);
     let order = |found: Vec<(usize, FinderEntry)>| found.into_iter().map(|(_, entry)| entry);
-    order(named).chain(spelled).chain(order(found)).collect()
+    order(named).chain(literal_entries).chain(order(found)).collect()
 }
 
 /// Penalty of rows, equal to that of a match inside a word.
-const BEHIND: usize = 4;
+const ROW_PENALTY: usize = 4;
 
 /// Normalises to British spelling, as used in the window.
 fn british(word: &str) -> String {
@@ -78,7 +78,7 @@ fn british(word: &str) -> String {
 }
 
 /// Rank of a match, lower is better; `None` if a word does not occur.
-fn worth(entry: &FinderEntry, words: &[String]) -> Option<usize> {
+fn rank(entry: &FinderEntry, words: &[String]) -> Option<usize> {
     let (text, about) = (british(&entry.text), british(&entry.about));
     // Whether the match is only the beginning of a longer name.
     let goes_on = |end: usize| text[end..].starts_with(|c: char| c.is_alphanumeric() || c == '-');
@@ -99,7 +99,7 @@ fn worth(entry: &FinderEntry, words: &[String]) -> Option<usize> {
 pub const SCALES: [f32; 7] = [0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 
 /// Looks, scales, motion, recent files, samples and lessons.
-pub fn everywhere(state: &State) -> impl Iterator<Item = FinderEntry> {
+pub fn general_entries(state: &State) -> impl Iterator<Item = FinderEntry> {
     let look = |look: Look| {
         FinderEntry::new(
             format!("Look: {}", look.text().to_lowercase()),
@@ -152,7 +152,7 @@ pub fn everywhere(state: &State) -> impl Iterator<Item = FinderEntry> {
 }
 
 /// Search settings, engines, and colours that need no column.
-pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = FinderEntry> + 'a {
+pub fn search_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = FinderEntry> + 'a {
     let draft = |change: &dyn Fn(&mut Draft)| {
         let mut draft = state.draft.clone();
         change(&mut draft);
@@ -202,7 +202,7 @@ pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<It
 }
 
 /// Colouring by column, and columns as axes of Plane and Space.
-pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = FinderEntry> + 'a {
+pub fn column_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = FinderEntry> + 'a {
     let axes = session.cloud.iter().flat_map(|cloud| cloud.axes().iter().enumerate());
     let axes = axes.map(|(at, axis)| {
         FinderEntry::new(
@@ -224,12 +224,12 @@ pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<I
 }
 
 /// Rows by name, among the names loaded and searched so far.
-pub fn of_rows(session: &Session) -> impl Iterator<Item = FinderEntry> + '_ {
+pub fn row_entries(session: &Session) -> impl Iterator<Item = FinderEntry> + '_ {
     session.row_names.iter().flat_map(|names| {
         session.name_search.rows().into_iter().map(|row| {
             let about =
                 format!("Row {}: find its neighbours.", text::thousands(names.cloud.record(row as usize)));
-            FinderEntry::new(names.called(row), about, Action::PickRow(row))
+            FinderEntry::new(names.full_name(row), about, Action::PickRow(row))
         })
     })
 }
@@ -281,7 +281,7 @@ fn color_by(state: &State, by: ColorBy) -> ColorAction {
 
 // Literal interpretations: a path, or a value of k.
 
-pub fn spelled(words: &str, mode: Mode, state: &State) -> Vec<FinderEntry> {
+pub fn literal_entries(words: &str, mode: Mode, state: &State) -> Vec<FinderEntry> {
     let here = std::env::current_dir().unwrap_or_default();
     let k = k(words, state).filter(|_| mode.is_in(Mode::Explorer));
     k.into_iter().chain(path_in(&here, words)).collect()
@@ -390,16 +390,16 @@ mod tests {
     fn only_available_commands_are_found() {
         let all = |mode| texts("", mode).len();
         let of_mode = |mode: Mode| Command::all().iter().filter(|command| command.mode().is_in(mode)).count();
-        let everywhere = Look::ALL.len() + 2 + LESSONS.len() + SAMPLES.len() + SCALES.len();
+        let general_entries = Look::ALL.len() + 2 + LESSONS.len() + SAMPLES.len() + SCALES.len();
         assert_eq!(
             all(Mode::Lesson),
-            of_mode(Mode::Lesson) - 1 + everywhere,
+            of_mode(Mode::Lesson) - 1 + general_entries,
             "commands except the finder, plus looks, motion, recent files, lessons, samples and scales"
         );
-        let of_search = 3 + registry::ENGINES.len() + ColorBy::all().len() - 2;
+        let search_entries = 3 + registry::ENGINES.len() + ColorBy::all().len() - 2;
         assert_eq!(
             all(Mode::Explorer),
-            of_mode(Mode::Explorer) - 1 + everywhere + of_search,
+            of_mode(Mode::Explorer) - 1 + general_entries + search_entries,
             "and settings, engines, and colours without columns"
         );
         assert!(!texts("faster", Mode::Explorer).contains(&"Faster".to_owned()));

@@ -8,18 +8,18 @@ use egui_kittest::Harness;
 
 use crate::app::context::adapter::{check_adapter, check_memory};
 use crate::app::context::app::{App, FIRST_QUERIES};
-use crate::app::context::offscreen_render::{Medium, Still};
+use crate::app::context::offscreen_render::{CompleteFrames, Medium};
 use crate::app::features::export::state::is_svg;
 use crate::app::features::lesson::state::LessonAction;
 use crate::app::model::{
-    Ground, Look, PictureChoice, PictureDraft, PictureSize, SCALES, single_layout, title_of,
+    Background, Look, PictureChoice, PictureDraft, PictureSize, SCALES, single_layout, title_of,
 };
 use crate::app::prelude::*;
 use crate::cloud::formats::FormatError;
 use crate::lesson::moments;
 
 /// Time limit for the first answer.
-const PATIENCE: Duration = Duration::from_secs(300);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What to show and render.
 #[derive(Clone, Debug, Default)]
@@ -43,12 +43,12 @@ pub struct Headless {
     /// Pixels per point; 1 is the normal text size.
     pub scale: f32,
     /// A single pane to draw instead of the window.
-    pub pane: Option<Alone>,
+    pub pane: Option<SinglePane>,
 }
 
 /// A picture of a single pane.
 #[derive(Clone, Debug)]
-pub struct Alone {
+pub struct SinglePane {
     pub pane: PaneKind,
     /// [`PictureSize::Window`] uses the window's size.
     pub size: PictureSize,
@@ -68,7 +68,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
     let (file, generator) = (show.file.clone(), show.generator.clone());
     let asked = file.is_some() || generator.is_some();
     let needs_run = show.lesson.is_none();
-    let (look, alone) = (show.look, show.pane.clone());
+    let (look, single) = (show.look, show.pane.clone());
     let scale = show.scale.clamp(*SCALES.start(), *SCALES.end());
     // In points; the scale converts them to pixels.
     let [width, height] = show.size.map(|pixels| pixels as f32 / scale);
@@ -77,9 +77,9 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
         Harness::builder().with_size([width, height]).allow_missing_glyphs().wgpu().build_eframe(move |cc| {
             let mut state = State { look, scale, ..State::default() };
             // Before the first frame, because only visible panes are computed.
-            if let Some(alone) = &alone {
+            if let Some(single) = &single {
                 (state.tree, state.plane.names, state.space.names) =
-                    (single_layout(alone.pane), alone.names, alone.names);
+                    (single_layout(single.pane), single.names, single.names);
             }
             // Hides the dragging hint: a picture is not interactive.
             state.lesson.has_dragged = true;
@@ -111,9 +111,9 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
             }
             let app = harness.state();
             // Dialogs cannot be answered here.
-            if let Some(dialog) = &app.session().parts {
+            if let Some(dialog) = &app.session().datasets {
                 return Err(FormatError::Ambiguous {
-                    parts: dialog.parts.clone(),
+                    datasets: dialog.datasets.clone(),
                     path: dialog.path.clone(),
                 }
                 .into());
@@ -146,7 +146,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
     let wait = |harness: &mut Harness<'static, App>,
                 what: &str,
                 done: &mut dyn FnMut(&mut App) -> bool|
-     -> anyhow::Result<()> { wait_for(harness, what, PATIENCE, done) };
+     -> anyhow::Result<()> { wait_for(harness, what, ANSWER_TIMEOUT, done) };
     if needs_run || asked {
         wait(&mut harness, "cloud", &mut |app| app.session().cloud.is_some())?;
     }
@@ -183,14 +183,14 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
             app.send(crate::app::model::commands::Action::SetDraft(Box::new(draft)));
             app.send(crate::app::model::commands::command::Command::Run);
             wait(&mut harness, "answer", answered)?;
-            if show.pane.as_ref().is_some_and(|alone| alone.pane == PaneKind::Engines) {
+            if show.pane.as_ref().is_some_and(|single| single.pane == PaneKind::Engines) {
                 wait(&mut harness, "list of engines", &mut |app| {
                     app.session().engines.iter().all(|status| status.device.is_some())
                 })?;
                 harness.state_mut().send(crate::app::model::commands::command::Command::CompareEngines);
                 // No time limit: engines predicted to take more than a minute are skipped anyway.
                 wait_for(&mut harness, "answer of all engines", Duration::MAX, &mut |app| {
-                    app.session().contest.under_way().is_none() && !app.is_busy()
+                    app.session().engine_comparison.under_way().is_none() && !app.is_busy()
                 })?;
             }
         }
@@ -212,9 +212,9 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
     harness.run_steps(4);
     let started = Instant::now();
     // Neighbours becomes visible only now, and reads the file's other columns.
-    while harness.state().is_reading_beside() {
-        if started.elapsed() > PATIENCE {
-            bail!("reading the file's other columns took more than {} s", PATIENCE.as_secs());
+    while harness.state().is_reading_neighbor_columns() {
+        if started.elapsed() > ANSWER_TIMEOUT {
+            bail!("reading the file's other columns took more than {} s", ANSWER_TIMEOUT.as_secs());
         }
         std::thread::sleep(Duration::from_millis(10));
         harness.step();
@@ -223,7 +223,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
         return save(show, harness.state(), files);
     }
     let started = Instant::now();
-    let mut still = Still::default();
+    let mut still = CompleteFrames::default();
     let picture = loop {
         let picture = harness.render().map_err(|error| anyhow!("cannot draw the window: {error}"))?;
         if still.is_reached() {
@@ -231,8 +231,8 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
         }
         harness.step();
         still.after_frame(harness.state());
-        if started.elapsed() > PATIENCE {
-            bail!("the points are not drawn within {} s", PATIENCE.as_secs());
+        if started.elapsed() > ANSWER_TIMEOUT {
+            bail!("the points are not drawn within {} s", ANSWER_TIMEOUT.as_secs());
         }
     };
     let (width, height) = picture.dimensions();
@@ -245,24 +245,24 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
 fn save(show: &Headless, app: &App, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let render_state =
         app.handles.render_state.as_ref().context("there is no graphics adapter to draw with")?;
-    let alone = show.pane.as_ref();
+    let single = show.pane.as_ref();
     let draft = PictureDraft {
         choice: PictureChoice {
-            size: alone.map_or(PictureSize::Window, |alone| alone.size),
-            ground: Ground::Window,
-            legend: alone.is_none_or(|alone| alone.legend),
+            size: single.map_or(PictureSize::Window, |single| single.size),
+            background: Background::Window,
+            legend: single.is_none_or(|single| single.legend),
         },
-        title: alone.map_or_else(String::new, |alone| {
-            alone.title.clone().unwrap_or_else(|| title_of(alone.pane, &app.state, &app.session))
+        title: single.map_or_else(String::new, |single| {
+            single.title.clone().unwrap_or_else(|| title_of(single.pane, &app.state, &app.session))
         }),
-        names: alone.is_some_and(|alone| alone.names),
+        names: single.is_some_and(|single| single.names),
     };
     let layout =
         draft.choice.size.layout((show.size.map(|pixels| pixels as f32 / show.scale), show.scale), 1);
     let written = |file: &PathBuf| {
-        let portrait = app.portrait(alone.map(|alone| alone.pane), &draft, &layout);
-        portrait
-            .save(Medium::of(&layout, file), render_state, file)
+        let render = app.offscreen_render(single.map(|single| single.pane), &draft, &layout);
+        render
+            .save(Medium::for_path(&layout, file), render_state, file)
             .map_err(|error| anyhow!(error))
             .context("cannot write the picture")
     };

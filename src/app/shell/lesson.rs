@@ -14,7 +14,7 @@ use crate::app::features::lesson::state::session::{Presenting, lesson_of};
 use crate::app::prelude::*;
 
 /// Below this window height in points, as at a large scale, menus replace the player's second row.
-const LOW: f32 = 520.0;
+const LOW_WINDOW: f32 = 520.0;
 
 /// Text size of the picture next to panels.
 const TEXT: f32 = 13.0;
@@ -25,14 +25,14 @@ const LINES: f32 = 36.0;
 const COLUMNS: f32 = 64.0;
 
 /// Minimum height of a question next to panels, in points; most questions fit.
-const LEAST_ASKED: f32 = 132.0;
+const MIN_QUESTION_HEIGHT: f32 = 132.0;
 
 /// Scale of text below the picture: 18 points on that projector.
-const SMALLER: f32 = 0.9;
+const BELOW_SCALE: f32 = 0.9;
 
 /// Height below the picture when presenting, in lines of text. The player and the question have the same
 /// height, so that the picture does not move when a question opens.
-const BELOW: f32 = 8.6;
+const LINES_BELOW: f32 = 8.6;
 
 impl App {
     /// Draws everything between the menus and the status line.
@@ -64,13 +64,13 @@ impl App {
         {
             let frame = panel.inner_margin(Margin::symmetric(10, 5));
             below("player", text, presented).frame(frame).show(ui, |ui| {
-                let (asking, brief) = (session.is_held(), presented || window.y < LOW);
+                let (asking, brief) = (session.is_held(), presented || window.y < LOW_WINDOW);
                 let controls = Controls {
                     view: &self.state.lesson,
                     asking,
                     brief,
                     zoomed: session.zoom.is_some(),
-                    text: presented.then_some(text * SMALLER),
+                    text: presented.then_some(text * BELOW_SCALE),
                     palette,
                 };
                 if presented {
@@ -87,13 +87,13 @@ impl App {
             // Next to panels, the height fits the content but rarely changes.
             let highest = if presented { 64.0 } else { window.y * 0.4 };
             let panel = below("question", text, presented);
-            let panel = if presented { panel } else { panel.min_size(LEAST_ASKED.min(highest)) };
+            let panel = if presented { panel } else { panel.min_size(MIN_QUESTION_HEIGHT.min(highest)) };
             panel.frame(frame).show(ui, |ui| {
                 ScrollArea::vertical().auto_shrink([false, !presented]).min_scrolled_height(highest).show(
                     ui,
                     |ui| {
                         let room = if presented {
-                            Room { size: text * SMALLER, is_tight: true }
+                            Room { size: text * BELOW_SCALE, is_tight: true }
                         } else {
                             Room { size: 14.0, is_tight: false }
                         };
@@ -145,7 +145,7 @@ impl App {
 
 fn below(name: &'static str, text: f32, presented: bool) -> Panel {
     let panel = Panel::bottom(name);
-    if presented { panel.exact_size(text * BELOW) } else { panel }
+    if presented { panel.exact_size(text * LINES_BELOW) } else { panel }
 }
 
 /// Placeholder: what is loading, or why nothing is shown.

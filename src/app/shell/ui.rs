@@ -14,7 +14,7 @@ use crate::app::look::{menu_entry_ui, menu_items_ui, menu_ui};
 use crate::app::model::pane::join_tabs;
 use crate::app::model::{Look, Picture, Room, SCALES, file_name};
 use crate::app::panes::empty::PaneContext;
-use crate::app::panes::tiles::{Panes, least_room};
+use crate::app::panes::tiles::{Panes, min_room};
 use crate::app::panes::{self};
 use crate::app::prelude::*;
 use crate::lesson::lessons::LESSONS;
@@ -24,7 +24,7 @@ const TABS: f32 = 480.0;
 
 impl App {
     pub(in crate::app) fn window_ui(&mut self, ui: &mut Ui) {
-        let palette = Palette::of(self.look(), ui.visuals());
+        let palette = Palette::for_look(self.look(), ui.visuals());
         if let Some(picture) = self.session.picture.clone() {
             return self.picture_ui(ui, &picture, palette);
         }
@@ -33,7 +33,7 @@ impl App {
             self.lesson_ui(ui, palette);
             return self.dialogs_ui(ui, palette);
         }
-        let room = Room::of(ui.ctx().content_rect().width());
+        let room = Room::for_width(ui.ctx().content_rect().width());
         let [problem, selection] = self.state.panels(room);
         let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
         Panel::top("menus")
@@ -108,10 +108,10 @@ impl App {
             };
             // If panes next to each other would be too small, only one is shown, with a chooser for the
             // others.
-            let (room, least) = (ui.available_size(), least_room(&tree));
+            let (room, least) = (ui.available_size(), min_room(&tree));
             let alone = self.state.maximised || room.x < least.x.max(TABS) || room.y < least.y;
             if alone && !one_pane {
-                panes.one_ui(ui);
+                panes.single_pane_ui(ui);
             } else {
                 tree.ui(&mut panes, ui);
                 join_tabs(&mut tree);
@@ -168,7 +168,7 @@ impl App {
     }
 
     fn menus_ui(&mut self, ui: &mut Ui) {
-        let one = Room::of(ui.ctx().content_rect().width()) == Room::One
+        let one = Room::for_width(ui.ctx().content_rect().width()) == Room::One
             && !self.session.lesson.open
             && !self.state.has_one_pane();
         let (state, session, history, actions) =
@@ -193,14 +193,14 @@ impl App {
                 }
             });
             menu_ui(ui, "Edit", |ui| {
-                let moved = session.lesson.touch.can_undo().then_some("the last move");
-                step_ui(
+                let moved = session.lesson.drag.can_undo().then_some("the last move");
+                history_entry_ui(
                     ui,
                     Command::Undo,
                     if session.lesson.open { moved } else { history.undo_name() },
                     actions,
                 );
-                step_ui(ui, Command::Redo, history.redo_name(), actions);
+                history_entry_ui(ui, Command::Redo, history.redo_name(), actions);
                 ui.separator();
                 menu_items_ui(ui, &Command::EDIT, actions);
             });
@@ -291,7 +291,7 @@ fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
 }
 
 /// Undo or redo as a menu entry, naming the step.
-fn step_ui(ui: &mut Ui, command: Command, name: Option<&str>, actions: &mut Actions) {
+fn history_entry_ui(ui: &mut Ui, command: Command, name: Option<&str>, actions: &mut Actions) {
     let text = name.map_or(command.text().to_owned(), |name| format!("{} {name}", command.text()));
     let keys = command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
     let button = Button::new(text).shortcut_text(keys);

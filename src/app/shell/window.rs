@@ -9,7 +9,7 @@ use egui::Modifiers;
 use crate::app::context::adapter::{DISPLAYS, check_memory};
 use crate::app::context::app::App;
 use crate::app::context::settings;
-use crate::app::features::walk::state::Walked;
+use crate::app::features::walk::state::WalkState;
 use crate::app::gpu;
 use crate::app::look::focus::{pass_by, ring_ui};
 use crate::app::model::Mode;
@@ -51,8 +51,8 @@ pub fn run(
         setup.device_descriptor = Arc::new(gpu::device_descriptor);
     }
     // Before eframe reads its own file, which may have to be set aside.
-    let beginning = eframe::storage_dir(APP).map(|folder| settings::begin(&folder));
-    let start = beginning.as_ref().map(|beginning| Arc::clone(&beginning.start));
+    let startup = eframe::storage_dir(APP).map(|folder| settings::begin(&folder));
+    let start = startup.as_ref().map(|startup| Arc::clone(&startup.start));
     let window = Arc::new(OnceLock::<egui::Context>::new());
     let leaves = Arc::new(AtomicBool::new(false));
     on_start({
@@ -69,7 +69,7 @@ pub fn run(
         APP,
         options,
         Box::new(move |cc| {
-            let mut app = App::begin(cc, file, beginning)?;
+            let mut app = App::begin(cc, file, startup)?;
             app.leaves = leaves;
             _ = window.set(cc.egui_ctx.clone());
             if let Some(number) = lesson {
@@ -154,7 +154,7 @@ impl eframe::App for App {
             .is_some_and(crate::app::features::lesson::state::player::Player::has_marks);
         let presents = lesson.presenting != crate::app::features::lesson::state::session::Presenting::No;
         let of_lesson = lesson.open && (marked || presents || lesson.zoom.is_some());
-        let cancels = (busy || self.state.maximised || of_lesson) && !lesson.touch.held;
+        let cancels = (busy || self.state.maximised || of_lesson) && !lesson.drag.held;
         // Escape closes these windows first.
         let cancels = cancels && !self.session.help && !self.session.about && self.session.manual.is_none();
         let allows = |command| match command {
@@ -163,7 +163,7 @@ impl eframe::App for App {
             // Space also presses the focused button.
             Command::PlayWalk => {
                 !dialog
-                    && matches!(self.session.walked, Walked::Ready(_))
+                    && matches!(self.session.walked, WalkState::Ready(_))
                     && ui.memory(|memory| memory.focused()).is_none()
             }
             _ => !dialog,
@@ -178,7 +178,7 @@ impl eframe::App for App {
         }
         pass_by(ui.ctx());
         self.window_ui(ui);
-        ring_ui(ui.ctx(), Palette::of(self.look(), ui.visuals()));
+        ring_ui(ui.ctx(), Palette::for_look(self.look(), ui.visuals()));
         // After the fields: in slow frames, typing a number and the key that runs it arrive together.
         for action in self.actions.take().into_iter().chain(commands.take()) {
             self.apply(action);
@@ -193,7 +193,7 @@ impl eframe::App for App {
 
     /// eframe saves window position and panel widths in a file that it does not write atomically.
     fn save(&mut self, _storage: &mut dyn eframe::Storage) {
-        self.keep();
+        self.save_settings();
     }
 
     fn on_exit(&mut self) {
@@ -223,14 +223,14 @@ pub fn shortcuts(ctx: &egui::Context, mode: Mode, allows: impl Fn(Command) -> bo
         if (typing && command.is_typed()) || !allows(command) {
             continue;
         }
-        if ctx.input_mut(|input| input.consume_shortcut(&shortcut) || also(command, input)) {
+        if ctx.input_mut(|input| input.consume_shortcut(&shortcut) || has_alternative_key(command, input)) {
             actions.send(command);
         }
     }
 }
 
 /// Alternative keys.
-fn also(command: Command, input: &mut egui::InputState) -> bool {
+fn has_alternative_key(command: Command, input: &mut egui::InputState) -> bool {
     match command {
         // "Larger" is ⌘= or ⌘+, and some keyboards need Shift for either; ? always needs it.
         Command::ScaleUp => input.consume_key(Modifiers::COMMAND, Key::Plus),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use crate::cli::answer::{Answered, empty_ranks};
+use crate::cli::answer::{AnswerStats, empty_ranks};
 use crate::cli::bar::Bar;
-use crate::cli::columns::Searched;
+use crate::cli::columns::SearchedColumns;
 use crate::cli::flags::{GraphArgs, JsonArgs};
 use crate::cli::job::Job;
 use crate::cli::queries::{self, QueryChoice};
@@ -15,7 +15,7 @@ use crate::cli::usage::Usage;
 use crate::cli::{announce, output};
 use crate::cloud::joined::JoinedColumns;
 use crate::cloud::{PointCloud, Source};
-use crate::export::answers::{Context, of_query, table};
+use crate::export::answers::{Context, query_table, table};
 use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, text};
 use crate::knn::Goal;
 use crate::run::{Batch, Batches};
@@ -97,9 +97,10 @@ impl OutArgs {
     }
 
     /// Whether the file stores all neighbours in whole arrays, which have to be written at once.
-    pub fn is_at_once(&self) -> bool {
-        self.file()
-            .is_some_and(|file| NeighborFormat::of(file).is_ok_and(|format| format == NeighborFormat::Npz))
+    pub fn is_single_batch(&self) -> bool {
+        self.file().is_some_and(|file| {
+            NeighborFormat::from_path(file).is_ok_and(|format| format == NeighborFormat::Npz)
+        })
     }
 
     /// Whether the report shows the neighbours themselves.
@@ -252,7 +253,7 @@ impl<'a> Sink<'a> {
     /// queries' row numbers and empty ranks.
     ///
     /// # Errors
-    /// As [`announce::room_of_file`].
+    /// As [`announce::check_disk_space`].
     pub fn announce(&self) -> anyhow::Result<()> {
         let (size, n, asked) = (self.size, self.job.cloud.len(), &self.job.spec.queries);
         if self.goal != Goal::Nearest {
@@ -260,16 +261,16 @@ impl<'a> Sink<'a> {
         }
         match (self.out.file(), self.out.printed()) {
             (Some(file), _) => {
-                announce::room_of_file(file, size, n)?;
-                queries::note_rows_left_out(asked, NeighborFormat::of(file)?, file);
+                announce::check_disk_space(file, size, n)?;
+                queries::note_rows_left_out(asked, NeighborFormat::from_path(file)?, file);
             }
             (None, Some(format)) => {
-                announce::room_of_stdout(format, size, n);
+                announce::note_stdout_size(format, size, n);
                 if format == NeighborFormat::Npy {
                     queries::note_rows_left_out(asked, NeighborFormat::Npy, Path::new("stdout"));
                 }
             }
-            (None, None) if self.graph.file().is_none() => announce::room_of_nothing(size, n),
+            (None, None) if self.graph.file().is_none() => announce::note_unsaved_size(size, n),
             (None, None) => {}
         }
         if let Some(note) = empty_ranks(&self.job.spec, n as u64) {
@@ -286,14 +287,14 @@ impl<'a> Sink<'a> {
     pub fn fill(
         self,
         input: &Path,
-        search: impl FnOnce(&mut dyn FnMut(Batch<'_>) -> anyhow::Result<()>) -> anyhow::Result<Answered>,
+        search: impl FnOnce(&mut dyn FnMut(Batch<'_>) -> anyhow::Result<()>) -> anyhow::Result<AnswerStats>,
     ) -> anyhow::Result<()> {
         let provenance = self.job.provenance(self.goal);
         let context = Context { columns: &self.columns, provenance: &provenance };
         if let Some(format) = self.out.printed() {
             // Safe for a terminal: only numbers, our own names, and text that readers have escaped.
             let begin = || {
-                output::written(NeighborStream::new(
+                output::stdout_result(NeighborStream::new(
                     format,
                     self.size,
                     context,
@@ -307,10 +308,10 @@ impl<'a> Sink<'a> {
                     Some(rows) => rows,
                     none => none.insert(begin()?),
                 };
-                output::written(rows.append(batch))
+                output::stdout_result(rows.append(batch))
             })?;
             let rows = begun.map_or_else(begin, Ok)?;
-            return output::written(rows.finish());
+            return output::stdout_result(rows.finish());
         }
         let (mut tally, mut shown, mut answered) = (Tally::default(), None, None);
         match self.out.file() {
@@ -331,7 +332,7 @@ impl<'a> Sink<'a> {
                         let head = batch.head(SHOWN);
                         let nearest = self.goal == Goal::Nearest;
                         let table = if nearest {
-                            of_query(head, &self.columns)
+                            query_table(head, &self.columns)
                         } else {
                             table(head, &self.columns, &provenance)
                         };
@@ -365,7 +366,7 @@ pub struct Report {
     points: usize,
     dimensions: usize,
     #[serde(flatten)]
-    searched: Searched,
+    searched: SearchedColumns,
     queries: usize,
     metric: &'static str,
     #[serde(skip)]
@@ -420,11 +421,11 @@ impl Report {
         (job, goal): (&Job, Goal),
         queries: usize,
         tally: Tally,
-        answered: Answered,
+        answered: AnswerStats,
         wrote: [Option<&Path>; 2],
     ) -> Self {
         let radius = if let Goal::Within(radius) = goal { Some(radius) } else { None };
-        let Answered { engine, device, index, seconds } = answered;
+        let AnswerStats { engine, device, index, seconds } = answered;
         let [wrote, graph] = wrote.map(|path| path.map(Path::to_owned));
         Self {
             schema_version: SCHEMA_VERSION,
@@ -486,7 +487,7 @@ impl Report {
                 format!(
                     "{}: {}",
                     text::count(self.queries as u64, "query", "queries"),
-                    queries::about(&job.spec, job.cloud.axes())
+                    queries::describe(&job.spec, job.cloud.axes())
                 ),
             ],
             vec!["search".to_owned(), format!("{asked}, {}", self.metric)],

@@ -3,9 +3,9 @@
 use super::{Curve, Figure};
 use crate::draw::pen::{ROW, Words, area, dashed, line, log_ticks, sans, width};
 use crate::draw::{Area, Drawing, Font, Ink, Point, Shape};
-use crate::run::presets::{Against, Panel};
+use crate::run::presets::{Panel, XQuantity};
 use crate::run::stats::DISTANCE_BYTES;
-use crate::text::{coordinate, sentence_case, significant, thousands, unit_of};
+use crate::text::{coordinate, sentence_case, significant, thousands, unit_prefix};
 
 /// Sizes of text, of notes in a panel and of titles, in points.
 const TEXT: f32 = 12.0;
@@ -29,7 +29,7 @@ const LINE: f32 = TEXT * ROW;
 /// A panel, for one value of the size that distinguishes panels.
 struct Cell {
     panel: Panel,
-    part: Option<u64>,
+    panel_value: Option<u64>,
     curves: Vec<Curve>,
 }
 
@@ -38,10 +38,10 @@ pub fn drawing(figure: &Figure) -> Drawing {
     // Panels without measurements are skipped, but at least one remains.
     let mut cells = Vec::new();
     for &panel in &figure.panels {
-        cells.extend(figure.parts().into_iter().map(|part| Cell {
+        cells.extend(figure.panel_values().into_iter().map(|panel_value| Cell {
             panel,
-            part,
-            curves: figure.curves(panel, part),
+            panel_value,
+            curves: figure.curves(panel, panel_value),
         }));
     }
     if cells.iter().any(|cell| !cell.curves.is_empty()) {
@@ -51,7 +51,7 @@ pub fn drawing(figure: &Figure) -> Drawing {
     }
     // If a size has panels per value, each kind of panel starts a new row.
     let groups: Vec<&[Cell]> = match cells.first() {
-        Some(Cell { part: None, .. }) => vec![&cells],
+        Some(Cell { panel_value: None, .. }) => vec![&cells],
         _ => cells.chunk_by(|a, b| a.panel == b.panel).collect(),
     };
     let most = groups.iter().map(|group| group.len()).max().unwrap_or(1);
@@ -68,8 +68,8 @@ pub fn drawing(figure: &Figure) -> Drawing {
     page.lines(&about.join(", "), TEXT, Ink::TextWeak);
     page.y += LINE / 2.0;
     for group in &groups {
-        if let Some(cell) = group.first().filter(|cell| cell.part.is_some()) {
-            page.lines(&about_panel(figure, cell.panel), TEXT, Ink::Text);
+        if let Some(cell) = group.first().filter(|cell| cell.panel_value.is_some()) {
+            page.lines(&panel_label(figure, cell.panel), TEXT, Ink::Text);
             page.y += LINE / 2.0;
         }
         for row in group.chunks(columns) {
@@ -83,7 +83,7 @@ pub fn drawing(figure: &Figure) -> Drawing {
     }
     page.legend(figure, &cells);
     page.notes(figure, &cells);
-    page.stated(figure);
+    page.statements(figure);
     page.drawing.size[1] = page.y + MARGIN;
     page.drawing
 }
@@ -157,7 +157,7 @@ impl Page {
         }
         if any(&[Panel::Throughput]) && !figure.measured.is_empty() {
             let bandwidth = figure.peak().map(|peak| {
-                let (unit, scale) = unit_of(peak);
+                let (unit, scale) = unit_prefix(peak);
                 let peak = significant(peak / scale);
                 format!(
                     "Right axis: reading {DISTANCE_BYTES} bytes per distance once, in % of the measured \
@@ -177,7 +177,7 @@ impl Page {
     }
 
     /// Draws the publication's statements, and whether they are about the same problem.
-    fn stated(&mut self, figure: &Figure) {
+    fn statements(&mut self, figure: &Figure) {
         let Some(publication) = figure.publication.filter(|_| !figure.stated.is_empty()) else { return };
         let condition = if figure.is_as_published { "" } else { ", with other data and sizes than these" };
         self.lines(
@@ -201,25 +201,25 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
     let said = figure
         .axes
         .panel
-        .zip(cell.part)
-        .map_or_else(|| about_panel(figure, cell.panel), |(size, value)| figure.called(size, value));
+        .zip(cell.panel_value)
+        .map_or_else(|| panel_label(figure, cell.panel), |(size, value)| figure.value_label(size, value));
     drawing.text([room.x, title.y], [0.0, 0.0], sans(TEXT, Ink::Text), said);
     let x_axis = match &figure.axes.x {
-        Against::Size(size) => format!("{}, {}", size.name(), size.about()),
-        Against::Share => "k, % of n".to_owned(),
-        Against::Parameter { name, about } => format!("{name}, {about}"),
+        XQuantity::Size(size) => format!("{}, {}", size.name(), size.about()),
+        XQuantity::Share => "k, % of n".to_owned(),
+        XQuantity::Parameter { name, about } => format!("{name}, {about}"),
     };
     drawing.text([room.x + room.width / 2.0, foot.bottom()], [0.5, 1.0], sans(TEXT, Ink::Text), x_axis);
     let stated = figure.stated_in(cell.panel);
     let curves = || of_kind.iter().flat_map(|cell| &cell.curves);
     let all = || curves().flat_map(|curve| &curve.points).chain(&stated);
     let across = Axis::around(all().map(|point| point[0]), [room.x, room.right()]);
-    let places = [room.bottom(), room.y];
+    let positions = [room.bottom(), room.y];
     let upwards = match cell.panel {
-        Panel::ActiveThreads => Some(Axis::linear([0.0, 32.0], places)),
+        Panel::ActiveThreads => Some(Axis::linear([0.0, 32.0], positions)),
         _ => Axis::around(
             all().map(|point| point[1]).chain(curves().flat_map(Curve::ends).flatten().flatten()),
-            places,
+            positions,
         ),
     };
     let (Some(across), Some(upwards)) = (across, upwards) else {
@@ -228,7 +228,7 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
     };
     let of_tick = if cell.panel == Panel::Throughput { large } else { label };
     for tick in upwards.ticks(8) {
-        let y = upwards.place(tick);
+        let y = upwards.position(tick);
         drawing.path(vec![[room.x, y], [room.right(), y]], line(Ink::Grid, 1.0));
         drawing.text([room.x - 6.0, y], [1.0, 0.5], sans(TEXT, Ink::TextWeak), of_tick(tick));
     }
@@ -236,7 +236,7 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
         drawing.text([room.right() + LABELS, title.y], [1.0, 0.0], sans(TEXT, Ink::Text), "% of bandwidth");
         let percent = upwards.in_units(100.0 * DISTANCE_BYTES / peak);
         for tick in percent.ticks(8) {
-            let y = percent.place(tick);
+            let y = percent.position(tick);
             drawing.path(vec![[room.right(), y], [room.right() + 4.0, y]], line(Ink::TextWeak, 1.0));
             drawing.text(
                 [room.right() + 8.0, y],
@@ -252,7 +252,7 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
     values.dedup();
     let mut free = f32::NEG_INFINITY;
     for value in values {
-        let (x, text) = (across.place(value), label(value));
+        let (x, text) = (across.position(value), label(value));
         let half = width(Font::Sans, TEXT, &text) / 2.0;
         drawing.path(vec![[x, room.bottom()], [x, room.bottom() + 4.0]], line(Ink::TextWeak, 1.0));
         if x - half > free {
@@ -263,13 +263,13 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
     drawing.rect(room, 0.0, None, Some(line(Ink::TextWeak, 1.0)));
     for drawn in &cell.curves {
         let points: Vec<Point> =
-            drawn.points.iter().map(|&[x, y]| [across.place(x), upwards.place(y)]).collect();
+            drawn.points.iter().map(|&[x, y]| [across.position(x), upwards.position(y)]).collect();
         for ([x, _], ends) in points.iter().zip(drawn.ends()) {
             if let Some([low, high]) = ends {
                 bar(
                     drawing,
                     *x,
-                    [if low > 0.0 { upwards.place(low) } else { room.bottom() }, upwards.place(high)],
+                    [if low > 0.0 { upwards.position(low) } else { room.bottom() }, upwards.position(high)],
                     drawn.series,
                 );
             }
@@ -280,7 +280,7 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
         }
     }
     for [x, y] in stated {
-        open_diamond(drawing, [across.place(x), upwards.place(y)]);
+        open_diamond(drawing, [across.position(x), upwards.position(y)]);
     }
 }
 
@@ -295,7 +295,7 @@ impl Curve {
 }
 
 /// The quantity of a panel, with its unit.
-fn about_panel(figure: &Figure, panel: Panel) -> String {
+fn panel_label(figure: &Figure, panel: Panel) -> String {
     match panel {
         Panel::Time => "Median search time in ms, excluding the index".to_owned(),
         Panel::Points => "Distance evaluations and retained points, means over queries".to_owned(),
@@ -367,7 +367,7 @@ enum Scale {
 }
 
 impl Scale {
-    fn of(self, value: f64) -> f64 {
+    fn transform(self, value: f64) -> f64 {
         if self == Self::Linear { value } else { value.ln() }
     }
 }
@@ -379,23 +379,23 @@ pub struct Axis {
     /// The values at both ends, or their logarithms.
     ends: [f64; 2],
     /// Positions of both ends, in points.
-    places: [f32; 2],
+    positions: [f32; 2],
 }
 
 impl Axis {
     /// A linear axis between two values.
-    pub fn linear(ends: [f64; 2], places: [f32; 2]) -> Self {
-        Self { scale: Scale::Linear, ends, places }
+    pub fn linear(ends: [f64; 2], positions: [f32; 2]) -> Self {
+        Self { scale: Scale::Linear, ends, positions }
     }
 
     /// A logarithmic axis around all positive `values`, with a margin; `None` if there are none.
-    pub fn around(values: impl Iterator<Item = f64>, places: [f32; 2]) -> Option<Self> {
+    pub fn around(values: impl Iterator<Item = f64>, positions: [f32; 2]) -> Option<Self> {
         let logs = values.filter(|value| *value > 0.0 && value.is_finite()).map(f64::ln);
         let [min, max] =
             logs.fold([f64::INFINITY, f64::NEG_INFINITY], |[min, max], log| [min.min(log), max.max(log)]);
         // A factor of 6 always contains two ticks.
         let room = f64::max((max - min) * 0.06, (6f64.ln() - (max - min)) / 2.0);
-        (min <= max).then_some(Self { scale: Scale::Logarithmic, ends: [min - room, max + room], places })
+        (min <= max).then_some(Self { scale: Scale::Logarithmic, ends: [min - room, max + room], positions })
     }
 
     /// The same axis in other units; `per_one` of them equal one unit of this axis.
@@ -406,10 +406,10 @@ impl Axis {
     }
 
     /// The position of a value; only positive ones have a position on a logarithmic axis.
-    pub fn place(&self, value: f64) -> f32 {
+    pub fn position(&self, value: f64) -> f32 {
         let [min, max] = self.ends;
-        let along = (self.scale.of(value) - min) / (max - min);
-        self.places[0] + along as f32 * (self.places[1] - self.places[0])
+        let along = (self.scale.transform(value) - min) / (max - min);
+        self.positions[0] + along as f32 * (self.positions[1] - self.positions[0])
     }
 
     /// At most `most` round values; quarters on a linear axis.
@@ -433,7 +433,7 @@ impl Axis {
 
 /// The label of a large value: `500 G`.
 pub fn large(value: f64) -> String {
-    let (unit, scale) = unit_of(value);
+    let (unit, scale) = unit_prefix(value);
     if unit.is_empty() { label(value) } else { format!("{} {unit}", label(value / scale)) }
 }
 
@@ -453,15 +453,15 @@ mod tests {
     #[test]
     fn equal_factors_are_equal_distances_on_a_log_axis() {
         let axis = Axis::around([1.0, 100.0, 10.0].into_iter(), [50.0, 250.0]).unwrap();
-        let places = [1.0, 10.0, 100.0].map(|value| axis.place(value));
+        let positions = [1.0, 10.0, 100.0].map(|value| axis.position(value));
         assert!(
-            (places[1] - 150.0).abs() < 1e-3
-                && ((places[2] - places[1]) - (places[1] - places[0])).abs() < 1e-3,
-            "{places:?}"
+            (positions[1] - 150.0).abs() < 1e-3
+                && ((positions[2] - positions[1]) - (positions[1] - positions[0])).abs() < 1e-3,
+            "{positions:?}"
         );
-        assert!(50.0 < places[0] && places[2] < 250.0, "there is a margin: {places:?}");
+        assert!(50.0 < positions[0] && positions[2] < 250.0, "there is a margin: {positions:?}");
         let upwards = Axis::around([1.0, 100.0].into_iter(), [300.0, 100.0]).unwrap();
-        assert!(upwards.place(100.0) < upwards.place(1.0));
+        assert!(upwards.position(100.0) < upwards.position(1.0));
     }
 
     #[test]
@@ -471,7 +471,7 @@ mod tests {
             axis.ticks(8).into_iter().map(label).collect::<Vec<_>>(),
             ["0.5", "1", "2", "5", "10", "20", "50"]
         );
-        assert!(axis.ticks(8).iter().all(|tick| (0.0..=100.0).contains(&axis.place(*tick))));
+        assert!(axis.ticks(8).iter().all(|tick| (0.0..=100.0).contains(&axis.position(*tick))));
         assert_eq!(label(65_536.0), "65,536");
         assert_eq!(
             [1e-4, 3.0 * 10f64.powi(-1), 3.0 * 10f64.powi(-4)].map(label),
@@ -483,7 +483,7 @@ mod tests {
     fn an_axis_in_other_units_keeps_its_positions() {
         let axis = Axis::around([2e9, 8e11].into_iter(), [300.0, 20.0]).unwrap();
         let shares = axis.in_units(4.0 / 3.2e12);
-        assert!((shares.place(0.5) - axis.place(4e11)).abs() < 1e-3);
+        assert!((shares.position(0.5) - axis.position(4e11)).abs() < 1e-3);
         assert_eq!(Axis::linear([0.0, 32.0], [0.0, 1.0]).in_units(0.5).ticks(8), [0.0, 4.0, 8.0, 12.0, 16.0]);
         assert_eq!([2e9, 5e11, 1e12, 700.0].map(large), ["2 G", "500 G", "1 T", "700"]);
     }
@@ -506,13 +506,13 @@ mod tests {
     fn linear_axes_have_ticks_at_quarters() {
         let axis = Axis::linear([0.0, 32.0], [132.0, 100.0]);
         assert_eq!(axis.ticks(8).into_iter().map(label).collect::<Vec<_>>(), ["0", "8", "16", "24", "32"]);
-        assert_eq!([0.0, 8.0, 32.0].map(|value| axis.place(value)), [132.0, 124.0, 100.0]);
+        assert_eq!([0.0, 8.0, 32.0].map(|value| axis.position(value)), [132.0, 124.0, 100.0]);
     }
 
     #[test]
     fn equal_values_are_centred_and_empty_data_has_no_axis() {
         let axis = Axis::around([7.0, 7.0].into_iter(), [0.0, 100.0]).unwrap();
-        assert!((axis.place(7.0) - 50.0).abs() < 1e-3);
+        assert!((axis.position(7.0) - 50.0).abs() < 1e-3);
         for value in [1.01, 2.1, 3.3, 5.1, 9.9] {
             assert!(Axis::around([value].into_iter(), [0.0, 1.0]).unwrap().ticks(8).len() >= 2, "{value}");
         }

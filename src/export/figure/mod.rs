@@ -12,7 +12,7 @@ use crate::cloud::Source;
 use crate::draw::svg::svg;
 use crate::knn::Method;
 use crate::palette::LIGHT;
-use crate::run::presets::{Against, Axes, Panel, Preset, Publication, Stated};
+use crate::run::presets::{Axes, Panel, Preset, Publication, Statement, XQuantity};
 use crate::run::sweep::{Size, Sweep};
 use crate::run::{EngineChoice, Phase, RunRecord, stats};
 use crate::text::{count, sentence_case};
@@ -27,7 +27,7 @@ pub enum FigureError {
     OneSize,
     /// A size varies that the preset's figure cannot show.
     #[error("the figure of {preset} cannot show several values of --{size}; give one")]
-    NoPlace {
+    NotPlotted {
         /// First name of the preset.
         preset: String,
         /// The size, as in its flag.
@@ -56,7 +56,7 @@ pub struct Figure {
     devices: Vec<String>,
     /// The publication, its statements, and whether the sweep's sizes and data are those of the publication.
     publication: Option<&'static Publication>,
-    stated: &'static [Stated],
+    stated: &'static [Statement],
     is_as_published: bool,
 }
 
@@ -117,21 +117,21 @@ impl Figure {
         let axes = match of_preset {
             Some((axes, preset)) => {
                 let has_place = |size: Size| {
-                    axes.x == Against::Size(size) || [axes.curve, axes.panel].contains(&Some(size))
+                    axes.x == XQuantity::Size(size) || [axes.curve, axes.panel].contains(&Some(size))
                 };
-                let share = |size: Size| size == Size::K && axes.x == Against::Share;
+                let share = |size: Size| size == Size::K && axes.x == XQuantity::Share;
                 match Size::ALL
                     .into_iter()
                     .find(|&size| sweep.varies(size) && !has_place(size) && !share(size))
                 {
                     Some(size) => {
-                        return Err(FigureError::NoPlace { preset: preset.name(), size: size.name() });
+                        return Err(FigureError::NotPlotted { preset: preset.name(), size: size.name() });
                     }
                     None => axes.clone(),
                 }
             }
             None => Axes {
-                x: Against::Size(sweep.varied().ok_or(FigureError::OneSize)?),
+                x: XQuantity::Size(sweep.varied().ok_or(FigureError::OneSize)?),
                 curve: None,
                 panel: None,
                 best: None,
@@ -139,12 +139,12 @@ impl Figure {
         };
         let title = match (preset, &axes.x) {
             (Some(preset), _) => sentence_case(&preset.about),
-            (None, Against::Size(size)) => format!("Search against the number of {}", size.about()),
+            (None, XQuantity::Size(size)) => format!("Search against the number of {}", size.about()),
             (None, _) => "Search".to_owned(),
         };
         Ok(Self {
             title,
-            lines: Lines::of(&sweep.engines, of_preset.map(|(axes, _)| axes)),
+            lines: Lines::new(&sweep.engines, of_preset.map(|(axes, _)| axes)),
             axes,
             panels: preset.map_or(&[Panel::Time, Panel::Points][..], |preset| &preset.panels).to_vec(),
             methods: sweep.engines.clone(),
@@ -172,7 +172,7 @@ impl Figure {
         let device = record.device.name.split(',').next().unwrap_or_default().to_owned();
         self.measured.push(Measured {
             method,
-            sizes: Size::ALL.map(|size| size.of(record)),
+            sizes: Size::ALL.map(|size| size.value(record)),
             ms: record.summary.search_ms_median,
             mean_ms,
             deviation_ms,
@@ -202,8 +202,8 @@ impl Figure {
     fn conditions(&self) -> Vec<String> {
         let with_q = self.n_follows && [self.axes.curve, self.axes.panel].contains(&Some(Size::Q));
         let is_drawn = |size: Size| match (&self.axes.x, size) {
-            (Against::Size(x), _) if *x == size => true,
-            (Against::Share, Size::K) => true,
+            (XQuantity::Size(x), _) if *x == size => true,
+            (XQuantity::Share, Size::K) => true,
             (_, Size::N) if with_q => true,
             _ => [self.axes.curve, self.axes.panel].contains(&Some(size)),
         };
@@ -227,7 +227,7 @@ impl Figure {
     }
 
     /// A size's value for legends and panel titles, with n if n follows from q.
-    fn called(&self, size: Size, value: u64) -> String {
+    fn value_label(&self, size: Size, value: u64) -> String {
         let mut of_n =
             self.measured.iter().filter(|run| run.size(size) == value).map(|run| run.size(Size::N));
         let first = of_n.next().filter(|_| self.n_follows && size == Size::Q);
@@ -238,7 +238,7 @@ impl Figure {
     }
 
     /// The value of each panel of a kind; a single `None` if no size has panels per value.
-    fn parts(&self) -> Vec<Option<u64>> {
+    fn panel_values(&self) -> Vec<Option<u64>> {
         match self.axes.panel.map(|size| self.values(size)).filter(|values| !values.is_empty()) {
             Some(values) => values.into_iter().map(Some).collect(),
             None => vec![None],
@@ -262,18 +262,20 @@ impl Figure {
     fn series_name(&self, (line, value): (usize, Option<u64>)) -> String {
         let name = &self.lines.names[line];
         match self.axes.curve.zip(value) {
-            Some((size, value)) if name.is_empty() => self.called(size, value),
-            Some((size, value)) => format!("{name}, {}", self.called(size, value)),
+            Some((size, value)) if name.is_empty() => self.value_label(size, value),
+            Some((size, value)) => format!("{name}, {}", self.value_label(size, value)),
             None => name.clone(),
         }
     }
 
     fn x(&self, run: &Measured) -> Option<f64> {
         match &self.axes.x {
-            Against::Size(size) => Some(run.size(*size) as f64),
+            XQuantity::Size(size) => Some(run.size(*size) as f64),
             // k is a whole number, so for few points the share is not exactly the requested one.
-            Against::Share => Some((1e4 * run.size(Size::K) as f64 / run.size(Size::N) as f64).round() / 1e2),
-            Against::Parameter { name, .. } => {
+            XQuantity::Share => {
+                Some((1e4 * run.size(Size::K) as f64 / run.size(Size::N) as f64).round() / 1e2)
+            }
+            XQuantity::Parameter { name, .. } => {
                 self.methods[run.method].parameters().number(name).map(f64::from)
             }
         }
@@ -326,14 +328,15 @@ impl Figure {
         }
     }
 
-    /// The non-empty lines of a panel, for one of [`Self::parts`].
-    fn curves(&self, panel: Panel, part: Option<u64>) -> Vec<Curve> {
-        let is_of_part =
-            |run: &&Measured| self.axes.panel.zip(part).is_none_or(|(size, value)| run.size(size) == value);
+    /// The non-empty lines of a panel, for one of [`Self::panel_values`].
+    fn curves(&self, panel: Panel, panel_value: Option<u64>) -> Vec<Curve> {
+        let is_in_panel = |run: &&Measured| {
+            self.axes.panel.zip(panel_value).is_none_or(|(size, value)| run.size(size) == value)
+        };
         let mut curves = Vec::new();
         for (series, of) in self.series().into_iter().enumerate() {
             for dashed in [false, true] {
-                let runs = self.measured.iter().filter(is_of_part).filter(|run| self.series_of(run) == of);
+                let runs = self.measured.iter().filter(is_in_panel).filter(|run| self.series_of(run) == of);
                 let mut points: Vec<([f64; 3], &Measured)> = runs
                     .filter_map(|run| {
                         self.y(panel, dashed, run)
@@ -438,7 +441,7 @@ impl Lines {
     /// Names for a preset's figure: methods that differ only in the parameter on the x axis, or in the one
     /// whose best value counts, share a name; common parameters are left out. Without axes, each method has
     /// its full name.
-    pub fn of(methods: &[EngineChoice], axes: Option<&Axes>) -> Self {
+    pub fn new(methods: &[EngineChoice], axes: Option<&Axes>) -> Self {
         let Some(axes) = axes else {
             return Self {
                 names: methods.iter().map(ToString::to_string).collect(),
@@ -457,7 +460,7 @@ impl Lines {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect()
         });
-        let x = if let Against::Parameter { name, .. } = &axes.x { Some(name.as_str()) } else { None };
+        let x = if let XQuantity::Parameter { name, .. } = &axes.x { Some(name.as_str()) } else { None };
         let name_of = |choice: &EngineChoice| {
             let EngineChoice::Named(Method { engine, parameters }) = choice else {
                 return choice.to_string();
@@ -491,10 +494,10 @@ mod tests_of_lines {
     use crate::run::sweep::Size;
 
     fn lines(methods: &str, axes: Option<Axes>) -> Lines {
-        Lines::of(&EngineChoice::list(methods).unwrap(), axes.as_ref())
+        Lines::new(&EngineChoice::list(methods).unwrap(), axes.as_ref())
     }
 
-    const AXES: Axes = Axes { x: Against::Size(Size::K), curve: None, panel: None, best: None };
+    const AXES: Axes = Axes { x: XQuantity::Size(Size::K), curve: None, panel: None, best: None };
 
     #[test]
     fn shared_parameters_are_listed_once() {
@@ -526,7 +529,7 @@ mod tests_of_lines {
 
     #[test]
     fn axis_parameter_values_share_one_line() {
-        let x = Against::Parameter { name: "parts".to_owned(), about: String::new() };
+        let x = XQuantity::Parameter { name: "parts".to_owned(), about: String::new() };
         let found = lines("bits:parts=1|2|4,timed=selection", Some(Axes { x, curve: Some(Size::K), ..AXES }));
         assert_eq!((found.names, found.of_method), (vec![String::new()], vec![0, 0, 0]));
         assert_eq!(found.common, ["bits", "timed=selection"]);

@@ -158,9 +158,12 @@ fn query_sizes_have_separate_panels_with_their_n() {
         d: vec![2],
         ..sweep
     });
-    assert_eq!(figure.parts(), [Some(16), Some(64)]);
+    assert_eq!(figure.panel_values(), [Some(16), Some(64)]);
     assert!(
-        figure.parts().into_iter().all(|part| figure.curves(Panel::Throughput, part)[0].points.len() == 2)
+        figure
+            .panel_values()
+            .into_iter()
+            .all(|panel_value| figure.curves(Panel::Throughput, panel_value)[0].points.len() == 2)
     );
     let text = figure.svg();
     assert!(text.contains(">n = 512, q = 16<") && text.contains(">n = 128, q = 64<"), "{text}");

@@ -31,7 +31,7 @@ impl Size {
                 k * digits(q) + q * digits(k) + q * k * if q > 1 { 10 } else { 8 }
             }
             NeighborFormat::Parquet => return None,
-            NeighborFormat::Arrow => q * k * of_arrow(q),
+            NeighborFormat::Arrow => q * k * arrow_bytes(q),
             NeighborFormat::Npy => q * k * 8,
             // 4 bytes more for the distances that are held back.
             NeighborFormat::Npz => q * k * (20 + 4) + if q > 1 { 8 * q } else { 0 },
@@ -69,7 +69,7 @@ impl Size {
             // Without held-back distances; the headers of the archive are negligible for large files.
             NeighborFormat::Npz => arrays(20),
             NeighborFormat::Npy => arrays(8),
-            NeighborFormat::Arrow => arrays(of_arrow(self.q as u128) as u64),
+            NeighborFormat::Arrow => arrays(arrow_bytes(self.q as u128) as u64),
             NeighborFormat::Vecs | NeighborFormat::Bin => {
                 Expected { bytes: self.bytes(format).unwrap_or(u64::MAX), exact: true }
             }
@@ -94,7 +94,7 @@ impl fmt::Display for Expected {
 }
 
 /// Bytes of a neighbour in Arrow; a point given by coordinates has no `query_row`.
-fn of_arrow(q: u128) -> u128 {
+fn arrow_bytes(q: u128) -> u128 {
     if q > 1 { 36 } else { 28 }
 }
 
@@ -113,13 +113,13 @@ pub(super) fn digits(end: u128) -> u128 {
 /// and, if the system reports it, the free space.
 ///
 /// # Errors
-/// [`ExportError::Extension`], [`ExportError::Width`], [`ExportError::Room`].
+/// [`ExportError::Extension`], [`ExportError::Width`], [`ExportError::DiskFull`].
 pub fn check_room(path: &Path, size: Size) -> Result<(), ExportError> {
-    fits(path, size, files::room(path))
+    check_free_space(path, size, files::room(path))
 }
 
-pub(super) fn fits(path: &Path, size: Size, free: Option<u64>) -> Result<(), ExportError> {
-    let format = NeighborFormat::of(path)?;
+pub(super) fn check_free_space(path: &Path, size: Size, free: Option<u64>) -> Result<(), ExportError> {
+    let format = NeighborFormat::from_path(path)?;
     check_width(format, size, path)?;
     let Some((needed, free)) = size.bytes(format).zip(free).filter(|(needed, free)| needed > free) else {
         return Ok(());
@@ -129,7 +129,12 @@ pub(super) fn fits(path: &Path, size: Size, free: Option<u64>) -> Result<(), Exp
         text::thousands(size.k as u64),
         text::count(size.q as u64, "query", "queries")
     );
-    Err(ExportError::Room { what, needed: needed.div_ceil(1 << 20), free: free >> 20, path: path.to_owned() })
+    Err(ExportError::DiskFull {
+        what,
+        needed: needed.div_ceil(1 << 20),
+        free: free >> 20,
+        path: path.to_owned(),
+    })
 }
 
 /// Rejects sizes that the header of a format cannot store.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use super::size::{digits, fits};
+use super::size::{check_free_space, digits};
 use super::*;
 use crate::cloud::PointCloud;
 use crate::cloud::joined::{JoinedColumn, JoinedColumns, JoinedValues};
@@ -18,7 +18,7 @@ fn points(n: u32) -> Arc<PointCloud> {
     cloud(2, (0..2 * n).map(|at| f64::from(at * 37 % 53) / 8.0).collect())
 }
 
-fn asked(k: usize, metric: Metric) -> RunSpec {
+fn spec_for(k: usize, metric: Metric) -> RunSpec {
     RunSpec {
         queries: QuerySpec::All,
         k,
@@ -56,12 +56,13 @@ fn stream_with(
     fails: usize,
 ) -> Result<Vec<PathBuf>, Failed> {
     let mut engines = Engines::default();
-    let parts = QueryBatches::new(&engines, spec, cloud, None)?.of_at_most(part);
-    let size = Size { q: parts.queries(), k: parts.k(), metric: spec.metric };
-    let context = Context { columns, provenance: &Provenance::of(spec, cloud, None) };
+    let batches = QueryBatches::new(&engines, spec, cloud, None)?.with_limit(part);
+    let size = Size { q: batches.queries(), k: batches.k(), metric: spec.metric };
+    let context = Context { columns, provenance: &Provenance::new(spec, cloud, None) };
     in_batches(path, Goal::Nearest, size, context, |writer| {
-        for range in parts.ranges() {
-            let record = engines.answer_part(&parts, range.clone(), None, &mut |_, _| range.start < fails)?;
+        for range in batches.ranges() {
+            let record =
+                engines.answer_batch(&batches, range.clone(), None, &mut |_, _| range.start < fails)?;
             writer.append(Batch::of_run(&record, 0..range.len(), range.start))?;
         }
         Ok(())
@@ -73,7 +74,7 @@ fn files_are_identical_for_any_batch_size() {
     let folder = tempfile::tempdir().unwrap();
     let cloud = points(40);
     for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
-        let spec = asked(9, metric);
+        let spec = spec_for(9, metric);
         let record = Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap();
         for format in NeighborFormat::ALL {
             let whole =
@@ -83,7 +84,7 @@ fn files_are_identical_for_any_batch_size() {
                     &spec,
                     &cloud,
                     part,
-                    &folder.path().join("parts").with_extension(format.extension()),
+                    &folder.path().join("batches").with_extension(format.extension()),
                     usize::MAX,
                 )
                 .unwrap();
@@ -121,7 +122,7 @@ fn joined_columns_match_the_rows_of_each_batch() {
         JoinedColumns { columns: vec![JoinedColumn { name: "x".to_owned(), values }] }
     };
     let columns = FileColumns { queries: column(100), neighbors: column(200) };
-    let spec = RunSpec { queries: QuerySpec::Rows(vec![7, 3, 30, 12, 39]), ..asked(4, Metric::L2) };
+    let spec = RunSpec { queries: QuerySpec::Rows(vec![7, 3, 30, 12, 39]), ..spec_for(4, Metric::L2) };
     let path = folder.path().join("found.csv");
     stream_with(&columns, &spec, &points(40), 2, &path, usize::MAX).unwrap();
     let content = fs::read_to_string(path).unwrap();
@@ -148,7 +149,7 @@ fn k_of_n_or_more_returns_all_points_in_order() {
     for k in [n, n + 3] {
         for format in NeighborFormat::ALL {
             let path = folder.path().join("all").with_extension(format.extension());
-            stream(&asked(k, Metric::L2), &cloud, 4, &path, usize::MAX).unwrap();
+            stream(&spec_for(k, Metric::L2), &cloud, 4, &path, usize::MAX).unwrap();
             let (_, rows, distances) = read_with_distances(&path, &Silent).unwrap();
             let rows: Vec<f64> = rows.values.iter().collect();
             let distances: Option<Vec<f64>> = distances.map(|distances| distances.values.iter().collect());
@@ -187,7 +188,7 @@ fn cancelled_exports_keep_only_the_existing_files() {
     }
     for name in ["a.csv", "a.ivecs", "a.npz", "new.parquet"] {
         let failed =
-            stream(&asked(3, Metric::L2), &points(20), 5, &folder.path().join(name), 10).unwrap_err();
+            stream(&spec_for(3, Metric::L2), &points(20), 5, &folder.path().join(name), 10).unwrap_err();
         assert!(matches!(failed, Failed::Run(RunError::Cancelled)), "{failed}");
         for name in ["a.csv", "a.ivecs", "a.fvecs", "a.npz"] {
             assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), name);
@@ -248,7 +249,7 @@ fn estimated_sizes_match_the_files() {
         cloud(2, (0..2 * n).map(|at| f64::from(at * 7919 % 10_007) / 10_007.0 * 170.0 - 85.0).collect());
     for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
         let record =
-            Engines::default().answer(&asked(n as usize, metric), &cloud, None, &mut |_, _| true).unwrap();
+            Engines::default().answer(&spec_for(n as usize, metric), &cloud, None, &mut |_, _| true).unwrap();
         let size = Size { q: n as usize, k: n as usize, metric };
         for format in NeighborFormat::ALL {
             let written =
@@ -287,15 +288,16 @@ fn estimated_sizes_match_the_files() {
 #[test]
 fn files_larger_than_the_free_space_are_rejected() {
     let size = Size { q: 10_000, k: 100_000, metric: Metric::L2 };
-    let refused = |path: &str, size, free| fits(Path::new(path), size, Some(free)).unwrap_err().to_string();
+    let refused =
+        |path: &str, size, free| check_free_space(Path::new(path), size, Some(free)).unwrap_err().to_string();
     let why = "cannot write: 100,000 neighbours of each of 10,000 queries need 7630 MiB, but only 1024 MiB \
                are free; use fewer queries or a smaller k, or write to another disk: a.ivecs";
     assert_eq!(refused("a.ivecs", size, 1 << 30), why);
     assert!(
-        fits(Path::new("a.ivecs"), size, Some(8_000_080_000)).is_ok()
-            && fits(Path::new("a.ivecs"), size, None).is_ok()
+        check_free_space(Path::new("a.ivecs"), size, Some(8_000_080_000)).is_ok()
+            && check_free_space(Path::new("a.ivecs"), size, None).is_ok()
     );
-    assert!(fits(Path::new("a.parquet"), size, Some(0)).is_ok());
+    assert!(check_free_space(Path::new("a.parquet"), size, Some(0)).is_ok());
     let long =
         "k = 4000000000 does not fit the 32-bit numbers of .ivecs; use .csv, .parquet or .npz: a.ivecs";
     assert_eq!(refused("a.ivecs", Size { k: 4_000_000_000, ..size }, u64::MAX), long);

@@ -49,38 +49,38 @@ impl<W: Write> Arrow<W> {
             } else {
                 FileWriter::try_new(out, &schema).map(Open::File)
             };
-            self.open = Some((schema, open.map_err(plain)?));
+            self.open = Some((schema, open.map_err(io_error)?));
         }
         let Some((schema, open)) = &mut self.open else {
             return Err(io::Error::other("the writer was not started"));
         };
         for start in (0..table.rows).step_by(BATCH) {
-            table.tell(start * table.columns.len())?;
+            table.report(start * table.columns.len())?;
             let rows = start..(start + BATCH).min(table.rows);
             let arrays = table.columns.iter().map(|column| array(column, rows.clone())).collect();
             let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
             let batch =
-                RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(plain)?;
+                RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(io_error)?;
             match open {
                 Open::Stream(out) => out.write(&batch),
                 Open::File(out) => out.write(&batch),
             }
-            .map_err(plain)?;
+            .map_err(io_error)?;
         }
         Ok(())
     }
 
     pub fn finish(self) -> io::Result<()> {
         match self.open {
-            Some((_, Open::Stream(mut out))) => out.finish().and_then(|()| out.flush()).map_err(plain),
-            Some((_, Open::File(mut out))) => out.finish().and_then(|()| out.flush()).map_err(plain),
+            Some((_, Open::Stream(mut out))) => out.finish().and_then(|()| out.flush()).map_err(io_error),
+            Some((_, Open::File(mut out))) => out.finish().and_then(|()| out.flush()).map_err(io_error),
             None => Err(io::Error::other("the table has no columns")),
         }
     }
 }
 
 /// Unwraps an I/O error, if it is one.
-fn plain(why: ArrowError) -> io::Error {
+fn io_error(why: ArrowError) -> io::Error {
     match why {
         ArrowError::IoError(_, why) => why,
         why => io::Error::other(why),

@@ -54,7 +54,7 @@ impl TableFormat {
     ///
     /// # Errors
     /// [`ExportError::TableExtension`] if no format has that extension.
-    pub fn of(path: &Path) -> Result<Self, ExportError> {
+    pub fn from_path(path: &Path) -> Result<Self, ExportError> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let found = Self::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(extension));
         found.ok_or_else(|| ExportError::TableExtension { path: path.to_owned() })
@@ -86,11 +86,15 @@ impl<'a> Table<'a> {
         Self { rows, columns: Vec::new(), progress: None, attribute: None }
     }
 
-    /// Adds a column; `of` returns the value in a row: a u32, u64, i64, f32, f64 or text, or an [`Option`] of
-    /// one.
+    /// Adds a column; `value` returns the value in a row: a u32, u64, i64, f32, f64 or text, or an [`Option`]
+    /// of one.
     #[must_use]
-    pub fn with<T: Cell<'a>>(mut self, name: impl Into<Cow<'a, str>>, of: impl Fn(usize) -> T + 'a) -> Self {
-        let (cells, optional) = T::cells(of);
+    pub fn with<T: Cell<'a>>(
+        mut self,
+        name: impl Into<Cow<'a, str>>,
+        value: impl Fn(usize) -> T + 'a,
+    ) -> Self {
+        let (cells, optional) = T::cells(value);
         self.columns.push(Column { name: name.into(), cells, optional });
         self
     }
@@ -114,7 +118,7 @@ impl<'a> Table<'a> {
     ///
     /// # Errors
     /// When cancelled.
-    fn tell(&self, cells: usize) -> io::Result<()> {
+    fn report(&self, cells: usize) -> io::Result<()> {
         let Some(progress) = self.progress else { return Ok(()) };
         if progress.cancelled() {
             return Err(io::Error::other("cancelled"));
@@ -160,7 +164,7 @@ impl<'a> Table<'a> {
     /// # Errors
     /// [`ExportError`] if the extension is unknown or writing fails.
     pub fn write(&self, path: &Path) -> Result<(), ExportError> {
-        let format = TableFormat::of(path)?;
+        let format = TableFormat::from_path(path)?;
         let cancelled = || self.progress.is_some_and(|progress| progress.cancelled());
         write(path, |out| self.write_as(format, out))
             .map_err(|error| if cancelled() { ExportError::Cancelled } else { error })
@@ -174,13 +178,13 @@ impl<'a> Table<'a> {
         match format {
             TableFormat::Csv => self.csv(out),
             TableFormat::Tsv => self.text(b'\t', out),
-            TableFormat::Parquet => self.appended(Appender::parquet(out)),
-            TableFormat::Arrow => self.appended(Appender::arrow_file(out)),
+            TableFormat::Parquet => self.append_to(Appender::parquet(out)),
+            TableFormat::Arrow => self.append_to(Appender::arrow_file(out)),
             TableFormat::Npz => write_npz(self, out),
         }
     }
 
-    fn appended<W: Write + Send>(&self, mut to: Appender<W>) -> io::Result<()> {
+    fn append_to<W: Write + Send>(&self, mut to: Appender<W>) -> io::Result<()> {
         to.append(self)?;
         to.finish()
     }
@@ -205,35 +209,35 @@ impl<'a> Table<'a> {
 mod tests;
 
 /// The value in a row, `None` if missing.
-pub type Of<'a, T> = Box<dyn Fn(usize) -> Option<T> + 'a>;
+pub type ValueFn<'a, T> = Box<dyn Fn(usize) -> Option<T> + 'a>;
 
 /// The values of a column, by type.
 pub enum Cells<'a> {
-    U32(Of<'a, u32>),
-    U64(Of<'a, u64>),
-    I64(Of<'a, i64>),
-    F32(Of<'a, f32>),
-    F64(Of<'a, f64>),
-    Text(Of<'a, Cow<'a, str>>),
+    U32(ValueFn<'a, u32>),
+    U64(ValueFn<'a, u64>),
+    I64(ValueFn<'a, i64>),
+    F32(ValueFn<'a, f32>),
+    F64(ValueFn<'a, f64>),
+    Text(ValueFn<'a, Cow<'a, str>>),
 }
 
 /// A type of value that a table can contain.
 pub trait Cell<'a>: Sized {
     /// Builds a column of such values; the flag says whether some may be missing.
-    fn cells(of: impl Fn(usize) -> Self + 'a) -> (Cells<'a>, bool);
+    fn cells(value: impl Fn(usize) -> Self + 'a) -> (Cells<'a>, bool);
 }
 
 macro_rules! cell {
     ($type:ty, $kind:ident) => {
         impl<'a> Cell<'a> for $type {
-            fn cells(of: impl Fn(usize) -> Self + 'a) -> (Cells<'a>, bool) {
-                (Cells::$kind(Box::new(move |row| Some(of(row).into()))), false)
+            fn cells(value: impl Fn(usize) -> Self + 'a) -> (Cells<'a>, bool) {
+                (Cells::$kind(Box::new(move |row| Some(value(row).into()))), false)
             }
         }
 
         impl<'a> Cell<'a> for Option<$type> {
-            fn cells(of: impl Fn(usize) -> Self + 'a) -> (Cells<'a>, bool) {
-                (Cells::$kind(Box::new(move |row| of(row).map(Into::into))), true)
+            fn cells(value: impl Fn(usize) -> Self + 'a) -> (Cells<'a>, bool) {
+                (Cells::$kind(Box::new(move |row| value(row).map(Into::into))), true)
             }
         }
     };
@@ -332,16 +336,16 @@ impl<W: Write> Text<W> {
     }
 
     pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
-        self.rows(table).map_err(plain)
+        self.rows(table).map_err(io_error)
     }
 
     fn rows(&mut self, table: &Table<'_>) -> csv::Result<()> {
         let (writer, characters) = (&mut self.writer, self.quoted);
         if !std::mem::replace(&mut self.headed, true) {
             for column in &table.columns {
-                writer.write_field(quoted(&column.name, characters).as_bytes()).map_err(plain)?;
+                writer.write_field(quoted(&column.name, characters).as_bytes()).map_err(io_error)?;
             }
-            writer.write_record(None::<&[u8]>).map_err(plain)?;
+            writer.write_record(None::<&[u8]>).map_err(io_error)?;
         }
         let mut field = String::new();
         let shown = |field: &mut String, value: Option<&dyn Display>| {
@@ -353,7 +357,7 @@ impl<W: Write> Text<W> {
         };
         for row in 0..table.rows {
             if row.is_multiple_of(ROWS_PER_CHECK) {
-                table.tell(row * table.columns.len())?;
+                table.report(row * table.columns.len())?;
             }
             for column in &table.columns {
                 match &column.cells {
@@ -375,9 +379,9 @@ impl<W: Write> Text<W> {
                             .map(|value| value as &dyn Display),
                     ),
                 }
-                writer.write_field(field.as_bytes()).map_err(plain)?;
+                writer.write_field(field.as_bytes()).map_err(io_error)?;
             }
-            writer.write_record(None::<&[u8]>).map_err(plain)?;
+            writer.write_record(None::<&[u8]>).map_err(io_error)?;
         }
         Ok(())
     }
@@ -394,7 +398,7 @@ fn quoted<'a>(text: &'a str, characters: &[char]) -> Cow<'a, str> {
 }
 
 /// Unwraps an I/O error, such as a closed pipe.
-fn plain(why: csv::Error) -> io::Error {
+fn io_error(why: csv::Error) -> io::Error {
     let shown = why.to_string();
     match why.into_kind() {
         csv::ErrorKind::Io(why) => why,
@@ -407,7 +411,7 @@ fn write_npz(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
     let mut npz = Npz::new(out);
     let rows = || 0..table.rows;
     for (at, (column, name)) in table.columns.iter().zip(table.unique_names()).enumerate() {
-        table.tell(at * table.rows)?;
+        table.report(at * table.rows)?;
         let name = name.as_str();
         let float = |value: Option<f64>| value.unwrap_or(f64::NAN).to_le_bytes();
         match &column.cells {

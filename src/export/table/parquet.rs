@@ -33,24 +33,24 @@ impl<W: Write + Send> Parquet<W> {
 
     pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
         if let Some(out) = self.out.take() {
-            self.file = Some(start(table, out).map_err(plain)?);
+            self.file = Some(start(table, out).map_err(io_error)?);
         }
         match &mut self.file {
-            Some(file) => write_groups(table, file).map_err(plain),
+            Some(file) => write_groups(table, file).map_err(io_error),
             None => Err(io::Error::other("the writer was not started")),
         }
     }
 
     pub fn finish(self) -> io::Result<()> {
         match self.file {
-            Some(file) => file.close().map(drop).map_err(plain),
+            Some(file) => file.close().map(drop).map_err(io_error),
             None => Err(io::Error::other("the table has no columns")),
         }
     }
 }
 
 /// Unwraps an I/O error, if it is one.
-fn plain(why: ParquetError) -> io::Error {
+fn io_error(why: ParquetError) -> io::Error {
     match why {
         ParquetError::External(why) => why.downcast::<io::Error>().map_or_else(io::Error::other, |why| *why),
         why => io::Error::other(why),
@@ -83,7 +83,7 @@ fn write_groups<W: Write + Send>(
         let mut group = file.next_row_group()?;
         for (at, column) in table.columns.iter().enumerate() {
             table
-                .tell(start * table.columns.len() + at * rows.len())
+                .report(start * table.columns.len() + at * rows.len())
                 .map_err(|why| ParquetError::External(Box::new(why)))?;
             if let Some(mut writer) = group.next_column()? {
                 write_column(column, rows.clone(), &mut writer)?;
@@ -135,11 +135,11 @@ fn pieces<T: DataType>(
     writer: &mut SerializedColumnWriter<'_>,
     rows: Range<usize>,
     optional: bool,
-    of: impl Fn(usize) -> Option<T::T>,
+    value: impl Fn(usize) -> Option<T::T>,
 ) -> Result<(), ParquetError> {
     for start in rows.clone().step_by(PIECE) {
         let piece = start..(start + PIECE).min(rows.end);
-        let values: Vec<Option<T::T>> = piece.map(&of).collect();
+        let values: Vec<Option<T::T>> = piece.map(&value).collect();
         let levels: Option<Vec<i16>> =
             optional.then(|| values.iter().map(|value| i16::from(value.is_some())).collect());
         let values: Vec<T::T> = values.into_iter().flatten().collect();

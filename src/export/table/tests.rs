@@ -21,7 +21,7 @@ fn table() -> Table<'static> {
         .with("text", |row| format!("row {row}"))
 }
 
-fn written(format: TableFormat) -> Vec<u8> {
+fn written_bytes(format: TableFormat) -> Vec<u8> {
     let mut out = BufWriter::new(tempfile::tempfile().unwrap());
     table().write_as(format, &mut out).unwrap();
     let mut file = out.into_inner().unwrap();
@@ -33,14 +33,14 @@ fn written(format: TableFormat) -> Vec<u8> {
 
 #[test]
 fn text_tables_keep_every_digit_and_leave_missing_values_empty() {
-    let csv = String::from_utf8(written(TableFormat::Csv)).unwrap();
+    let csv = String::from_utf8(written_bytes(TableFormat::Csv)).unwrap();
     let expected = "count,large,index,single,double,maybe,lane,text,text\n0,0,-1,0.1,0.1,1.5,,\"a,b\",row \
                     0\n7,9007199254740993,5,inf,-inf,,3,\"ü\"\"x\",row \
                     1\n4294967295,18446744073709551615,-9223372036854775808,1.1754944e-38,1e300,-0.25,,,row \
                     2\n";
     assert_eq!(csv, expected);
     assert_eq!(table().tsv().lines().nth(1), Some("0\t0\t-1\t0.1\t0.1\t1.5\t\ta,b\trow 0"));
-    assert_eq!(written(TableFormat::Tsv), table().tsv().into_bytes());
+    assert_eq!(written_bytes(TableFormat::Tsv), table().tsv().into_bytes());
 }
 
 /// One row is too little to tell a separator from a text that contains it.
@@ -56,7 +56,7 @@ fn text_with_separators_is_quoted() {
 
 #[test]
 fn parquet_preserves_types_bits_and_nulls() {
-    let reader = SerializedFileReader::new(bytes::Bytes::from(written(TableFormat::Parquet))).unwrap();
+    let reader = SerializedFileReader::new(bytes::Bytes::from(written_bytes(TableFormat::Parquet))).unwrap();
     let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 3);
     let names: Vec<&String> = rows[0].get_column_iter().map(|(name, _)| name).collect();
@@ -75,7 +75,7 @@ fn parquet_preserves_types_bits_and_nulls() {
 
 #[test]
 fn npz_has_one_array_per_column() {
-    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(written(TableFormat::Npz))).unwrap();
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(written_bytes(TableFormat::Npz))).unwrap();
     let mut array = |name: &str, dtype: &str| {
         let mut bytes = Vec::new();
         archive.by_name(&format!("{name}.npy")).unwrap().read_to_end(&mut bytes).unwrap();

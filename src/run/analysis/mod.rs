@@ -8,23 +8,23 @@
 //! | [`walk`] | the path of a query's search through an index |
 //! | [`where_time_goes`], [`outlook`] | sentences about the run's times |
 //! | [`Roofline`] | how much of the time each limit of the device explains |
-//! | [`nearby`] | all rows within a distance of a query |
-//! | [`Standing`] | why a row is, or is not, among the neighbours of a query |
+//! | [`rows_within`] | all rows within a distance of a query |
+//! | [`RowRank`] | why a row is, or is not, among the neighbours of a query |
 
 mod query;
 mod times;
 
 use std::sync::Arc;
 
-pub use query::{Standing, TheoryCurve, nearby, standing, walk};
+pub use query::{RowRank, TheoryCurve, rank_row, rows_within, walk};
 pub use times::{Limit, Roofline, outlook, where_time_goes};
 
-use super::problem::{build_problem, build_problem_over};
+use super::problem::{build_problem, build_resident_problem};
 use super::{QuerySpec, Resident, RunError, RunRecord, Timeline};
 use crate::knn::{Convergence, Problem, Setup};
 
 /// Number of points of the convergence's band.
-const STEPS: usize = 96;
+const BAND_POINTS: usize = 96;
 
 /// Queries in the band; if there are more, they are evenly sampled, and the pane says so.
 pub const BAND_QUERIES: usize = 20_000;
@@ -54,7 +54,7 @@ pub struct Derived {
     /// Phases and warps over time.
     pub timeline: Timeline,
     /// The queried rows of the cloud, ascending, unless all were queried.
-    pub asked: Option<Arc<[u32]>>,
+    pub queried_rows: Option<Arc<[u32]>>,
     /// How close the run came to the limits of its device.
     pub roofline: Option<Roofline>,
 }
@@ -65,8 +65,8 @@ impl Derived {
         self.histograms.iter().find(|(name, _)| name == measure).map_or(&[], |(_, histogram)| histogram)
     }
 
-    pub fn of(record: &RunRecord) -> Self {
-        let queries: Vec<usize> = spread(record.convergence.queries(), BAND_QUERIES).collect();
+    pub fn new(record: &RunRecord) -> Self {
+        let queries: Vec<usize> = evenly_spaced(record.convergence.queries(), BAND_QUERIES).collect();
         let histograms = record
             .measured
             .columns()
@@ -77,14 +77,14 @@ impl Derived {
             histograms,
             band,
             band_queries: queries.len(),
-            timeline: Timeline::of(record),
-            asked: asked(record),
+            timeline: Timeline::new(record),
+            queried_rows: queried_rows(record),
             roofline: Roofline::of_run(record),
         }
     }
 }
 
-fn asked(record: &RunRecord) -> Option<Arc<[u32]>> {
+fn queried_rows(record: &RunRecord) -> Option<Arc<[u32]>> {
     if record.query_cloud.is_some() || record.query_rows.len() >= record.cloud.len() {
         return None;
     }
@@ -95,7 +95,7 @@ fn asked(record: &RunRecord) -> Option<Arc<[u32]>> {
 }
 
 /// At most `most` of the numbers below `count`, evenly spread.
-pub fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
+pub fn evenly_spaced(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let shown = count.min(most);
     (0..shown).map(move |at| at * count / shown)
 }
@@ -121,11 +121,12 @@ pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -
     }
     let n = n as f64;
     let first = (k as f64).min(n).max(1.0);
-    let steps: Vec<f64> =
-        (0..STEPS).map(|step| first * (n / first).powf(step as f64 / (STEPS - 1) as f64)).collect();
-    let mut columns: Vec<Vec<f32>> = (0..STEPS).map(|_| Vec::with_capacity(queries.len())).collect();
+    let steps: Vec<f64> = (0..BAND_POINTS)
+        .map(|step| first * (n / first).powf(step as f64 / (BAND_POINTS - 1) as f64))
+        .collect();
+    let mut columns: Vec<Vec<f32>> = (0..BAND_POINTS).map(|_| Vec::with_capacity(queries.len())).collect();
     for &query in queries {
-        let (seen, distances) = convergence.of(query);
+        let (seen, distances) = convergence.for_query(query);
         let mut entry = 0;
         for (column, &points_seen) in columns.iter_mut().zip(&steps) {
             // Allows for rounding, as the last step equals n.
@@ -161,8 +162,8 @@ fn problem_of(record: &RunRecord, query: usize, resident: &Resident) -> Result<(
         at = 0;
     }
     let queries = record.query_cloud.as_ref();
-    let problem = if resident.has(&record.cloud, Setup::from(&spec).arrangement()) {
-        build_problem_over(resident, &spec, &record.cloud, queries)
+    let problem = if resident.contains(&record.cloud, Setup::from(&spec).arrangement()) {
+        build_resident_problem(resident, &spec, &record.cloud, queries)
     } else {
         build_problem(&spec, &record.cloud, queries)
     };
@@ -178,21 +179,21 @@ mod tests {
     fn requested_query_rows_are_listed() {
         let mut record = RunRecord::clone(&record());
         record.query_rows = vec![8, 3, 8];
-        assert_eq!(asked(&record).as_deref(), Some(&[3, 8][..]));
+        assert_eq!(queried_rows(&record).as_deref(), Some(&[3, 8][..]));
         record.query_rows = (0..50).collect();
-        assert_eq!(asked(&record), None, "all");
+        assert_eq!(queried_rows(&record), None, "all");
         (record.query_rows, record.query_cloud) = (vec![1], Some(Arc::clone(&record.cloud)));
-        assert_eq!(asked(&record), None, "queries from another cloud");
+        assert_eq!(queried_rows(&record), None, "queries from another cloud");
     }
 
     #[test]
     fn the_histogram_counts_every_query() {
-        assert_eq!(Derived::of(&record()).histogram("merges"), [(3, 3)]);
+        assert_eq!(Derived::new(&record()).histogram("merges"), [(3, 3)]);
     }
 
     #[test]
     fn the_convergence_band_ends_at_the_kth_distances() {
-        let derived = Derived::of(&record());
+        let derived = Derived::new(&record());
         let last = derived.band.last().expect("three queries");
         assert!((last.points_seen - 50.0).abs() < 1e-6);
         assert_eq!([last.low, last.median, last.high].map(|value| value as f32), [0.05, 0.1, 0.15]);

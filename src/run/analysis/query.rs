@@ -1,7 +1,7 @@
 //! Analyses of one query of a record: the rank of a row and the reverse rank, all rows within a distance, the
 //! expected bound, and the path of its search through an index.
 
-use super::{STEPS, problem_of};
+use super::{BAND_POINTS, problem_of};
 use crate::engines::lockstep::{self, distances_to};
 use crate::knn::theory::expected_max_distance;
 use crate::knn::within::limit;
@@ -14,7 +14,7 @@ const BLOCK: usize = 1 << 16;
 
 /// A row of the data as seen from a query.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct RowRank {
     pub row: u32,
     /// Squared distance to the query, by the rule of all engines.
     pub squared_distance: f32,
@@ -23,7 +23,7 @@ pub struct Standing {
     pub rank: usize,
     /// The reverse rank: points that precede the query as seen from the row. `None` if the query is not a
     /// row, or is this row.
-    pub back: Option<usize>,
+    pub reverse_rank: Option<usize>,
     /// Position in processing order.
     pub position: u32,
     /// Squared bound when the search reached the point; ∞ before the first bound. `None` if the engine
@@ -34,15 +34,15 @@ pub struct Standing {
     pub shares: Vec<(usize, f64)>,
 }
 
-impl Standing {
+impl RowRank {
     /// Whether the row and the query are each among the other's `k` nearest points; `None` if the query is
     /// not a row.
     pub fn is_mutual(&self, k: usize) -> Option<bool> {
-        self.back.map(|back| self.rank < k && back < k)
+        self.reverse_rank.map(|reverse| self.rank < k && reverse < k)
     }
 }
 
-/// Computes the standing for a query of a record, with `resident` points if available. `None` if cancelled,
+/// Ranks a row as seen from a query of a record, with `resident` points if available. `None` if cancelled,
 /// or if the row was dropped because it has no direction.
 ///
 /// # Errors
@@ -50,13 +50,13 @@ impl Standing {
 ///
 /// # Panics
 /// If the cloud has no such row.
-pub fn standing(
+pub fn rank_row(
     record: &RunRecord,
     query: usize,
     row: u32,
     resident: &Resident,
     progress: &dyn Progress,
-) -> Result<Option<Standing>, RunError> {
+) -> Result<Option<RowRank>, RunError> {
     if resident.is_empty() {
         resident.points(&record.cloud, Setup::from(&record.spec).arrangement())?;
     }
@@ -66,11 +66,11 @@ pub fn standing(
     };
     let own = if problem.queries_are_rows() { Some(problem.query_row(at)) } else { None };
     let Some((squared_distance, rank)) = rank(&problem, at, position, own, progress) else { return Ok(None) };
-    let back = match own.filter(|&own| own != row) {
+    let reverse_rank = match own.filter(|&own| own != row) {
         None => None,
         Some(own) => {
             let setup = Setup { k: 1, exclude_self: false, ..Setup::from(&record.spec) };
-            let from_row = Problem::over(
+            let from_row = Problem::with_points(
                 &resident.points(&record.cloud, setup.arrangement())?,
                 &Queries::Rows(vec![row]),
                 setup,
@@ -79,17 +79,17 @@ pub fn standing(
             else {
                 return Ok(None);
             };
-            let Some((_, back)) = self::rank(&from_row, 0, of_query, Some(row), progress) else {
+            let Some((_, reverse_rank)) = self::rank(&from_row, 0, of_query, Some(row), progress) else {
                 return Ok(None);
             };
-            Some(back)
+            Some(reverse_rank)
         }
     };
-    Ok(Some(Standing {
+    Ok(Some(RowRank {
         row,
         squared_distance,
         rank,
-        back,
+        reverse_rank,
         position,
         bound: bound(record, query, position),
         shares: shares(record, &problem, at, position),
@@ -131,7 +131,7 @@ fn bound(record: &RunRecord, query: usize, position: u32) -> Option<f32> {
     if record.convergence.queries() <= query {
         return None;
     }
-    let (seen, bounds) = record.convergence.of(query);
+    let (seen, bounds) = record.convergence.for_query(query);
     let merges = seen.iter().take_while(|&&seen| seen <= position).count();
     // If the history is truncated, the bounds between its last two entries are unknown.
     let all = record
@@ -170,7 +170,7 @@ fn shares(record: &RunRecord, problem: &Problem, query: usize, position: u32) ->
 ///
 /// # Errors
 /// Errors of the problem, and too little memory.
-pub fn nearby(
+pub fn rows_within(
     record: &RunRecord,
     query: usize,
     radius: f64,
@@ -209,15 +209,15 @@ pub struct TheoryCurve {
 
 impl TheoryCurve {
     /// Computes the curve from the query's distances to all points, with `resident` points if available.
-    pub fn of(record: &RunRecord, query: usize, resident: &Resident) -> Self {
+    pub fn new(record: &RunRecord, query: usize, resident: &Resident) -> Self {
         let Ok((problem, at)) = problem_of(record, query, resident) else { return Self::default() };
         let mut distances = distances(&problem, at);
         distances.sort_unstable_by(f32::total_cmp);
         let (n, k) = (distances.len(), Setup::from(&record.spec).found_k());
         let mut points: Vec<[f64; 2]> = Vec::new();
-        for step in 0..if n < k || k == 0 { 0 } else { STEPS } {
-            let seen =
-                (k as f64 * (n as f64 / k as f64).powf(step as f64 / (STEPS - 1) as f64)).round() as usize;
+        for step in 0..if n < k || k == 0 { 0 } else { BAND_POINTS } {
+            let seen = (k as f64 * (n as f64 / k as f64).powf(step as f64 / (BAND_POINTS - 1) as f64)).round()
+                as usize;
             let seen = seen.clamp(k, n);
             if points.last().is_none_or(|last| last[0] < seen as f64) {
                 points.push([seen as f64, f64::from(expected_max_distance(&distances, k, seen))]);
@@ -241,12 +241,17 @@ fn distances(problem: &Problem, query: usize) -> Vec<f32> {
 /// Repeats the search with the kernel's twin, to get all merges of a query whose history is truncated.
 fn replayed(record: &RunRecord, query: usize, problem: &Problem, at: usize) -> Option<(Vec<u32>, Vec<f32>)> {
     let merges = *record.measured.column(&record.convergence.counted_by)?.get(query)?;
-    if merges as usize <= record.convergence.of(query).0.len() {
+    if merges as usize <= record.convergence.for_query(query).0.len() {
         return None;
     }
     let (again, history) = lockstep::replay(problem, at);
     // If the counters differ, the replay is not the run's search.
-    record.measured.of(query).map(|(_, value)| value).eq(again.row()).then(|| history.into_iter().unzip())
+    record
+        .measured
+        .for_query(query)
+        .map(|(_, value)| value)
+        .eq(again.row())
+        .then(|| history.into_iter().unzip())
 }
 
 /// Searches a query of a record again with the CPU twin of its engine, and records the path. Uses `resident`
@@ -315,19 +320,19 @@ mod tests {
     fn neighbours_rank_as_in_the_answer() {
         let (record, engines) = all(true);
         for query in [0, 7, 150, 199] {
-            let (rows, distances) = record.neighbors.of(query);
+            let (rows, distances) = record.neighbors.for_query(query);
             for (rank, (&row, &distance)) in rows.iter().zip(distances).enumerate() {
-                let standing =
-                    standing(&record, query, row, engines.resident(), &Silent).unwrap().expect("it is there");
-                assert_eq!(
-                    (standing.rank, standing.squared_distance),
-                    (rank, distance),
-                    "query {query}, row {row}"
-                );
-                let back =
-                    record.neighbors.of(row as usize).0.iter().position(|&other| other == query as u32);
-                assert_eq!(standing.back.filter(|&back| back < 20), back);
-                assert_eq!(standing.is_mutual(20), Some(back.is_some()));
+                let seen =
+                    rank_row(&record, query, row, engines.resident(), &Silent).unwrap().expect("it is there");
+                assert_eq!((seen.rank, seen.squared_distance), (rank, distance), "query {query}, row {row}");
+                let back = record
+                    .neighbors
+                    .for_query(row as usize)
+                    .0
+                    .iter()
+                    .position(|&other| other == query as u32);
+                assert_eq!(seen.reverse_rank.filter(|&back| back < 20), back);
+                assert_eq!(seen.is_mutual(20), Some(back.is_some()));
             }
         }
     }
@@ -337,10 +342,10 @@ mod tests {
     #[test]
     fn the_farthest_row_ranks_last() {
         let (record, engines) = all(true);
-        let far = standing(&record, 0, 199, engines.resident(), &Silent).unwrap().expect("it is there");
+        let far = rank_row(&record, 0, 199, engines.resident(), &Silent).unwrap().expect("it is there");
         assert_eq!(far.rank, 198);
         let bound = far.bound.expect("lockstep keeps its history");
-        assert!(bound.is_infinite() || bound >= record.neighbors.of(0).1[19]);
+        assert!(bound.is_infinite() || bound >= record.neighbors.for_query(0).1[19]);
         assert_eq!(far.shares.len(), record.cloud.dims());
         assert!((far.shares.iter().map(|share| share.1).sum::<f64>() - 1.0).abs() < 1e-12);
     }
@@ -348,10 +353,10 @@ mod tests {
     #[test]
     fn the_query_itself_ranks_first_and_cancelling_returns_none() {
         let (record, engines) = all(false);
-        let own = standing(&record, 3, 3, engines.resident(), &Silent).unwrap().expect("it is there");
-        assert_eq!((own.rank, own.back, own.squared_distance, own.shares.len()), (0, None, 0.0, 0));
+        let own = rank_row(&record, 3, 3, engines.resident(), &Silent).unwrap().expect("it is there");
+        assert_eq!((own.rank, own.reverse_rank, own.squared_distance, own.shares.len()), (0, None, 0.0, 0));
         assert_eq!(
-            standing(&record, 3, 4, engines.resident(), &std::sync::atomic::AtomicBool::new(true)).unwrap(),
+            rank_row(&record, 3, 4, engines.resident(), &std::sync::atomic::AtomicBool::new(true)).unwrap(),
             None
         );
     }
@@ -363,7 +368,7 @@ mod tests {
         let spec = RunSpec { k: 1, queries: QuerySpec::Rows(vec![2, 0]), ..spec() };
         let record = Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).expect("an answer");
         let rows = |query, radius| {
-            nearby(&record, query, radius, &Resident::default(), &Silent).expect("no failure")
+            rows_within(&record, query, radius, &Resident::default(), &Silent).expect("no failure")
         };
         assert_eq!(rows(0, 5.0), Some(vec![0, 1, 3]));
         assert_eq!((rows(0, 4.9), rows(1, 0.0)), (Some(vec![0, 1]), Some(vec![])));
@@ -394,8 +399,9 @@ mod tests {
             Convergence { counted_by: warp::CONVERGENCE.to_owned(), ..Convergence::default() };
         record.convergence.push(history.iter().take(64).copied());
 
-        let (seen, distances) =
-            TheoryCurve::of(&record, 0, &Resident::default()).replayed.expect("most merges are not recorded");
+        let (seen, distances) = TheoryCurve::new(&record, 0, &Resident::default())
+            .replayed
+            .expect("most merges are not recorded");
         assert_eq!(seen.len(), counters.merges as usize);
         assert_eq!(
             (seen.last(), distances.last()),
@@ -404,13 +410,13 @@ mod tests {
         );
         let [merges, candidates, groups_hit] = counters.row();
         record.measured = counted([merges, candidates + 1, groups_hit]);
-        assert_eq!(TheoryCurve::of(&record, 0, &Resident::default()).replayed, None, "the counters differ");
+        assert_eq!(TheoryCurve::new(&record, 0, &Resident::default()).replayed, None, "the counters differ");
     }
 
     #[test]
     fn the_theory_curve_decreases_to_the_kth_distance() {
         let record = record();
-        let curve = TheoryCurve::of(&record, 0, &Resident::default()).points;
+        let curve = TheoryCurve::new(&record, 0, &Resident::default()).points;
         let (problem, at) = problem_of(&record, 0, &Resident::default()).expect("a problem");
         let mut all = distances(&problem, at);
         all.sort_unstable_by(f32::total_cmp);
@@ -423,7 +429,7 @@ mod tests {
         // With `exclude_self`, the search has one more neighbour: the query itself.
         let mut without = RunRecord::clone(&record);
         without.head.spec.exclude_self = true;
-        let end = TheoryCurve::of(&without, 0, &Resident::default())
+        let end = TheoryCurve::new(&without, 0, &Resident::default())
             .points
             .last()
             .copied()
@@ -437,10 +443,10 @@ mod tests {
         let own = Setup::from(&record.spec).arrangement();
         let of_another = Setup { metric: Metric::Angular, ..Setup::from(&record.spec) }.arrangement();
         resident.points(&record.cloud, of_another).expect("points");
-        let apart = TheoryCurve::of(&record, 1, &resident);
-        assert!(resident.has(&record.cloud, of_another), "points of another problem are left in place");
+        let apart = TheoryCurve::new(&record, 1, &resident);
+        assert!(resident.contains(&record.cloud, of_another), "points of another problem are left in place");
         resident.points(&record.cloud, own).expect("points");
-        assert_eq!(TheoryCurve::of(&record, 1, &resident), apart);
+        assert_eq!(TheoryCurve::new(&record, 1, &resident), apart);
     }
 
     /// Every engine with a walk reproduces the search that the run counted, for a row and for a point.
@@ -516,12 +522,12 @@ mod tests {
         let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
         let resident = Resident::default();
         walk(&record, 3, &resident, &Silent).unwrap().expect("it has one");
-        assert!(resident.has(&cloud, Setup::from(&spec).arrangement()));
+        assert!(resident.contains(&cloud, Setup::from(&spec).arrangement()));
         // Resident points of another problem are kept.
         let other = squares(30);
         resident.points(&other, Setup::from(&spec).arrangement()).unwrap();
         walk(&record, 3, &resident, &Silent).unwrap().expect("it has one");
-        assert!(resident.has(&other, Setup::from(&spec).arrangement()));
+        assert!(resident.contains(&other, Setup::from(&spec).arrangement()));
         let lockstep = RunSpec { engine: EngineChoice::named(EngineId::new("lockstep")), ..spec };
         let record = Arc::new(engines.execute(&lockstep, &cloud, None, &mut |_, _| true).unwrap());
         assert_eq!(walk(&record, 3, &resident, &Silent).unwrap(), None);

@@ -38,7 +38,7 @@ impl Limit {
 
 /// The share of the time from which a limit bounds the search. Below it, most of the time is spent on
 /// latency, other instructions and divergence.
-const HALF: f64 = 0.5;
+const BOUND_SHARE: f64 = 0.5;
 
 /// A search compared with the limits of its device.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,12 +60,12 @@ impl Roofline {
     /// Compares a run with the peaks that were measured with it. `None` without peaks, or if the run was
     /// faster than the peaks allow, which means that they belong to another device.
     pub fn of_run(record: &RunRecord) -> Option<Self> {
-        Self::of(record, record.peaks.as_ref().filter(|peaks| peaks.are_sensible())?)
+        Self::new(record, record.peaks.as_ref().filter(|peaks| peaks.are_sensible())?)
             .filter(Self::is_possible)
     }
 
     /// Compares a run with a device's peaks; `None` if its engine is unknown, or nothing was timed.
-    pub fn of(record: &RunRecord, peaks: &Peaks) -> Option<Self> {
+    pub fn new(record: &RunRecord, peaks: &Peaks) -> Option<Self> {
         let engine = record.descriptor()?;
         let seconds = record.summary.search_ms_median / 1e3;
         if seconds <= 0.0 {
@@ -122,20 +122,20 @@ impl Roofline {
     }
 
     /// The share of the search's time that a limit explains, if known.
-    pub fn share(&self, of: Limit) -> Option<f64> {
-        self.shares.iter().find(|(limit, _)| *limit == of).map(|(_, share)| *share)
+    pub fn share(&self, limit: Limit) -> Option<f64> {
+        self.shares.iter().find(|(known, _)| *known == limit).map(|(_, share)| *share)
     }
 
     /// The limit that bounds the search; `None` if no known limit explains half of its time.
     pub fn bound(&self) -> Option<Limit> {
-        self.shares.first().filter(|(_, share)| *share >= HALF).map(|(limit, _)| *limit)
+        self.shares.first().filter(|(_, share)| *share >= BOUND_SHARE).map(|(limit, _)| *limit)
     }
 
     /// What bounds the search, with the evidence.
     pub fn sentence(&self) -> String {
         let rate = self.distances.map(|distances| {
             let (rate, most) = (distances / self.seconds, self.peaks.fp32_per_second / self.instructions);
-            format!("{} that FP32 allows here: ", text::rate_of(rate, most))
+            format!("{} that FP32 allows here: ", text::rate_with_max(rate, most))
         });
         let bound = match self.bound() {
             Some(Limit::Issue) => "bound by instruction issue",
@@ -194,10 +194,10 @@ fn merging(record: &RunRecord) -> Option<f64> {
 }
 
 /// Factor of the outlook's number of points.
-const MORE: usize = 10;
+const OUTLOOK_FACTOR: usize = 10;
 
 /// Fraction of the proportional time below which the outlook gives a reason.
-const LESS: f64 = 0.75;
+const SUBLINEAR_SHARE: f64 = 0.75;
 
 /// Where the time of one answer goes: preparing the points, one search, and downloading the answer.
 ///
@@ -242,8 +242,11 @@ pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
     let shape = Job::shape_of(record);
     // If every row is a query, the number of queries grows as well.
     let all = matches!(record.spec.queries, QuerySpec::All);
-    let more =
-        Shape { n: shape.n.checked_mul(MORE)?, q: shape.q.checked_mul(if all { MORE } else { 1 })?, ..shape };
+    let more = Shape {
+        n: shape.n.checked_mul(OUTLOOK_FACTOR)?,
+        q: shape.q.checked_mul(if all { OUTLOOK_FACTOR } else { 1 })?,
+        ..shape
+    };
     if more.n > engine.limits.n {
         return None;
     }
@@ -262,8 +265,9 @@ pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
         .map_or_else(String::new, |ms| format!(", {} to build the index", about(ms)));
     // An exhaustive search may still grow less than tenfold: merges hardly grow with the points, and launches
     // not at all.
-    let rarely =
-        engine.is_exhaustive && !all && search < LESS * MORE as f64 * record.summary.search_ms_median;
+    let rarely = engine.is_exhaustive
+        && !all
+        && search < SUBLINEAR_SHARE * OUTLOOK_FACTOR as f64 * record.summary.search_ms_median;
     let why =
         if rarely { ", less than tenfold, as part of the work does not grow with the points" } else { "" };
     Some(format!(
@@ -300,37 +304,37 @@ mod tests {
         record
     }
 
-    fn said(record: &RunRecord) -> String {
-        Roofline::of(record, &PEAKS).unwrap().sentence()
+    fn bottleneck(record: &RunRecord) -> String {
+        Roofline::new(record, &PEAKS).unwrap().sentence()
     }
 
     #[test]
     fn the_bottleneck_is_the_limit_that_explains_most_of_the_time() {
         let mut run = run(400.0);
         assert_eq!(
-            said(&run),
+            bottleneck(&run),
             "2.50 of 4.00 Tdist/s that FP32 allows here: bound by instruction issue (FP32 62 %, \
              memory under 1 %, launches under 1 %)."
         );
         run.head.summary.search_ms_median = 1000.0;
         assert!(
-            said(&run).contains("no single limit explains half of the time (FP32 25 %, "),
+            bottleneck(&run).contains("no single limit explains half of the time (FP32 25 %, "),
             "{}",
-            said(&run)
+            bottleneck(&run)
         );
         // One query: most of the time is spent on the ten launches.
         (run.head.summary.q, run.head.summary.search_ms_median) = (1, 0.04);
         assert!(
-            said(&run).contains("bound by launches (launches 75 %, memory 5 %, FP32 under 1 %)"),
+            bottleneck(&run).contains("bound by launches (launches 75 %, memory 5 %, FP32 under 1 %)"),
             "{}",
-            said(&run)
+            bottleneck(&run)
         );
         // A hundred times the points, too many for a cache, and one launch.
         (run.head.summary.n, run.head.summary.search_ms_median, run.samples[0].chunk) = (100_000_000, 0.4, 0);
         assert!(
-            said(&run).contains("bound by memory (memory 75 %, FP32 6 %, launches under 1 %)"),
+            bottleneck(&run).contains("bound by memory (memory 75 %, FP32 6 %, launches under 1 %)"),
             "{}",
-            said(&run)
+            bottleneck(&run)
         );
     }
 
@@ -340,12 +344,12 @@ mod tests {
         let cycles = vec![10, 20, 20, 30, 15, 5];
         run.profile = Some(Profile { cycles, ..Profile::new(&warp::PHASES) });
         assert!(
-            said(&run).contains("bound by merging (merging 65 % of the cycles, FP32 25 %"),
+            bottleneck(&run).contains("bound by merging (merging 65 % of the cycles, FP32 25 %"),
             "{}",
-            said(&run)
+            bottleneck(&run)
         );
         run.profile = Some(Profile::default());
-        assert!(!said(&run).contains("merging"));
+        assert!(!bottleneck(&run).contains("merging"));
     }
 
     #[test]
@@ -354,7 +358,7 @@ mod tests {
         run.samples[0].chunk = 0;
         run.head.method = Some("cuda:kernel=filter".to_owned());
         run.head.summary.q = 10_000;
-        let roofline = Roofline::of(&run, &PEAKS).unwrap();
+        let roofline = Roofline::new(&run, &PEAKS).unwrap();
         assert_eq!((roofline.intensity(), roofline.achieved()), (None, None));
         assert!(
             roofline.sentence().starts_with("No single limit explains half of the time ("),
@@ -364,28 +368,28 @@ mod tests {
 
         run.head.engine = EngineId::new("bvh");
         run.measured = Measured::default();
-        assert_eq!(Roofline::of(&run, &PEAKS).unwrap().achieved(), None);
+        assert_eq!(Roofline::new(&run, &PEAKS).unwrap().achieved(), None);
         run.measured = Measured::new([("distance_evals".to_owned(), vec![300, 500])]);
-        let achieved = Roofline::of(&run, &PEAKS).unwrap().achieved().unwrap();
+        let achieved = Roofline::new(&run, &PEAKS).unwrap().achieved().unwrap();
         assert!((achieved - 400.0 * 10_000.0 * 7.0 / 2e-3).abs() < 1.0, "{achieved}");
     }
 
     #[test]
     fn the_roof_is_memory_bound_then_compute_bound() {
-        let roofline = Roofline::of(&run(400.0), &PEAKS).unwrap();
+        let roofline = Roofline::new(&run(400.0), &PEAKS).unwrap();
         assert_eq!([0.5, 7.0, 60.0].map(|intensity| roofline.roof(intensity)), [2e12, 28e12, 28e12]);
         // Points and queries take 12 bytes each, and 32 neighbours take 8 bytes each.
         let bytes = 1e6 * (12.0 * out_of_cache(12e6) + 12.0 + 256.0);
         assert!((roofline.intensity().unwrap() - 7e12 / bytes).abs() < 1e-6);
-        assert!(roofline.is_possible() && !Roofline::of(&run(200.0), &PEAKS).unwrap().is_possible());
-        assert_eq!(Roofline::of(&run(0.0), &PEAKS), None);
+        assert!(roofline.is_possible() && !Roofline::new(&run(200.0), &PEAKS).unwrap().is_possible());
+        assert_eq!(Roofline::new(&run(0.0), &PEAKS), None);
     }
 
     #[test]
     fn unknown_engines_have_no_roofline() {
         let mut run = run(400.0);
         run.head.engine = EngineId::new("unheard-of");
-        assert_eq!(Roofline::of(&Arc::new(run), &PEAKS), None);
+        assert_eq!(Roofline::new(&Arc::new(run), &PEAKS), None);
     }
 
     #[test]
@@ -428,7 +432,7 @@ mod tests {
             &Shape { n: 10 * shape.n, ..shape },
         );
         assert!((1.0..=12.0).contains(&factor), "{factor}");
-        let why = if factor < LESS * 10.0 {
+        let why = if factor < SUBLINEAR_SHARE * 10.0 {
             ", less than tenfold, as part of the work does not grow with the points"
         } else {
             ""

@@ -14,7 +14,7 @@ use crate::knn::{Metric, Problem, reference};
 use crate::progress::Progress;
 use crate::text::{Exact, count};
 
-pub use read::{names, of_run, query_rows, read, read_with_distances};
+pub use read::{names, neighbors_of_run, query_rows, read, read_with_distances};
 
 /// Queries to judge between two checks for cancellation.
 const CHUNK: usize = 64;
@@ -36,7 +36,7 @@ impl AnswersVerdict {
     /// Whether so many answers are wrong that the file probably answers other queries: at least five and nine
     /// in ten, or all of two or more. Answers of an approximate index may be wrong as often but have a high
     /// recall, so `recall` is considered if known.
-    pub fn seem_to_others(&self, recall: Option<f64>) -> bool {
+    pub fn suggests_other_queries(&self, recall: Option<f64>) -> bool {
         let all = self.wrong >= 2 && self.wrong == self.queries;
         let many = all || self.wrong >= 5 && self.wrong.saturating_mul(10) >= self.queries.saturating_mul(9);
         many && recall.is_none_or(|recall| recall < 0.5)
@@ -102,7 +102,7 @@ pub fn check(
     let judge = |query: usize| {
         let row = row_of(query);
         let named: Vec<f64> = (row * width..row * width + k).map(|at| answers.values.get(at)).collect();
-        judge(problem, metric, query, &named, |record| positions.of(record))
+        judge(problem, metric, query, &named, |record| positions.position(record))
             .map_err(|why| format!("query {query}, {why}"))
     };
     let mut verdict = AnswersVerdict { queries: 0, wrong: 0, ties: 0, mismatch: None };
@@ -145,22 +145,22 @@ fn row_of<'a>(
 struct Positions<'a> {
     cloud: &'a PointCloud,
     /// By the cloud's rows; `None` for rows excluded from the problem.
-    of_row: Vec<Option<u32>>,
+    by_row: Vec<Option<u32>>,
 }
 
 impl<'a> Positions<'a> {
     fn new(problem: &Problem, cloud: &'a PointCloud) -> Self {
-        let mut of_row = vec![None; cloud.len()];
+        let mut by_row = vec![None; cloud.len()];
         for position in 0..problem.n() as u32 {
-            of_row[problem.row(position) as usize] = Some(position);
+            by_row[problem.row(position) as usize] = Some(position);
         }
-        Self { cloud, of_row }
+        Self { cloud, by_row }
     }
 
-    fn of(&self, record: f64) -> Option<u32> {
+    fn position(&self, record: f64) -> Option<u32> {
         let row =
             self.cloud.row_of_record(record as u64).filter(|_| record >= 0.0 && record.fract() == 0.0)?;
-        self.of_row[row]
+        self.by_row[row]
     }
 }
 
@@ -196,7 +196,7 @@ fn judge(
             .zip(problem.query(query))
             .map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2))
             .sum();
-        if !is_as_far(metric, found, distance, relative) {
+        if !is_same_distance(metric, found, distance, relative) {
             let row = problem.row(expected);
             let [found, distance] = [found, distance].map(Exact);
             return Err(format!(
@@ -212,7 +212,7 @@ fn judge(
 /// Whether two squared distances are equal within the rounding of another program. Unit vectors were rounded
 /// before they were compared here: points by up to 2⁻²⁴ of the Earth's radius, and so two distances by four
 /// times that.
-fn is_as_far(metric: Metric, found: f64, expected: f64, relative: f64) -> bool {
+fn is_same_distance(metric: Metric, found: f64, expected: f64, relative: f64) -> bool {
     let difference = (found - expected).abs();
     match metric {
         Metric::L2 => difference <= relative * expected,
@@ -281,12 +281,13 @@ mod tests {
         assert!(why(&|rows| rows[5 * 19] = 0.0).ends_with(", but the oracle has row 19 at 0"));
         assert_eq!(why(&|rows| rows[0] = 99.0), "query 0, rank 0: row 99 is not a point of the cloud");
         assert_eq!(why(&|rows| rows[5] = -1.0), "query 1, rank 0: row -1 is not a point of the cloud");
-        assert!(!check_rows(&|rows| rows[..5 * 17].fill(99.0)).seem_to_others(None));
+        assert!(!check_rows(&|rows| rows[..5 * 17].fill(99.0)).suggests_other_queries(None));
         let most = check_rows(&|rows| rows[..5 * 18].fill(99.0));
-        assert!(most.seem_to_others(None) && most.seem_to_others(Some(0.1)), "nine of ten");
-        assert!(!most.seem_to_others(Some(0.9)), "an approximate index may be wrong everywhere");
-        let few =
-            |wrong, queries| AnswersVerdict { queries, wrong, ties: 0, mismatch: None }.seem_to_others(None);
+        assert!(most.suggests_other_queries(None) && most.suggests_other_queries(Some(0.1)), "nine of ten");
+        assert!(!most.suggests_other_queries(Some(0.9)), "an approximate index may be wrong everywhere");
+        let few = |wrong, queries| {
+            AnswersVerdict { queries, wrong, ties: 0, mismatch: None }.suggests_other_queries(None)
+        };
         assert_eq!(
             [(1, 1), (2, 2), (4, 4), (3, 4), (0, 0)].map(|(wrong, queries)| few(wrong, queries)),
             [false, true, true, false, false]
@@ -307,8 +308,8 @@ mod tests {
                 build_problem(&RunSpec { k: 2, queries: queries.clone(), ..spec() }, &data, None).unwrap();
             check(&problem, Metric::L2, &data, &data, &table(2, rows), &Silent)
         };
-        let nobody = [-1.0; 2];
-        let by_record = [[0.0, 2.0], nobody, [2.0, 0.0], [3.0, 2.0], nobody, [5.0, 3.0], [6.0, 5.0]];
+        let missing = [-1.0; 2];
+        let by_record = [[0.0, 2.0], missing, [2.0, 0.0], [3.0, 2.0], missing, [5.0, 3.0], [6.0, 5.0]];
         let listed = QuerySpec::Rows(vec![6, 3]);
         for (queries, rows) in [
             (&QuerySpec::All, by_record.concat()),

@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cloud::formats::{self, Entry, FormatError};
+use crate::cloud::formats::{self, DatasetInfo, FormatError};
 use crate::cloud::{Column, ColumnChoice, Coordinates, Values};
 use crate::progress::Progress;
 use crate::run::LoadedRun;
 use crate::text::count;
 
 /// Names of the matrix of neighbours: in ann-benchmarks, and in files of `warpscope run`.
-const MATRICES: [&str; 2] = ["neighbors", "indices"];
+const MATRIX_NAMES: [&str; 2] = ["neighbors", "indices"];
 
 /// The columns of a table with a line per neighbour.
-const LONG: [&str; 3] = ["query", "rank", "index"];
+const LONG_COLUMNS: [&str; 3] = ["query", "rank", "index"];
 
 /// Reads neighbours as a row per query: the record numbers of its neighbours, nearest first. The file has
 /// such rows (`.ivecs`, `.ibin`, `.npy`, text), an array `neighbors` (ann-benchmarks) or `indices`, or
@@ -21,12 +21,13 @@ const LONG: [&str; 3] = ["query", "rank", "index"];
 pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinates), FormatError> {
     let mut from = path.to_owned();
     if formats::file_of(path) == *path {
-        let parts = QueryBatches::of(path, progress)?;
-        if let Some(name) = MATRICES.into_iter().find(|name| parts.has(name)) {
+        let datasets = Datasets::open(path, progress)?;
+        if let Some(name) = MATRIX_NAMES.into_iter().find(|name| datasets.has(name)) {
             from = formats::path_of(path, name);
-        } else if parts.has(LONG[1]) && parts.has(LONG[2]) {
-            let query = if parts.has(LONG[0]) { Some(parts.list(LONG[0])?) } else { None };
-            let (rank, index) = (parts.list(LONG[1])?, parts.list(LONG[2])?);
+        } else if datasets.has(LONG_COLUMNS[1]) && datasets.has(LONG_COLUMNS[2]) {
+            let query =
+                if datasets.has(LONG_COLUMNS[0]) { Some(datasets.values(LONG_COLUMNS[0])?) } else { None };
+            let (rank, index) = (datasets.values(LONG_COLUMNS[1])?, datasets.values(LONG_COLUMNS[2])?);
             let entry = |at| [query.as_ref().map_or(0.0, |query| query.get(at)), rank.get(at), index.get(at)];
             let equal =
                 rank.len() == index.len() && query.as_ref().is_none_or(|query| query.len() == rank.len());
@@ -38,7 +39,7 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinate
             return finish(path, matrix);
         }
     }
-    if let Some(matrix) = long(&from, LONG[2], progress)? {
+    if let Some(matrix) = read_long(&from, LONG_COLUMNS[2], progress)? {
         return finish(path, matrix);
     }
     let table = formats::read(&from, &ColumnChoice::Default, progress)?;
@@ -46,15 +47,15 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinate
 }
 
 /// The data sets of a file.
-struct QueryBatches<'a> {
+struct Datasets<'a> {
     path: &'a Path,
     progress: &'a dyn Progress,
-    entries: Vec<Entry>,
+    entries: Vec<DatasetInfo>,
 }
 
-impl<'a> QueryBatches<'a> {
-    fn of(path: &'a Path, progress: &'a dyn Progress) -> Result<Self, FormatError> {
-        Ok(Self { path, progress, entries: formats::parts(&formats::file_of(path), progress)? })
+impl<'a> Datasets<'a> {
+    fn open(path: &'a Path, progress: &'a dyn Progress) -> Result<Self, FormatError> {
+        Ok(Self { path, progress, entries: formats::datasets(&formats::file_of(path), progress)? })
     }
 
     fn has(&self, name: &str) -> bool {
@@ -65,24 +66,24 @@ impl<'a> QueryBatches<'a> {
         formats::read(&formats::path_of(self.path, name), &ColumnChoice::Default, self.progress)
     }
 
-    fn list(&self, name: &str) -> Result<Values, FormatError> {
+    fn values(&self, name: &str) -> Result<Values, FormatError> {
         self.read(name).map(|table| table.values)
     }
 }
 
 /// The column `name` of a table with a line per neighbour, as a row per query; `None` if the table lacks it.
 /// Without a column of queries, as in a pane's export, all lines belong to one query.
-fn long(
+fn read_long(
     path: &Path,
     name: &str,
     progress: &dyn Progress,
 ) -> Result<Option<Result<Coordinates, String>>, FormatError> {
-    if let Some(table) = columns(path, &[LONG[0], LONG[1], name], progress)? {
+    if let Some(table) = columns(path, &[LONG_COLUMNS[0], LONG_COLUMNS[1], name], progress)? {
         return Ok(Some(matrix(table.rows(), |at| {
             std::array::from_fn(|column| table.values.get(3 * at + column))
         })));
     }
-    let table = columns(path, &[LONG[1], name], progress)?;
+    let table = columns(path, &[LONG_COLUMNS[1], name], progress)?;
     Ok(table.map(|table| {
         matrix(table.rows(), |at| [0.0, table.values.get(2 * at), table.values.get(2 * at + 1)])
     }))
@@ -93,16 +94,16 @@ fn long(
 /// # Errors
 /// Errors of [`read()`].
 pub fn names(path: &Path, progress: &dyn Progress) -> Result<Vec<String>, FormatError> {
-    let parts = formats::parts(path, progress)?;
-    if parts.is_empty() {
+    let datasets = formats::datasets(path, progress)?;
+    if datasets.is_empty() {
         Ok(formats::records(path, &[], progress)?.columns)
     } else {
-        Ok(parts.into_iter().map(|part| part.name).collect())
+        Ok(datasets.into_iter().map(|part| part.name).collect())
     }
 }
 
 /// Names of the queries' rows, in archives and in tables.
-const ROWS: [&str; 2] = ["query_rows", "query_row"];
+const QUERY_ROW_NAMES: [&str; 2] = ["query_rows", "query_row"];
 
 /// Each query's row number in its own file, in the order of [`read()`]; `None` unless the file has one for
 /// every query.
@@ -110,15 +111,15 @@ const ROWS: [&str; 2] = ["query_rows", "query_row"];
 /// # Errors
 /// Errors of [`read()`].
 pub fn query_rows(path: &Path, progress: &dyn Progress) -> Result<Option<Vec<u64>>, FormatError> {
-    let parts = QueryBatches::of(path, progress)?;
-    let of_each = if parts.has(ROWS[0]) {
-        let rows = parts.list(ROWS[0])?;
+    let datasets = Datasets::open(path, progress)?;
+    let of_each = if datasets.has(QUERY_ROW_NAMES[0]) {
+        let rows = datasets.values(QUERY_ROW_NAMES[0])?;
         (0..rows.len()).map(|query| [query as f64, rows.get(query)]).collect()
-    } else if parts.has(LONG[0]) && parts.has(ROWS[1]) {
-        let (queries, rows) = (parts.list(LONG[0])?, parts.list(ROWS[1])?);
+    } else if datasets.has(LONG_COLUMNS[0]) && datasets.has(QUERY_ROW_NAMES[1]) {
+        let (queries, rows) = (datasets.values(LONG_COLUMNS[0])?, datasets.values(QUERY_ROW_NAMES[1])?);
         (0..queries.len().min(rows.len())).map(|at| [queries.get(at), rows.get(at)]).collect()
-    } else if parts.entries.is_empty()
-        && let Some(table) = columns(path, &[LONG[0], ROWS[1]], progress)?
+    } else if datasets.entries.is_empty()
+        && let Some(table) = columns(path, &[LONG_COLUMNS[0], QUERY_ROW_NAMES[1]], progress)?
     {
         (0..table.rows()).map(|at| [table.values.get(2 * at), table.values.get(2 * at + 1)]).collect()
     } else {
@@ -138,10 +139,10 @@ fn rows_of(mut pairs: Vec<[f64; 2]>) -> Option<Vec<u64>> {
 }
 
 /// Names of distances, as matrices and as columns of a table.
-const DISTANCES: [[&str; 2]; 2] = [["squared_distances", "distances"], ["squared_distance", "distance"]];
+const DISTANCE_NAMES: [[&str; 2]; 2] = [["squared_distances", "distances"], ["squared_distance", "distance"]];
 
 /// Extensions of two files with the same name: row numbers, and their distances.
-const BESIDE: [(&str, &str); 2] = [("ivecs", "fvecs"), ("ibin", "fbin")];
+const DISTANCE_FILES: [(&str, &str); 2] = [("ivecs", "fvecs"), ("ibin", "fbin")];
 
 /// As [`read()`], with the distances, squared or not: an array `distances` (ann-benchmarks) or
 /// `squared_distances` of the same file, a column of the same table, or a `.fvecs` or `.fbin` of the same
@@ -160,24 +161,25 @@ pub fn read_with_distances(
 
 fn distances(path: &Path, progress: &dyn Progress) -> Result<Option<Coordinates>, FormatError> {
     let file = formats::file_of(path);
-    let beside =
-        BESIDE.iter().find(|(ending, _)| file.extension().is_some_and(|of| of.eq_ignore_ascii_case(ending)));
-    if let Some(beside) = beside.map(|(_, ending)| file.with_extension(ending)) {
-        return if beside.is_file() {
-            formats::read(&beside, &ColumnChoice::Default, progress).map(Some)
+    let pair = DISTANCE_FILES
+        .iter()
+        .find(|(ending, _)| file.extension().is_some_and(|of| of.eq_ignore_ascii_case(ending)));
+    if let Some(pair) = pair.map(|(_, ending)| file.with_extension(ending)) {
+        return if pair.is_file() {
+            formats::read(&pair, &ColumnChoice::Default, progress).map(Some)
         } else {
             Ok(None)
         };
     }
-    let parts = QueryBatches::of(path, progress)?;
-    if let Some(name) = DISTANCES[0].into_iter().find(|name| parts.has(name)) {
-        return parts.read(name).map(Some);
+    let datasets = Datasets::open(path, progress)?;
+    if let Some(name) = DISTANCE_NAMES[0].into_iter().find(|name| datasets.has(name)) {
+        return datasets.read(name).map(Some);
     }
-    if !parts.entries.is_empty() {
+    if !datasets.entries.is_empty() {
         return Ok(None);
     }
-    for name in DISTANCES[1] {
-        if let Some(table) = long(path, name, progress)? {
+    for name in DISTANCE_NAMES[1] {
+        if let Some(table) = read_long(path, name, progress)? {
             return Ok(table.ok());
         }
     }
@@ -200,7 +202,7 @@ fn are_distances(distances: &Coordinates, neighbours: &Coordinates) -> bool {
 ///
 /// # Errors
 /// If the record numbers are unknown.
-pub fn of_run(run: &LoadedRun) -> Result<(Coordinates, Coordinates), &'static str> {
+pub fn neighbors_of_run(run: &LoadedRun) -> Result<(Coordinates, Coordinates), &'static str> {
     let records = run.records().ok_or(
         "rows of its cloud were dropped, and the recording has no points to tell which; use exported \
          neighbours instead",
@@ -229,19 +231,19 @@ fn columns(path: &Path, names: &[&str], progress: &dyn Progress) -> Result<Optio
 
 /// Arranges entries of (query, rank, index), in any order, as a row per query, by ascending query number. All
 /// queries must have the same ranks, from 0.
-fn matrix(entries: usize, of: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates, String> {
+fn matrix(entries: usize, entry: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates, String> {
     let number = |what: &str, at: usize, value: f64| match value {
         value if value >= 0.0 && value.fract() == 0.0 && value < f64::from(u32::MAX) => Ok(value as u32),
         value => Err(format!("line {at} has the {what} {value}")),
     };
     let (mut queries, mut width) = (Vec::new(), 0);
     for at in 0..entries {
-        let [query, rank, _] = of(at);
-        let query = number(LONG[0], at, query)?;
+        let [query, rank, _] = entry(at);
+        let query = number(LONG_COLUMNS[0], at, query)?;
         if queries.last() != Some(&query) {
             queries.push(query);
         }
-        width = width.max(number(LONG[1], at, rank)? as usize + 1);
+        width = width.max(number(LONG_COLUMNS[1], at, rank)? as usize + 1);
     }
     queries.sort_unstable();
     queries.dedup();
@@ -255,7 +257,7 @@ fn matrix(entries: usize, of: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates,
     let mut values = vec![f64::NAN; entries];
     let mut filled = vec![false; entries];
     for at in 0..entries {
-        let [query, rank, index] = of(at);
+        let [query, rank, index] = entry(at);
         let row = queries.binary_search(&(query as u32)).unwrap_or_default();
         let place = row * width + rank as usize;
         if std::mem::replace(&mut filled[place], true) {
@@ -271,7 +273,7 @@ mod tests {
     use super::*;
     use crate::progress::Silent;
 
-    fn given(name: &str, text: &str) -> Result<(Vec<f64>, usize), String> {
+    fn read_text(name: &str, text: &str) -> Result<(Vec<f64>, usize), String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
@@ -304,14 +306,14 @@ mod tests {
     #[test]
     fn one_line_per_neighbour_becomes_one_row_per_query() {
         let whole = (vec![4.0, 0.0, 7.0, 7.0, 5.0, -1.0], 3);
-        assert_eq!(given("a.csv", "4,0,7\n7,5,-1\n"), Ok(whole.clone()));
+        assert_eq!(read_text("a.csv", "4,0,7\n7,5,-1\n"), Ok(whole.clone()));
         assert_eq!(
-            given("a.tsv", "query\trank\tindex\n0\t0\t4\n0\t1\t0\n0\t2\t7\n1\t0\t7\n1\t1\t5\n1\t2\t-1\n"),
+            read_text("a.tsv", "query\trank\tindex\n0\t0\t4\n0\t1\t0\n0\t2\t7\n1\t0\t7\n1\t1\t5\n1\t2\t-1\n"),
             Ok(whole.clone())
         );
         let scattered = "index,far,rank,query\n7,0.5,0,9\n0,1,1,3\n5,1,1,9\n7,2,2,3\n4,0,0,3\n-1,inf,2,9\n";
-        assert_eq!(given("a.csv", scattered), Ok(whole), "in any order, with any query numbers");
-        assert_eq!(given("a.csv", "rank,index,distance\n0,4,0\n1,0,2\n"), Ok((vec![4.0, 0.0], 2)));
+        assert_eq!(read_text("a.csv", scattered), Ok(whole), "in any order, with any query numbers");
+        assert_eq!(read_text("a.csv", "rank,index,distance\n0,4,0\n1,0,2\n"), Ok((vec![4.0, 0.0], 2)));
     }
 
     #[test]
@@ -341,7 +343,7 @@ mod tests {
 
     #[test]
     fn tables_with_gaps_are_rejected() {
-        let why = |lines: &str| given("a.csv", &format!("query,rank,index\n{lines}")).unwrap_err();
+        let why = |lines: &str| read_text("a.csv", &format!("query,rank,index\n{lines}")).unwrap_err();
         assert_eq!(
             why("0,0,4\n0,1,5\n1,0,4\n"),
             "neighbours: the table has 3 lines; expected 2 queries × 2 ranks"

@@ -23,12 +23,12 @@ use crate::text::count;
 pub enum RecallError {
     /// One of the tables has too few neighbours per query.
     #[error(
-        "{whose} has {} per query, too few for recall at {k}; pass --at {width} or less",
+        "{table} has {} per query, too few for recall at {k}; pass --at {width} or less",
         count(*.width as u64, "neighbour", "neighbours")
     )]
     Width {
         /// The answers or the truth.
-        whose: &'static str,
+        table: &'static str,
         /// Neighbours per query in that table.
         width: usize,
         k: usize,
@@ -50,7 +50,7 @@ pub enum RecallError {
     Answers(#[from] AnswersError),
     /// The truth belongs to other queries.
     #[error("the truth: {0}")]
-    OfTruth(AnswersError),
+    TruthRows(AnswersError),
     #[error("cancelled")]
     Cancelled,
 }
@@ -61,7 +61,7 @@ pub enum Truth<'a> {
     /// From an engine: rows of the cloud, in the order of the problem's queries.
     Found(&'a Neighbors),
     /// From a file, in the layout of the answers. Their distances are recomputed.
-    Named(&'a Coordinates),
+    Listed(&'a Coordinates),
 }
 
 /// How ties with the k-th neighbour are recognised.
@@ -73,7 +73,8 @@ pub enum Ties {
     /// Distances come from the truth. An answer that the truth does not list may tie with its last entry.
     Listed,
     /// There are row numbers only; an answer counts if the truth lists it.
-    NotTold,
+    #[serde(rename = "not_told")]
+    RowsOnly,
 }
 
 /// Flawed answers, which are never hits.
@@ -115,7 +116,7 @@ struct Counts {
     /// True neighbours: k, or fewer if there are fewer.
     possible: u32,
     /// Answers that may tie with the k-th but are not counted.
-    untold: u32,
+    undecided: u32,
 }
 
 /// Recall at one k, over all queries.
@@ -127,7 +128,8 @@ pub struct RecallAt {
     /// Queries whose recall is 1.
     pub perfect: u64,
     /// Answers that may tie with the k-th, which the truth cannot decide; they count as misses.
-    pub untold: u64,
+    #[serde(rename = "untold")]
+    pub undecided: u64,
 }
 
 impl Recall {
@@ -145,7 +147,7 @@ impl Recall {
     }
 
     /// A query's recall at `ks()[at]`; 1 if it has no neighbours.
-    pub fn of(&self, query: usize, at: usize) -> f64 {
+    pub fn recall(&self, query: usize, at: usize) -> f64 {
         let Counts { hits, possible, .. } = self.counts[query * self.ks.len() + at];
         if possible == 0 { 1.0 } else { f64::from(hits) / f64::from(possible) }
     }
@@ -171,19 +173,19 @@ impl Recall {
     /// A summary over all queries for each k; empty if there are no queries.
     pub fn summary(&self) -> Vec<RecallAt> {
         let at = |(at, &k)| {
-            let perfect = (0..self.queries()).filter(|&query| self.of(query, at) >= 1.0).count() as u64;
-            let untold = self
+            let perfect = (0..self.queries()).filter(|&query| self.recall(query, at) >= 1.0).count() as u64;
+            let undecided = self
                 .counts
                 .iter()
                 .skip(at)
                 .step_by(self.ks.len())
-                .map(|counts| u64::from(counts.untold))
+                .map(|counts| u64::from(counts.undecided))
                 .sum();
             Some(RecallAt {
                 k,
-                spread: Spread::of((0..self.queries()).map(|query| self.of(query, at)))?,
+                spread: Spread::new((0..self.queries()).map(|query| self.recall(query, at)))?,
                 perfect,
-                untold,
+                undecided,
             })
         };
         self.ks.iter().enumerate().filter_map(at).collect()
@@ -191,8 +193,9 @@ impl Recall {
 
     /// The queries with the lowest recall at `ks()[at]`, the worst first, without perfect ones.
     pub fn worst(&self, at: usize, most: usize) -> Vec<usize> {
-        let mut queries: Vec<usize> = (0..self.queries()).filter(|&query| self.of(query, at) < 1.0).collect();
-        queries.sort_by(|&a, &b| self.of(a, at).total_cmp(&self.of(b, at)));
+        let mut queries: Vec<usize> =
+            (0..self.queries()).filter(|&query| self.recall(query, at) < 1.0).collect();
+        queries.sort_by(|&a, &b| self.recall(a, at).total_cmp(&self.recall(b, at)));
         queries.truncate(most);
         queries
     }
@@ -220,17 +223,17 @@ pub fn of_problem(
             check_width("the truth", found.k, ks)?;
             None
         }
-        Truth::Named(named) => {
+        Truth::Listed(named) => {
             check_width("the truth", named.columns.len(), ks)?;
-            Some(row_of(problem, queries, named.rows()).map_err(RecallError::OfTruth)?)
+            Some(row_of(problem, queries, named.rows()).map_err(RecallError::TruthRows)?)
         }
     };
     let positions = Positions::new(problem, cloud);
-    let name = |query: usize, record: f64| match positions.of(record) {
-        _ if is_missing(record) => Named::Missing,
-        Some(position) if problem.own_row(query) == Some(problem.row(position)) => Named::Own,
-        Some(position) => Named::Point(position.into()),
-        None => Named::OutOfRange,
+    let name = |query: usize, record: f64| match positions.position(record) {
+        _ if is_missing(record) => Entry::Missing,
+        Some(position) if problem.own_row(query) == Some(problem.row(position)) => Entry::Own,
+        Some(position) => Entry::Point(position.into()),
+        None => Entry::OutOfRange,
     };
     let distances = |query: usize, positions: &[u32]| {
         let mut found = Vec::with_capacity(positions.len());
@@ -240,15 +243,15 @@ pub fn of_problem(
     let judge = |query: usize| {
         // The distance and number of true neighbours at each k.
         let bounds: Vec<(f64, usize)> = match (truth, &row_of_truth) {
-            (Truth::Named(named), Some(row_of)) => {
+            (Truth::Listed(named), Some(row_of)) => {
                 let mut listed = Vec::new();
                 for (rank, record) in row(named, row_of(query), most).enumerate() {
                     let refused = |what| RecallError::Truth { query, rank, record, what };
                     match name(query, record) {
-                        Named::Missing => break,
-                        Named::Point(position) => listed.push(position as u32),
-                        Named::Own => return Err(refused("it is the query's own, which is excluded")),
-                        Named::OutOfRange => return Err(refused("it is not a point of the cloud")),
+                        Entry::Missing => break,
+                        Entry::Point(position) => listed.push(position as u32),
+                        Entry::Own => return Err(refused("it is the query's own, which is excluded")),
+                        Entry::OutOfRange => return Err(refused("it is not a point of the cloud")),
                     }
                 }
                 let far = distances(query, &listed);
@@ -256,27 +259,29 @@ pub fn of_problem(
                 ks.iter().map(|&k| k.min(far.len())).map(|k| (within(k).into(), k)).collect()
             }
             (Truth::Found(found), _) => {
-                let (rows, far) = found.of(query);
+                let (rows, far) = found.for_query(query);
                 let there = rows.iter().take_while(|&&row| row != NONE).count();
                 ks.iter()
                     .map(|&k| k.min(there))
                     .map(|k| (k.checked_sub(1).map_or(f64::NEG_INFINITY, |last| far[last].into()), k))
                     .collect()
             }
-            (Truth::Named(_), None) => Vec::new(),
+            (Truth::Listed(_), None) => Vec::new(),
         };
-        let (named, flaws) = names(
+        let (named, flaws) = classify(
             row(answers, row_of_answers(query), most),
             |record| name(query, record),
-            most_possible(&bounds),
+            max_possible(&bounds),
         );
         let there: Vec<u32> = named.iter().flatten().map(|&position| position as u32).collect();
         let mut far = distances(query, &there).into_iter();
-        let keys: Vec<Option<Key>> =
-            named.iter().map(|point| point.and_then(|_| far.next()).map(|far| Key::At(far.into()))).collect();
+        let keys: Vec<Option<Distance>> = named
+            .iter()
+            .map(|point| point.and_then(|_| far.next()).map(|far| Distance::Exactly(far.into())))
+            .collect();
         Ok((counts(ks, &keys, &bounds), flaws))
     };
-    judged(problem.q(), ks, Ties::Computed, judge, progress)
+    collect(problem.q(), ks, Ties::Computed, judge, progress)
 }
 
 /// The recall of answers compared row by row with a truth from a file. With the truth's `distances`, an
@@ -318,30 +323,30 @@ pub fn of_files(
         // An unlisted answer is at least as far away as the last listed one.
         let all_are_listed = listed.len() < width;
         let beyond = match listed.len().checked_sub(1) {
-            Some(last) if distances.is_some() && !all_are_listed => Key::AtLeast(far(last)),
-            _ => Key::At(f64::INFINITY),
+            Some(last) if distances.is_some() && !all_are_listed => Distance::AtLeast(far(last)),
+            _ => Distance::Exactly(f64::INFINITY),
         };
         let name = |record: f64| match record {
-            record if is_missing(record) => Named::Missing,
-            record if is_row(record) => Named::Point(record as u64),
-            _ => Named::OutOfRange,
+            record if is_missing(record) => Entry::Missing,
+            record if is_row(record) => Entry::Point(record as u64),
+            _ => Entry::OutOfRange,
         };
-        let (named, flaws) = names(row(answers, query, most), name, most_possible(&bounds));
-        let key = |record: u64| rank_of.get(&record).map_or(beyond, |&rank| Key::At(far(rank)));
-        let keys: Vec<Option<Key>> = named.into_iter().map(|named| named.map(key)).collect();
+        let (named, flaws) = classify(row(answers, query, most), name, max_possible(&bounds));
+        let key = |record: u64| rank_of.get(&record).map_or(beyond, |&rank| Distance::Exactly(far(rank)));
+        let keys: Vec<Option<Distance>> = named.into_iter().map(|named| named.map(key)).collect();
         Ok((counts(ks, &keys, &bounds), flaws))
     };
-    judged(
+    collect(
         answers.rows(),
         ks,
-        if distances.is_some() { Ties::Listed } else { Ties::NotTold },
+        if distances.is_some() { Ties::Listed } else { Ties::RowsOnly },
         judge,
         progress,
     )
 }
 
 /// The meaning of a number in a table of answers.
-enum Named {
+enum Entry {
     Missing,
     OutOfRange,
     Own,
@@ -350,8 +355,8 @@ enum Named {
 
 /// The distance of an answer.
 #[derive(Clone, Copy, Debug)]
-enum Key {
-    At(f64),
+enum Distance {
+    Exactly(f64),
     AtLeast(f64),
 }
 
@@ -369,31 +374,31 @@ fn row(table: &Coordinates, row: usize, most: usize) -> impl Iterator<Item = f64
 }
 
 /// Checks that a table has enough neighbours for the largest k, and returns that k.
-fn check_width(whose: &'static str, width: usize, ks: &[usize]) -> Result<usize, RecallError> {
+fn check_width(table: &'static str, width: usize, ks: &[usize]) -> Result<usize, RecallError> {
     let most = ks.iter().copied().max().unwrap_or(0);
-    if width < most { Err(RecallError::Width { whose, width, k: most }) } else { Ok(most) }
+    if width < most { Err(RecallError::Width { table, width, k: most }) } else { Ok(most) }
 }
 
 /// The number of true neighbours of a query at the largest k.
-fn most_possible(bounds: &[(f64, usize)]) -> usize {
+fn max_possible(bounds: &[(f64, usize)]) -> usize {
     bounds.iter().map(|&(_, possible)| possible).max().unwrap_or(0)
 }
 
 /// Classifies answers: distinct points, and flaws. Empty ranks count as missing only up to the number of true
 /// neighbours.
-fn names(
+fn classify(
     records: impl Iterator<Item = f64>,
-    name: impl Fn(f64) -> Named,
+    name: impl Fn(f64) -> Entry,
     possible: usize,
 ) -> (Vec<Option<u64>>, Flaws) {
     let (mut flaws, mut seen) = (Flaws::default(), HashSet::new());
     let mut named = |(rank, record): (usize, f64)| {
         match name(record) {
-            Named::Missing => flaws.missing += u64::from(rank < possible),
-            Named::OutOfRange => flaws.out_of_range += 1,
-            Named::Own => flaws.own += 1,
-            Named::Point(point) if !seen.insert(point) => flaws.duplicates += 1,
-            Named::Point(point) => return Some(point),
+            Entry::Missing => flaws.missing += u64::from(rank < possible),
+            Entry::OutOfRange => flaws.out_of_range += 1,
+            Entry::Own => flaws.own += 1,
+            Entry::Point(point) if !seen.insert(point) => flaws.duplicates += 1,
+            Entry::Point(point) => return Some(point),
         }
         None
     };
@@ -402,13 +407,13 @@ fn names(
 }
 
 /// Counts the answers within each bound; bounds are (distance, number of true neighbours).
-fn counts(ks: &[usize], keys: &[Option<Key>], bounds: &[(f64, usize)]) -> Vec<Counts> {
+fn counts(ks: &[usize], keys: &[Option<Distance>], bounds: &[(f64, usize)]) -> Vec<Counts> {
     let at = |(&k, &(bound, possible)): (&usize, &(f64, usize))| {
         let mut counts = Counts { possible: possible as u32, ..Counts::default() };
         for key in keys.iter().take(k).flatten() {
             match key {
-                Key::At(far) => counts.hits += u32::from(*far <= bound),
-                Key::AtLeast(far) => counts.untold += u32::from(*far <= bound),
+                Distance::Exactly(far) => counts.hits += u32::from(*far <= bound),
+                Distance::AtLeast(far) => counts.undecided += u32::from(*far <= bound),
             }
         }
         // With fewer than k true neighbours, ties must not raise the hits above their number.
@@ -418,13 +423,13 @@ fn counts(ks: &[usize], keys: &[Option<Key>], bounds: &[(f64, usize)]) -> Vec<Co
     ks.iter().zip(bounds).map(at).collect()
 }
 
-type Judged = (Vec<Counts>, Flaws);
+type QueryCounts = (Vec<Counts>, Flaws);
 
-fn judged(
+fn collect(
     queries: usize,
     ks: &[usize],
     ties: Ties,
-    judge: impl Fn(usize) -> Result<Judged, RecallError> + Sync,
+    judge: impl Fn(usize) -> Result<QueryCounts, RecallError> + Sync,
     progress: &dyn Progress,
 ) -> Result<Recall, RecallError> {
     let mut recall = Recall {
@@ -437,7 +442,7 @@ fn judged(
         if progress.cancelled() {
             return Err(RecallError::Cancelled);
         }
-        let chunk: Vec<Result<Judged, RecallError>> =
+        let chunk: Vec<Result<QueryCounts, RecallError>> =
             (start..(start + CHUNK).min(queries)).into_par_iter().map(&judge).collect();
         for judged in chunk {
             let (counts, flaws) = judged?;
@@ -465,7 +470,7 @@ mod tests {
     /// Recall of each query at each k.
     fn all(recall: &Recall) -> Vec<Vec<f64>> {
         (0..recall.queries())
-            .map(|query| (0..recall.ks().len()).map(|at| recall.of(query, at)).collect())
+            .map(|query| (0..recall.ks().len()).map(|at| recall.recall(query, at)).collect())
             .collect()
     }
 
@@ -483,7 +488,7 @@ mod tests {
         let found =
             Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
         let named = table(4, &[0.0, 1.0, 2.0, 3.0]);
-        for truth in [Truth::Found(&found), Truth::Named(&named)] {
+        for truth in [Truth::Found(&found), Truth::Listed(&named)] {
             // Row 2 ties with row 1, and row 4 with row 3.
             assert_eq!(all(&line(&[0.0, 2.0, 1.0, 4.0], truth, &[1, 2, 4])), [[1.0, 1.0, 1.0]]);
             assert_eq!(all(&line(&[2.0, 0.0, 5.0, 3.0], truth, &[1, 2, 4])), [[0.0, 1.0, 0.75]]);
@@ -502,7 +507,7 @@ mod tests {
         );
         let recall = line(&[f64::NAN, 0.5, f64::INFINITY, -7.0], Truth::Found(&found), &[4]);
         assert_eq!(
-            (recall.of(0, 0), recall.flaws()),
+            (recall.recall(0, 0), recall.flaws()),
             (0.0, Flaws { missing: 1, duplicates: 0, out_of_range: 3, own: 0 })
         );
         let truth = table(2, &[0.0, 9.0]);
@@ -511,13 +516,13 @@ mod tests {
             build_problem(&RunSpec { k: 2, queries: QuerySpec::Rows(vec![0]), ..spec() }, &data, None)
                 .unwrap();
         let error =
-            of_problem(&problem, &data, &data, &truth, Truth::Named(&truth), &[2], &Silent).unwrap_err();
+            of_problem(&problem, &data, &data, &truth, Truth::Listed(&truth), &[2], &Silent).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the truth lists row 9 at rank 1 of query 0: it is not a point of the cloud"
         );
         let error =
-            of_problem(&problem, &data, &data, &truth, Truth::Named(&truth), &[3], &Silent).unwrap_err();
+            of_problem(&problem, &data, &data, &truth, Truth::Listed(&truth), &[3], &Silent).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the file of answers has 2 neighbours per query, too few for recall at 3; pass --at 2 or less"
@@ -577,7 +582,7 @@ mod tests {
         )
         .unwrap();
         for at in recall.summary() {
-            assert_eq!((at.spread.min, at.perfect, at.untold), (1.0, 100, 0), "{at:?}");
+            assert_eq!((at.spread.min, at.perfect, at.undecided), (1.0, 100, 0), "{at:?}");
         }
     }
 
@@ -588,7 +593,7 @@ mod tests {
         let by_name = of_files(&answers, &truth, None, &[1, 2, 3], &Silent).unwrap();
         assert_eq!(
             (by_name.ties(), all(&by_name)),
-            (Ties::NotTold, vec![vec![0.0, 0.5, 2.0 / 3.0], vec![0.0, 0.5, 1.0]])
+            (Ties::RowsOnly, vec![vec![0.0, 0.5, 2.0 / 3.0], vec![0.0, 0.5, 1.0]])
         );
         let far = table(4, &[1.0, 2.0, 2.0, 3.0, 1.0, 1.0, f64::INFINITY, f64::INFINITY]);
         let told = of_files(&answers, &truth, Some(&far), &[1, 2, 3], &Silent).unwrap();
@@ -597,7 +602,7 @@ mod tests {
             (told.ties(), all(&told)),
             (Ties::Listed, vec![vec![0.0, 1.0, 2.0 / 3.0], vec![1.0, 0.5, 1.0]])
         );
-        assert!(told.summary().iter().all(|at| at.untold == 0));
+        assert!(told.summary().iter().all(|at| at.undecided == 0));
         // 99 may be as far away as the last listed answer.
         let narrow = of_files(
             &table(2, &[10.0, 99.0]),
@@ -608,7 +613,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            (all(&narrow), narrow.summary()[0].untold, narrow.summary()[1].untold),
+            (all(&narrow), narrow.summary()[0].undecided, narrow.summary()[1].undecided),
             (vec![vec![1.0, 0.5]], 0, 1)
         );
         let error = of_files(&answers, &table(4, &[1.0; 4]), None, &[1], &Silent).unwrap_err();

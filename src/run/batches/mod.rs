@@ -8,16 +8,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::engines::once;
+use super::engines::single_pass;
 use super::execute::LoadedProblem;
-use super::problem::{build_problem_over, query_cloud_of};
+use super::problem::{build_resident_problem, query_cloud_of};
 use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::knn::inner_product::{Product, ProductError};
 use crate::knn::{Descriptor, EngineError, EngineId, Goal, Metric, NONE, Problem, answer_bytes};
 use crate::memory;
-pub use product::Largest;
+pub use product::LargestProducts;
 pub use within::AllWithin;
 
 /// Why a goal cannot be reached.
@@ -25,7 +25,7 @@ pub use within::AllWithin;
 #[non_exhaustive]
 pub enum BatchError {
     /// The engine does not support this goal.
-    #[error("{engine} {}", not_able(*.goal))]
+    #[error("{engine} {}", unsupported(*.goal))]
     Engine { engine: EngineId, goal: Goal },
     #[error("unknown engine {0}")]
     NoEngine(EngineId),
@@ -54,9 +54,9 @@ pub enum BatchError {
 }
 
 /// What the engine does instead, and which engines can.
-fn not_able(goal: Goal) -> String {
+fn unsupported(goal: Goal) -> String {
     let able =
-        |and: &str| registry::able(goal).map(|engine| engine.id.as_str()).collect::<Vec<_>>().join(and);
+        |and: &str| registry::supporting(goal).map(|engine| engine.id.as_str()).collect::<Vec<_>>().join(and);
     match goal {
         Goal::Nearest => "does not find nearest neighbours".to_owned(),
         Goal::Within(_) => format!("finds the k nearest only; use {} for all within a radius", able(" or ")),
@@ -70,7 +70,7 @@ fn not_able(goal: Goal) -> String {
 pub enum Batches {
     Nearest(QueryBatches),
     Within(AllWithin),
-    LargestProduct(Largest),
+    LargestProduct(LargestProducts),
 }
 
 impl Batches {
@@ -89,14 +89,14 @@ impl Batches {
         Ok(match goal {
             Goal::Nearest => Self::Nearest(QueryBatches::new(engines, spec, cloud, query_cloud)?),
             Goal::Within(radius) => Self::Within(AllWithin::new(radius, spec, cloud, query_cloud)?),
-            Goal::LargestProduct => Self::LargestProduct(Largest::new(spec, cloud, query_cloud)?),
+            Goal::LargestProduct => Self::LargestProduct(LargestProducts::new(spec, cloud, query_cloud)?),
         })
     }
 
     /// The number of queries, q.
     pub fn queries(&self) -> usize {
         match self {
-            Self::Nearest(parts) => parts.queries(),
+            Self::Nearest(batches) => batches.queries(),
             Self::Within(all) => all.queries(),
             Self::LargestProduct(largest) => largest.queries(),
         }
@@ -105,7 +105,7 @@ impl Batches {
     /// Neighbours per query; 0 if the number varies.
     pub fn k(&self) -> usize {
         match self {
-            Self::Nearest(parts) => parts.k(),
+            Self::Nearest(batches) => batches.k(),
             Self::Within(_) => 0,
             Self::LargestProduct(largest) => largest.k(),
         }
@@ -131,7 +131,7 @@ impl QueryRows {
     }
 
     /// The rows of some queries, for a batch.
-    fn some(&self, queries: Range<usize>) -> Option<(&PointCloud, &[u32])> {
+    fn range(&self, queries: Range<usize>) -> Option<(&PointCloud, &[u32])> {
         (!self.is_place).then(|| (&*self.cloud, &self.rows[queries]))
     }
 }
@@ -140,9 +140,9 @@ impl QueryRows {
 fn engine(
     goal: Goal,
     choice: &EngineChoice,
-    usual: impl FnOnce() -> &'static Descriptor,
+    default_engine: impl FnOnce() -> &'static Descriptor,
 ) -> Result<&'static Descriptor, BatchError> {
-    let EngineChoice::Named(method) = choice else { return Ok(usual()) };
+    let EngineChoice::Named(method) = choice else { return Ok(default_engine()) };
     let engine = registry::find(method.engine).ok_or(BatchError::NoEngine(method.engine))?;
     if engine.finds(goal) { Ok(engine) } else { Err(BatchError::Engine { engine: engine.id, goal }) }
 }
@@ -280,11 +280,11 @@ impl<'a> Batch<'a> {
 }
 
 /// Limit in bytes on the answers and queries of a batch: enough to keep a device busy.
-const PART: u64 = 512 << 20;
+const MAX_BATCH_BYTES: u64 = 512 << 20;
 
-/// A batch may use 1/`SHARE` of the free memory, since its answers exist in the engine, in the download and
-/// in the report at once.
-const SHARE: u64 = 16;
+/// A batch may use 1/`MEMORY_SHARE` of the free memory, since its answers exist in the engine, in the
+/// download and in the report at once.
+const MEMORY_SHARE: u64 = 16;
 
 /// Copies of one query's answer that must fit in memory, the minimum for a batch.
 const COPIES: u64 = 3;
@@ -297,7 +297,7 @@ pub struct QueryBatches {
     query_cloud: Option<Arc<PointCloud>>,
     problem: Problem,
     /// Maximum queries per batch.
-    most: usize,
+    max_queries: usize,
 }
 
 impl QueryBatches {
@@ -313,15 +313,15 @@ impl QueryBatches {
         query_cloud: Option<&Arc<PointCloud>>,
     ) -> Result<Self, RunError> {
         let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
-        let problem = build_problem_over(engines.resident(), spec, cloud, query_cloud.as_ref())?;
-        let most = part_queries(&problem, memory::available())?;
-        Ok(Self { spec: once(spec), cloud: Arc::clone(cloud), query_cloud, problem, most })
+        let problem = build_resident_problem(engines.resident(), spec, cloud, query_cloud.as_ref())?;
+        let max_queries = queries_per_batch(&problem, memory::available())?;
+        Ok(Self { spec: single_pass(spec), cloud: Arc::clone(cloud), query_cloud, problem, max_queries })
     }
 
     /// Limits the queries per batch.
     #[must_use]
-    pub fn of_at_most(self, queries: usize) -> Self {
-        Self { most: self.most.min(queries.max(1)), ..self }
+    pub fn with_limit(self, queries: usize) -> Self {
+        Self { max_queries: self.max_queries.min(queries.max(1)), ..self }
     }
 
     /// The number of queries, q.
@@ -341,8 +341,10 @@ impl QueryBatches {
 
     /// The batches, in order.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (queries, most) = (self.queries(), self.most);
-        (0..queries).step_by(most).map(move |start| start..queries.min(start.saturating_add(most)))
+        let (queries, max_queries) = (self.queries(), self.max_queries);
+        (0..queries)
+            .step_by(max_queries)
+            .map(move |start| start..queries.min(start.saturating_add(max_queries)))
     }
 
     /// The problem of some queries.
@@ -350,12 +352,12 @@ impl QueryBatches {
         if queries == (0..self.queries()) {
             Cow::Borrowed(&self.problem)
         } else {
-            Cow::Owned(self.problem.part(queries))
+            Cow::Owned(self.problem.query_range(queries))
         }
     }
 
     /// A batch with the data it belongs to.
-    pub(in crate::run) fn asked<'a>(&'a self, problem: &'a Problem) -> LoadedProblem<'a> {
+    pub(in crate::run) fn loaded<'a>(&'a self, problem: &'a Problem) -> LoadedProblem<'a> {
         LoadedProblem {
             spec: &self.spec,
             cloud: &self.cloud,
@@ -366,7 +368,7 @@ impl QueryBatches {
 }
 
 /// Maximum queries per batch for an amount of free memory.
-fn part_queries(problem: &Problem, free: Option<u64>) -> Result<usize, RunError> {
+fn queries_per_batch(problem: &Problem, free: Option<u64>) -> Result<usize, RunError> {
     let (n, k) = (problem.n(), problem.k());
     let needed = COPIES.saturating_mul(answer_bytes(1, k));
     if let Some(free) = free.filter(|&free| needed > free) {
@@ -377,9 +379,9 @@ fn part_queries(problem: &Problem, free: Option<u64>) -> Result<usize, RunError>
             free: free >> 20,
         });
     }
-    let bytes = free.map_or(PART, |free| PART.min(free / SHARE));
-    let of_query = answer_bytes(1, k).saturating_add(4 * problem.dims() as u64);
-    Ok(usize::try_from(bytes / of_query).unwrap_or(usize::MAX).max(1))
+    let bytes = free.map_or(MAX_BATCH_BYTES, |free| MAX_BATCH_BYTES.min(free / MEMORY_SHARE));
+    let query_bytes = answer_bytes(1, k).saturating_add(4 * problem.dims() as u64);
+    Ok(usize::try_from(bytes / query_bytes).unwrap_or(usize::MAX).max(1))
 }
 
 #[cfg(test)]
@@ -395,11 +397,11 @@ mod tests {
             let problem =
                 build_problem(&RunSpec { k, queries: QuerySpec::All, ..spec() }, &squares(100), None)
                     .unwrap();
-            part_queries(&problem, free)
+            queries_per_batch(&problem, free)
         };
         let row = |k: u64| 8 * k + 4 * squares(2).dims() as u64;
-        assert_eq!(of(10, Some(1 << 40)).unwrap() as u64, PART / row(10));
-        assert_eq!(of(10, None).unwrap() as u64, PART / row(10));
+        assert_eq!(of(10, Some(1 << 40)).unwrap() as u64, MAX_BATCH_BYTES / row(10));
+        assert_eq!(of(10, None).unwrap() as u64, MAX_BATCH_BYTES / row(10));
         assert_eq!(of(10, Some(1 << 20)).unwrap() as u64, (1 << 16) / row(10));
         assert_eq!(of(10, Some(240)).unwrap(), 1, "at least one query");
         let refused = of(4_000_000_000, Some(1 << 33)).unwrap_err().to_string();
@@ -415,17 +417,17 @@ mod tests {
         most: usize,
     ) -> (Vec<u32>, Vec<u32>, Vec<u32>, usize) {
         let mut engines = Engines::default();
-        let parts = QueryBatches::new(&engines, spec, cloud, None).unwrap().of_at_most(most);
+        let batches = QueryBatches::new(&engines, spec, cloud, None).unwrap().with_limit(most);
         let (mut rows, mut indices, mut distances, mut count) = (Vec::new(), Vec::new(), Vec::new(), 0);
         let mut shares = Vec::new();
-        for range in parts.ranges() {
+        for range in batches.ranges() {
             let mut stage = |_: &str, share| {
                 shares.push(share);
                 true
             };
-            let record = engines.answer_part(&parts, range.clone(), None, &mut stage).unwrap();
-            assert_eq!((record.neighbors.queries(), record.neighbors.k), (range.len(), parts.k()));
-            assert_eq!(record.dropped_queries, (cloud.len() - parts.queries()) as u64);
+            let record = engines.answer_batch(&batches, range.clone(), None, &mut stage).unwrap();
+            assert_eq!((record.neighbors.queries(), record.neighbors.k), (range.len(), batches.k()));
+            assert_eq!(record.dropped_queries, (cloud.len() - batches.queries()) as u64);
             rows.extend(record.query_rows);
             indices.extend(record.neighbors.indices);
             distances.extend(record.neighbors.squared_distances.iter().map(|distance| distance.to_bits()));

@@ -18,21 +18,21 @@ use crate::run::problem::queries;
 const BLOCK: usize = 64;
 
 /// The largest inner products of a job's queries.
-pub struct Largest {
+pub struct LargestProducts {
     products: Products,
     cloud: Arc<PointCloud>,
     queries: QueryRows,
     pub engine: &'static Descriptor,
 }
 
-impl Largest {
+impl LargestProducts {
     pub(super) fn new(
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
     ) -> Result<Self, BatchError> {
         let products = build(spec, cloud, query_cloud)?;
-        let engine = engine(Goal::LargestProduct, &spec.engine, usual)?;
+        let engine = engine(Goal::LargestProduct, &spec.engine, default_engine)?;
         let rows = (0..products.shape().q).map(|query| products.query_row(query)).collect();
         Ok(Self {
             products,
@@ -54,14 +54,14 @@ impl Largest {
     ///
     /// # Errors
     /// [`BatchError`], and errors of `take`.
-    pub fn each<E: From<BatchError>>(
+    pub fn for_each<E: From<BatchError>>(
         &self,
         progress: &dyn Progress,
         mut take: impl FnMut(Batch<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let products = largest(&self.products, self.engine, progress)?;
         let found = BatchAnswers::Products { k: self.k(), products: &products };
-        take(Batch { cloud: &self.cloud, queries: self.queries.some(0..self.queries()), first: 0, found })
+        take(Batch { cloud: &self.cloud, queries: self.queries.range(0..self.queries()), first: 0, found })
     }
 }
 
@@ -69,8 +69,8 @@ impl Largest {
 ///
 /// # Panics
 /// If no engine supports inner products.
-fn usual() -> &'static Descriptor {
-    registry::able(Goal::LargestProduct).next().expect("an engine finds the largest inner products")
+fn default_engine() -> &'static Descriptor {
+    registry::supporting(Goal::LargestProduct).next().expect("an engine finds the largest inner products")
 }
 
 /// The problem of a spec, ignoring its metric.
@@ -154,7 +154,7 @@ mod tests {
             for exclude_self in [false, true] {
                 let products = build(&spec(&cloud, k, exclude_self), &cloud, None).unwrap();
                 let rows = |of: usize| &products.points()[of * dims..][..dims];
-                for engine in registry::able(Goal::LargestProduct) {
+                for engine in registry::supporting(Goal::LargestProduct) {
                     let found = largest(&products, engine, &Silent).unwrap();
                     for (query, found) in found.chunks_exact(k).enumerate() {
                         let others = (0..n).filter(|&row| !exclude_self || row != query);
@@ -178,8 +178,11 @@ mod tests {
         let of = |engine: &Descriptor| largest(&products, engine, &Silent).unwrap_err().to_string();
         let other = registry::find(EngineId::new("lockstep")).unwrap();
         assert_eq!(of(other), "lockstep computes distances only; use gemm-heap for inner products");
-        assert_eq!(of(usual()), "k = 3000: the gemm-heap engine supports at most 2048");
+        assert_eq!(of(default_engine()), "k = 3000: the gemm-heap engine supports at most 2048");
         let products = build(&spec(&cloud, 3, false), &cloud, None).unwrap();
-        assert!(matches!(largest(&products, usual(), &AtomicBool::new(true)), Err(BatchError::Cancelled)));
+        assert!(matches!(
+            largest(&products, default_engine(), &AtomicBool::new(true)),
+            Err(BatchError::Cancelled)
+        ));
     }
 }

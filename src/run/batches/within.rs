@@ -10,23 +10,23 @@ use crate::cloud::{Axis, PointCloud};
 use crate::engines::registry;
 use crate::knn::cost::Stage;
 use crate::knn::within::{Within, limit};
-use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Shape, own_first};
+use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Shape, put_own_first};
 use crate::memory;
 use crate::progress::Progress;
-use crate::run::verify::own_values::Place;
+use crate::run::verify::own_values::RowVectors;
 use crate::run::{RunSpec, build_problem};
 
 /// Queries between cancellation checks.
 const BLOCK: usize = 1 << 10;
 
 /// Bytes of a neighbour: a row and a squared distance.
-const BYTES: u64 = 8;
+const NEIGHBOR_BYTES: u64 = 8;
 
 /// Limit on neighbours per batch, unless a single query has more.
-const PART: u64 = 1 << 22;
+const MAX_BATCH_NEIGHBORS: u64 = 1 << 22;
 
-/// A batch may use 1/`SHARE` of the free memory.
-const SHARE: u64 = 16;
+/// A batch may use 1/`MEMORY_SHARE` of the free memory.
+const MEMORY_SHARE: u64 = 16;
 
 /// All neighbours within a radius of a job's queries.
 pub struct AllWithin {
@@ -45,7 +45,7 @@ impl AllWithin {
     ) -> Result<Self, BatchError> {
         let spec = &RunSpec { k: 1, ..spec.clone() };
         let problem = build_problem(spec, cloud, query_cloud)?;
-        let engine = engine(Goal::Within(radius), &spec.engine, || usual(&problem))?;
+        let engine = engine(Goal::Within(radius), &spec.engine, || default_engine(&problem))?;
         let rows = (0..problem.q()).map(|query| problem.query_row(query)).collect();
         Ok(Self { queries: QueryRows::new(spec, cloud, query_cloud, rows)?, problem, engine, radius })
     }
@@ -59,7 +59,7 @@ impl AllWithin {
     ///
     /// # Errors
     /// [`BatchError`], and errors of `take`.
-    pub fn each<E: From<BatchError>>(
+    pub fn for_each<E: From<BatchError>>(
         &self,
         (at_once, own_first): (bool, bool),
         progress: &dyn Progress,
@@ -71,7 +71,7 @@ impl AllWithin {
                 found.put_own_first(|query| self.queries.rows[query]);
             }
             let Neighborhoods { start, offsets, rows, squared_distances } = &found;
-            let queries = self.queries.some(*start..start + found.queries());
+            let queries = self.queries.range(*start..start + found.queries());
             let found = BatchAnswers::Within {
                 offsets,
                 metric: self.problem.metric(),
@@ -83,7 +83,7 @@ impl AllWithin {
         if at_once {
             [search.all(progress)?].into_iter().try_for_each(take)
         } else {
-            search.in_parts(progress, take)
+            search.in_batches(progress, take)
         }
     }
 }
@@ -109,7 +109,7 @@ impl Neighborhoods {
     fn put_own_first(&mut self, own_row: impl Fn(usize) -> u32) {
         for query in 0..self.queries() {
             let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
-            own_first(
+            put_own_first(
                 &mut self.rows[range.clone()],
                 &mut self.squared_distances[range],
                 own_row(self.start + query),
@@ -119,15 +119,15 @@ impl Neighborhoods {
 }
 
 /// The default engine: the one predicted to be fastest for a small k.
-fn usual(problem: &Problem) -> &'static Descriptor {
-    const SOME: usize = 32;
-    let shape = Shape { k: SOME, ..problem.shape() };
+fn default_engine(problem: &Problem) -> &'static Descriptor {
+    const SMALL_K: usize = 32;
+    let shape = Shape { k: SMALL_K, ..problem.shape() };
     let ms = |engine: &Descriptor| {
         let cost = (engine.cost)(&shape, DeviceKind::Cpu);
         let fits = engine.limits.check(engine.id, &shape, problem.metric()).is_ok();
         if fits { cost.ms(Stage::Setup, |_| 1.0) + cost.ms(Stage::Search, |_| 1.0) } else { f64::INFINITY }
     };
-    registry::able(Goal::Within(0.0))
+    registry::supporting(Goal::Within(0.0))
         .min_by(|a, b| ms(a).total_cmp(&ms(b)))
         .expect("some engines search within a radius")
 }
@@ -137,12 +137,12 @@ fn usual(problem: &Problem) -> &'static Descriptor {
 struct Bound<'a> {
     problem: &'a Problem,
     queries: &'a PointCloud,
-    place: Place,
+    vectors: RowVectors,
     radius: f64,
-    /// Regardless of rounding, squared distances below `least` are within the radius and those above `most`
-    /// are beyond it.
-    least: f32,
-    most: f32,
+    /// Squared distances up to this are within the radius, regardless of rounding.
+    surely_within: f32,
+    /// Squared distances above this are beyond the radius, regardless of rounding.
+    possibly_within: f32,
 }
 
 impl<'a> Bound<'a> {
@@ -160,25 +160,33 @@ impl<'a> Bound<'a> {
         // steps for a sum of d squares; all doubled.
         let slack = distance * (dims + 4.0) * 2f64.powi(-23) + largest * dims.sqrt() * 2f64.powi(-22);
         let squared = |distance: f64| (distance.max(0.0).powi(2) as f32).min(f32::MAX);
-        let (least, most) =
+        let (surely_within, possibly_within) =
             (squared(distance - slack).next_down(), squared(distance + slack).next_up().min(f32::MAX));
-        Some(Self { problem, queries, place: Place::new(problem, cloud), radius, least, most })
+        Some(Self {
+            problem,
+            queries,
+            vectors: RowVectors::new(problem, cloud),
+            radius,
+            surely_within,
+            possibly_within,
+        })
     }
 
-    fn holds(&self, query: usize, row: u32, squared: f32) -> bool {
+    fn contains(&self, query: usize, row: u32, squared: f32) -> bool {
         let rows = || {
             [(self.queries, self.problem.query_row(query) as usize), (&**self.problem.cloud(), row as usize)]
         };
-        squared <= self.least || squared <= self.most && self.place.are_within(rows(), self.radius)
+        squared <= self.surely_within
+            || squared <= self.possibly_within && self.vectors.are_within(rows(), self.radius)
     }
 
     /// Passes the position and squared distance of each neighbour of a query to `found`, except the query's
     /// own row if that is excluded.
     fn visit(&self, index: &dyn Within, query: usize, found: &mut dyn FnMut(u32, f32)) {
         let own = self.problem.own_row(query);
-        index.visit(self.problem.query(query), self.most, &mut |position, squared| {
+        index.visit(self.problem.query(query), self.possibly_within, &mut |position, squared| {
             let row = self.problem.row(position);
-            if own != Some(row) && self.holds(query, row, squared) {
+            if own != Some(row) && self.contains(query, row, squared) {
                 found(position, squared);
             }
         });
@@ -215,7 +223,12 @@ impl<'a> Search<'a> {
     /// [`BatchError`].
     pub fn all(&self, progress: &dyn Progress) -> Result<Neighborhoods, BatchError> {
         let mut counts = Vec::new();
-        self.count(0, &mut counts, memory::available().map_or(u64::MAX, |free| free / BYTES), progress)?;
+        self.count(
+            0,
+            &mut counts,
+            memory::available().map_or(u64::MAX, |free| free / NEIGHBOR_BYTES),
+            progress,
+        )?;
         self.collect(0, &counts, self.bound.problem.q(), progress)
     }
 
@@ -224,19 +237,21 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// [`BatchError`], and errors of `take`.
-    pub fn in_parts<E: From<BatchError>>(
+    pub fn in_batches<E: From<BatchError>>(
         &self,
         progress: &dyn Progress,
         take: impl FnMut(Neighborhoods) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.in_parts_of(
-            memory::available().map_or(PART, |free| PART.min(free / SHARE / BYTES)),
+        self.in_batches_of(
+            memory::available().map_or(MAX_BATCH_NEIGHBORS, |free| {
+                MAX_BATCH_NEIGHBORS.min(free / MEMORY_SHARE / NEIGHBOR_BYTES)
+            }),
             progress,
             take,
         )
     }
 
-    fn in_parts_of<E: From<BatchError>>(
+    fn in_batches_of<E: From<BatchError>>(
         &self,
         most: u64,
         progress: &dyn Progress,
@@ -305,7 +320,7 @@ impl<'a> Search<'a> {
             .max()
             .map_or(0, |most| most.saturating_mul(rayon::current_num_threads() as u64))
             .min(found);
-        let needed = (found + sorted).saturating_mul(BYTES);
+        let needed = (found + sorted).saturating_mul(NEIGHBOR_BYTES);
         let free = memory::available();
         let fits = start + counts.len() == end && free.is_none_or(|free| needed <= free);
         let room = || Some((memory::room(found as usize)?, memory::room(found as usize)?));
@@ -387,7 +402,7 @@ mod tests {
 
     impl Neighborhoods {
         /// Rows and squared distances of a query's neighbours.
-        fn of(&self, query: usize) -> (&[u32], &[f32]) {
+        fn neighbors(&self, query: usize) -> (&[u32], &[f32]) {
             let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
             (&self.rows[range.clone()], &self.squared_distances[range])
         }
@@ -408,7 +423,9 @@ mod tests {
     fn is_near(problem: &Problem, globe: Option<Globe>, query: usize, row: usize, radius: f64) -> bool {
         let cloud = problem.cloud();
         let [a, b] = [query, row].map(|row| match globe {
-            Some(globe) if problem.metric() == Metric::Haversine => globe.unit_of(cloud, row).to_vec(),
+            Some(globe) if problem.metric() == Metric::Haversine => {
+                globe.row_unit_vector(cloud, row).to_vec()
+            }
             _ => (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)).collect::<Vec<f64>>(),
         });
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -432,8 +449,11 @@ mod tests {
             false,
         );
         let rows = |problem: &Problem, radius: f64| {
-            let mut rows =
-                within(problem, problem.cloud(), usual(problem), radius, &Silent).unwrap().of(0).0.to_vec();
+            let mut rows = within(problem, problem.cloud(), default_engine(problem), radius, &Silent)
+                .unwrap()
+                .neighbors(0)
+                .0
+                .to_vec();
             rows.sort_unstable();
             rows
         };
@@ -447,7 +467,7 @@ mod tests {
     fn by_hand(problem: &Problem, radius: f64) -> Neighborhoods {
         let (mut offsets, mut rows, mut squared_distances) = (vec![0], Vec::new(), Vec::new());
         let positions: Vec<u32> = (0..problem.n() as u32).collect();
-        let globe = Globe::of(problem.cloud().axes()).ok();
+        let globe = Globe::from_axes(problem.cloud().axes()).ok();
         for query in 0..problem.q() {
             let mut distances = Vec::new();
             crate::knn::distance::squared_distances(
@@ -484,7 +504,7 @@ mod tests {
     fn batches_give_all_neighbours_within_the_size_limit() {
         let problem =
             problem(&["x"], (0..2500).map(|at| f64::from(at * at % 611)).collect(), Metric::L2, true);
-        let search = Search::new(&problem, problem.cloud(), usual(&problem), 20.0).unwrap();
+        let search = Search::new(&problem, problem.cloud(), default_engine(&problem), 20.0).unwrap();
         let all = search.all(&Silent).unwrap();
         let largest = (0..2500).map(|query| all.count(query)).max().unwrap();
         for most in [0, 1, 1000, 300_000, u64::MAX] {
@@ -495,12 +515,12 @@ mod tests {
                     "{most}"
                 );
                 for query in 0..part.queries() {
-                    assert_eq!(part.of(query), all.of(next + query), "{most}");
+                    assert_eq!(part.neighbors(query), all.neighbors(next + query), "{most}");
                 }
                 next += part.queries();
                 Ok::<(), BatchError>(())
             };
-            search.in_parts_of(most, &Silent, take).unwrap();
+            search.in_batches_of(most, &Silent, take).unwrap();
             assert_eq!(next, 2500, "{most}");
         }
     }
@@ -508,7 +528,7 @@ mod tests {
     #[test]
     fn counting_stops_above_the_limit() {
         let problem = problem(&["x"], (0..5000).map(f64::from).collect(), Metric::L2, false);
-        let search = Search::new(&problem, problem.cloud(), usual(&problem), 1e9).unwrap();
+        let search = Search::new(&problem, problem.cloud(), default_engine(&problem), 1e9).unwrap();
         let mut counts = Vec::new();
         search.count(0, &mut counts, 6_000_000, &Silent).unwrap();
         assert_eq!(counts, vec![5000; 2 * BLOCK]);
@@ -547,7 +567,7 @@ mod tests {
                 for exclude_self in [false, true] {
                     let problem = problem(names, values.clone(), metric, exclude_self);
                     let want = by_hand(&problem, radius);
-                    for engine in registry::able(Goal::Within(0.0)) {
+                    for engine in registry::supporting(Goal::Within(0.0)) {
                         let found = within(&problem, problem.cloud(), engine, radius, &Silent).unwrap();
                         assert_eq!(found, want, "{}, {names:?}, {metric}, {radius}", engine.id);
                     }
@@ -574,7 +594,8 @@ mod tests {
             "lockstep finds the k nearest only; use bvh or kdtree for all within a radius"
         );
         assert_eq!(of("bvh", -1.0), "radius -1: must be 0 or more");
-        let stopped = within(&problem, problem.cloud(), usual(&problem), 1.0, &AtomicBool::new(true));
+        let stopped =
+            within(&problem, problem.cloud(), default_engine(&problem), 1.0, &AtomicBool::new(true));
         assert!(matches!(stopped, Err(BatchError::Cancelled)));
     }
 }

@@ -10,7 +10,7 @@ use crate::run::{LoadedRun, QuerySpec, RunFile};
 
 /// The counts of a comparison of two runs' neighbours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Answers {
+pub struct AnswerComparison {
     /// Queries of both runs.
     pub queries: u64,
     /// Ranks that both runs have.
@@ -21,12 +21,12 @@ pub struct Answers {
     pub other_distances: u64,
 }
 
-impl Answers {
+impl AnswerComparison {
     /// Compares the answers of saved runs, if that is possible.
     ///
     /// # Errors
     /// Why it is not, as a part of a sentence.
-    pub fn of(a: &SavedRun, b: &SavedRun) -> Result<Self, String> {
+    pub fn new(a: &SavedRun, b: &SavedRun) -> Result<Self, String> {
         let (Some(file_a), Some(file_b)) = (&a.file, &b.file) else {
             return Err("a timings.csv does not contain them".to_owned());
         };
@@ -54,7 +54,7 @@ impl Answers {
         (a, file_a): (&SavedRun, &RunFile),
         (b, file_b): (&SavedRun, &RunFile),
     ) -> Result<Self, String> {
-        let (found_a, found_b) = (SideNeighbors::of(a)?, SideNeighbors::of(b)?);
+        let (found_a, found_b) = (SideNeighbors::new(a)?, SideNeighbors::new(b)?);
         let same = match (&file_a.spec.queries, &file_b.spec.queries) {
             // Files are compared by their fingerprints, wherever they are.
             (QuerySpec::File { .. }, QuerySpec::File { .. }) => true,
@@ -92,7 +92,7 @@ impl Answers {
         let ranks = found_a.k.min(found_b.k);
         let (mut other_rows, mut other_distances) = (0, 0);
         for &(query_a, query_b) in &pairs {
-            let ((rows_a, far_a), (rows_b, far_b)) = (found_a.of(query_a), found_b.of(query_b));
+            let ((rows_a, far_a), (rows_b, far_b)) = (found_a.for_query(query_a), found_b.for_query(query_b));
             other_rows += u64::from(rows_a[..ranks] != rows_b[..ranks]);
             other_distances += u64::from(
                 far_a[..ranks].iter().zip(&far_b[..ranks]).any(|(a, b)| a.to_bits() != b.to_bits()),

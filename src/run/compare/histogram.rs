@@ -75,7 +75,7 @@ impl Quantity {
             Self::LastDistance => {
                 let (found, metric) = (run.neighbors(), run.head().spec.metric);
                 let last = |query: usize| {
-                    let (rows, distances) = found.of(query);
+                    let (rows, distances) = found.for_query(query);
                     let at = rows.iter().rposition(|&row| row != NONE)?;
                     Some(metric.distance(distances[at]))
                 };
@@ -104,7 +104,7 @@ const BINS: usize = 40;
 impl Histogram {
     /// Counts the values. `whole` values (merges) have bins around whole numbers. `None` if there are no
     /// values.
-    pub fn of(a: &[f64], b: &[f64], whole: bool) -> Option<Self> {
+    pub fn new(a: &[f64], b: &[f64], whole: bool) -> Option<Self> {
         let all = || a.iter().chain(b).copied().filter(|value| value.is_finite());
         let (least, most) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
         // Distances span decades; times of one kernel do not.
@@ -158,7 +158,7 @@ mod tests {
             (vec![1e-9, 1.0, 1e9], vec![1e-3], false),
             (vec![7.0, 7.0, 9.0], vec![300.0], true),
         ] {
-            let histogram = Histogram::of(&a, &b, whole).expect("there are values");
+            let histogram = Histogram::new(&a, &b, whole).expect("there are values");
             assert_eq!(
                 (histogram.a.iter().sum::<u64>(), histogram.b.iter().sum::<u64>()),
                 (a.len() as u64, b.len() as u64),
@@ -170,19 +170,19 @@ mod tests {
             );
             assert_eq!(histogram.edges.len(), histogram.a.len() + 1);
         }
-        assert_eq!(Histogram::of(&[], &[], false), None);
+        assert_eq!(Histogram::new(&[], &[], false), None);
     }
 
     #[test]
     fn integers_have_one_bin_each() {
-        let histogram = Histogram::of(&[3.0, 3.0, 5.0], &[4.0], true).expect("there are values");
+        let histogram = Histogram::new(&[3.0, 3.0, 5.0], &[4.0], true).expect("there are values");
         assert_eq!((histogram.a, histogram.b), (vec![2, 0, 1], vec![0, 1, 0]));
         assert_eq!(histogram.edges, [2.5, 3.5, 4.5, 5.5]);
     }
 
     #[test]
     fn shares_are_percentages_of_each_set() {
-        let (a, b) = Histogram::of(&[1.0, 1.0, 1.0, 2.0], &[2.0], true).expect("there are values").shares();
+        let (a, b) = Histogram::new(&[1.0, 1.0, 1.0, 2.0], &[2.0], true).expect("there are values").shares();
         assert_eq!((a, b), (vec![75.0, 25.0], vec![0.0, 100.0]));
     }
 }

@@ -17,28 +17,28 @@ pub struct Interval {
 
 /// Smaller differences are not reported, however significant: rebuilding the same program causes such
 /// differences.
-pub const LEAST: f64 = 0.02;
+pub const MIN_DIFFERENCE: f64 = 0.02;
 
 const RESAMPLES: usize = 1000;
 const SEED: u64 = 0x636f_6d70_6172_6501;
 
 /// Minimum repeats per run. With four, 3 of 100 comparisons of equal runs find all of one slower than all of
 /// the other; with three, it would be 10.
-pub const FEWEST: usize = 4;
+pub const MIN_REPEATS: usize = 4;
 
 /// Minimum pairs for a valid 95 % interval. With three pairs of equal runs, 9 of 100 would be called
 /// different.
-pub const FEWEST_PAIRS: usize = 5;
+pub const MIN_PAIRS: usize = 5;
 
 impl Interval {
     /// The interval of the second run's median over the first's. Durations are in the order of measurement,
     /// since busy phases of the machine last for several of them. `waited` is the fraction of its time that
     /// each run waited for a core, 0 to 1.
     ///
-    /// `None` with fewer than [`FEWEST`] durations, or if one of them is 0.
+    /// `None` with fewer than [`MIN_REPEATS`] durations, or if one of them is 0.
     pub fn of_runs([a, b]: [&[f64]; 2], waited: [f64; 2]) -> Option<Self> {
         let usable =
-            |times: &[f64]| times.len() >= FEWEST && times.iter().all(|&ms| ms > 0.0 && ms.is_finite());
+            |times: &[f64]| times.len() >= MIN_REPEATS && times.iter().all(|&ms| ms > 0.0 && ms.is_finite());
         if !(usable(a) && usable(b)) {
             return None;
         }
@@ -53,7 +53,7 @@ impl Interval {
         let ratio = (stats::median(b) / stats::median(a)).ln();
         let widened = widened(&ratios, ratio, blocks(a) + blocks(b) - 2.0);
         let drift = drift(a).hypot(drift(b));
-        let trend = if is_apart([a, b]) { trend(a).hypot(trend(b)) } else { 0.0 };
+        let trend = if do_not_overlap([a, b]) { trend(a).hypot(trend(b)) } else { 0.0 };
         let [lower, upper] = beyond_gap([widened[0] - drift, widened[1] + drift], [a, b], trend);
         // Without waiting, a run would have been faster by at most its waiting time.
         let [waited_a, waited_b] = waited.map(|share| -(1.0 - share.clamp(0.0, 0.99)).ln());
@@ -61,10 +61,10 @@ impl Interval {
     }
 
     /// The interval of the median ratio of pairs that were measured close together, after `excluded` outliers
-    /// were removed. `None` with fewer than [`FEWEST_PAIRS`] including those, or if a ratio is not positive.
+    /// were removed. `None` with fewer than [`MIN_PAIRS`] including those, or if a ratio is not positive.
     pub fn of_pairs([a, b]: [&[f64]; 2], excluded: usize) -> Option<Self> {
         let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| b / a).collect();
-        if ratios.len() + excluded < FEWEST_PAIRS
+        if ratios.len() + excluded < MIN_PAIRS
             || !ratios.iter().all(|&ratio| ratio > 0.0 && ratio.is_finite())
         {
             return None;
@@ -85,17 +85,17 @@ impl Interval {
     /// `0.98 to 1.31×`. Extreme limits are cut off.
     pub fn text(&self) -> String {
         /// Larger factors are not detailed unless the whole interval is beyond.
-        const MOST: f64 = 100.0;
+        const MAX: f64 = 100.0;
         let [cut_lower, cut_upper] =
-            [self.lower < MOST.recip() && self.upper > MOST.recip(), self.upper > MOST && self.lower < MOST];
-        let lower = if cut_lower { format!("under {}", MOST.recip()) } else { text::digits(self.lower, 3) };
-        let upper = if cut_upper { format!("over {MOST}") } else { text::digits(self.upper, 3) };
+            [self.lower < MAX.recip() && self.upper > MAX.recip(), self.upper > MAX && self.lower < MAX];
+        let lower = if cut_lower { format!("under {}", MAX.recip()) } else { text::digits(self.lower, 3) };
+        let upper = if cut_upper { format!("over {MAX}") } else { text::digits(self.upper, 3) };
         format!("{lower} to {upper}×")
     }
 
     /// The smallest difference that would have been detected, as a fraction: 0.07 for 7 %.
     pub fn smallest_difference(&self, ratio: f64) -> f64 {
-        ((self.upper / ratio).max(ratio / self.lower) - 1.0).max(LEAST)
+        ((self.upper / ratio).max(ratio / self.lower) - 1.0).max(MIN_DIFFERENCE)
     }
 }
 
@@ -150,8 +150,8 @@ fn drift(times: &[f64]) -> f64 {
 /// otherwise 0.
 fn trend(times: &[f64]) -> f64 {
     /// Limit on repeats, as every pair is compared.
-    const MOST: usize = 1000;
-    let thinned: Vec<f64> = times.iter().copied().step_by(times.len().div_ceil(MOST)).collect();
+    const MAX: usize = 1000;
+    let thinned: Vec<f64> = times.iter().copied().step_by(times.len().div_ceil(MAX)).collect();
     let score: i32 = (thinned.iter().enumerate())
         .flat_map(|(at, ms)| thinned[at + 1..].iter().map(move |later| later.total_cmp(ms) as i32))
         .sum();
@@ -160,16 +160,17 @@ fn trend(times: &[f64]) -> f64 {
     if f64::from(score.abs()) > student(f64::INFINITY) * deviation { drift(times) } else { 0.0 }
 }
 
-/// Log ratio of the slower run's fastest repeat to the faster run's slowest one, if both have [`FEWEST`]
+/// Log ratio of the slower run's fastest repeat to the faster run's slowest one, if both have [`MIN_REPEATS`]
 /// repeats and do not overlap.
 fn gap(fast: &[f64], slow: &[f64]) -> Option<f64> {
     let slowest = fast.iter().copied().fold(0.0, f64::max);
     let fastest = slow.iter().copied().fold(f64::INFINITY, f64::min);
-    (fast.len().min(slow.len()) >= FEWEST && slowest < fastest).then(|| (fastest / slowest).ln())
+    (fast.len().min(slow.len()) >= MIN_REPEATS && slowest < fastest).then(|| (fastest / slowest).ln())
 }
 
-/// Whether every repeat of one run took longer than every repeat of the other, with at least [`FEWEST`] each.
-pub fn is_apart([a, b]: [&[f64]; 2]) -> bool {
+/// Whether every repeat of one run took longer than every repeat of the other, with at least [`MIN_REPEATS`]
+/// each.
+pub fn do_not_overlap([a, b]: [&[f64]; 2]) -> bool {
     gap(a, b).or_else(|| gap(b, a)).is_some()
 }
 
@@ -251,7 +252,7 @@ mod tests {
     }
 
     /// Whether the second is called faster or slower; asserts that this is true.
-    fn is_called(difference: &Difference, [a_ms, b_ms]: [f64; 2]) -> bool {
+    fn is_detected(difference: &Difference, [a_ms, b_ms]: [f64; 2]) -> bool {
         let (ratio, interval) =
             (difference.ratio.expect("a ratio"), difference.interval.expect("an interval"));
         assert!(
@@ -266,9 +267,9 @@ mod tests {
     }
 
     /// Percentage of comparisons of two runs that find a difference.
-    fn called(repeats: usize, ms: [f64; 2], mut machine: Machine) -> f64 {
+    fn detected(repeats: usize, ms: [f64; 2], mut machine: Machine) -> f64 {
         let trial = |_: &usize| {
-            is_called(
+            is_detected(
                 &Difference::of_runs(
                     [&machine.run(repeats, ms[0]), &machine.run(repeats, ms[1])],
                     [0.0; 2],
@@ -282,19 +283,19 @@ mod tests {
 
     /// Percentage of comparisons that find a difference: without outliers, with one in either run (in turn),
     /// and with one in each. Outliers take three times as long.
-    fn called_with_outliers(trials: usize, repeats: usize, factor: f64, noise: f64) -> [f64; 3] {
+    fn detected_with_outliers(trials: usize, repeats: usize, factor: f64, noise: f64) -> [f64; 3] {
         let ms = [1.0, factor];
-        let is_called = |outliers: usize, trial: usize| {
+        let is_detected = |outliers: usize, trial: usize| {
             let mut machine = Machine::new(trial as u64, 3.0, noise, 1.0);
             let mut times = ms.map(|ms| machine.run(repeats, ms));
             for side in 0..outliers {
                 times[(trial + side) % 2][(machine.uniform() * repeats as f64) as usize] *= 3.0;
             }
-            is_called(&Difference::of_runs(times.each_ref().map(Vec::as_slice), [0.0; 2], true), ms)
+            is_detected(&Difference::of_runs(times.each_ref().map(Vec::as_slice), [0.0; 2], true), ms)
         };
         let rates = [0, 1, 2].map(|outliers| {
-            let called = (0..trials).into_par_iter().filter(|&trial| is_called(outliers, trial)).count();
-            100.0 * called as f64 / trials as f64
+            let detected = (0..trials).into_par_iter().filter(|&trial| is_detected(outliers, trial)).count();
+            100.0 * detected as f64 / trials as f64
         });
         println!(
             "{repeats} repeats that scatter by {noise}, factor {factor}: {rates:.1?} % are called different"
@@ -304,7 +305,7 @@ mod tests {
 
     /// Percentage of comparisons of pairs of runs, with three repeats each, that find a difference. Busy
     /// phases continue from run to run.
-    fn called_of_pairs(pairs: usize, [a_ms, b_ms]: [f64; 2], mut machine: Machine) -> f64 {
+    fn detected_for_pairs(pairs: usize, [a_ms, b_ms]: [f64; 2], mut machine: Machine) -> f64 {
         let trial = |_: &usize| {
             let times = machine.run(8 * pairs, 1.0);
             let medians = |ms: f64, from: usize| {
@@ -313,7 +314,7 @@ mod tests {
                     .map(move |pair| ms * stats::median(&pair[from..from + 3]))
                     .collect::<Vec<f64>>()
             };
-            is_called(&Difference::of_pairs(&medians(a_ms, 0), &medians(b_ms, 4), true), [a_ms, b_ms])
+            is_detected(&Difference::of_pairs(&medians(a_ms, 0), &medians(b_ms, 4), true), [a_ms, b_ms])
         };
         percent((0..TRIALS).filter(trial).count())
     }
@@ -321,26 +322,26 @@ mod tests {
     #[test]
     fn equal_runs_on_a_busy_machine_rarely_differ() {
         for (repeats, phase, busy) in [(5, 3.0, 1.5), (10, 3.0, 1.5), (10, 4.0, 2.0), (20, 5.0, 1.5)] {
-            let different = called(repeats, [1.0, 1.0], Machine::new(1, phase, 0.02, busy));
+            let different = detected(repeats, [1.0, 1.0], Machine::new(1, phase, 0.02, busy));
             assert!(
                 different <= 5.0,
                 "{different} of 100: {repeats} repeats, busy for {phase}, {busy} times as long"
             );
         }
-        assert_eq!(called(10, [1.0, 1.0], Machine::new(1, 3.0, 0.01, 1.0)), 0.0, "the machine is idle");
+        assert_eq!(detected(10, [1.0, 1.0], Machine::new(1, 3.0, 0.01, 1.0)), 0.0, "the machine is idle");
     }
 
     /// `docs/compare.md` has the rates of 10,000 trials each.
     #[test]
     fn outliers_neither_create_nor_hide_a_difference() {
         for (repeats, noise) in [(5, 0.03), (5, 0.3), (10, 0.03), (20, 0.03)] {
-            let rates = called_with_outliers(TRIALS * 5 / repeats, repeats, 1.0, noise);
+            let rates = detected_with_outliers(TRIALS * 5 / repeats, repeats, 1.0, noise);
             assert!(
                 rates.iter().all(|rate| *rate <= 5.0),
                 "{repeats} repeats that scatter by {noise}: {rates:?}"
             );
         }
-        let rates = called_with_outliers(TRIALS, 5, 1.3, 0.03);
+        let rates = detected_with_outliers(TRIALS, 5, 1.3, 0.03);
         assert!(rates.iter().all(|rate| *rate >= 95.0), "{rates:?}");
     }
 
@@ -385,9 +386,9 @@ mod tests {
     #[test]
     fn equal_pairs_rarely_differ_for_any_busy_phase() {
         for (pairs, phase, busy) in
-            [(FEWEST_PAIRS, 5.0, 2.0), (8, 5.0, 2.0), (10, 5.0, 1.5), (10, 30.0, 1.5), (10, 200.0, 2.0)]
+            [(MIN_PAIRS, 5.0, 2.0), (8, 5.0, 2.0), (10, 5.0, 1.5), (10, 30.0, 1.5), (10, 200.0, 2.0)]
         {
-            let different = called_of_pairs(pairs, [1.0, 1.0], Machine::new(3, phase, 0.02, busy));
+            let different = detected_for_pairs(pairs, [1.0, 1.0], Machine::new(3, phase, 0.02, busy));
             assert!(
                 different <= 5.0,
                 "{different} of 100: {pairs} pairs, busy for {phase}, {busy} times as long"
@@ -399,13 +400,13 @@ mod tests {
     fn a_ten_percent_difference_is_detected_on_a_quiet_machine() {
         for ms in [[1.0, 1.1], [1.1, 1.0]] {
             let found = [
-                called(10, ms, Machine::new(2, 3.0, 0.01, 1.0)),
-                called_of_pairs(10, ms, Machine::new(2, 3.0, 0.01, 1.0)),
+                detected(10, ms, Machine::new(2, 3.0, 0.01, 1.0)),
+                detected_for_pairs(10, ms, Machine::new(2, 3.0, 0.01, 1.0)),
             ];
             assert!(found.iter().all(|found| *found >= 98.0), "{found:?} of 100");
         }
         // Pairs find most differences even with long busy phases.
-        let found = called_of_pairs(10, [1.0, 1.1], Machine::new(2, 200.0, 0.01, 1.5));
+        let found = detected_for_pairs(10, [1.0, 1.1], Machine::new(2, 200.0, 0.01, 1.5));
         assert!(found >= 65.0, "{found} of 100");
     }
 

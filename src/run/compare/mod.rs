@@ -17,12 +17,12 @@ use super::{Machine, Phase, QuerySpec, RunFile, RunFileError};
 use crate::cloud::Source;
 use crate::knn::EngineId;
 use crate::text;
-pub use answers::Answers;
+pub use answers::AnswerComparison;
 pub use histogram::{Histogram, Quantity};
-pub use interval::{FEWEST_PAIRS, Interval};
+pub use interval::{Interval, MIN_PAIRS};
 pub use pairs::Pairs;
-pub use phase::{ComparedPhase, Difference, RULE, Spread, Verdict};
-pub use saved::{FolderNeighbors, MOST_RUN_BYTES, NEIGHBORS, Phases, RUN, SavedRun, TIMINGS};
+pub use phase::{ComparedPhase, Difference, OUTLIER_RULE, Spread, Verdict};
+pub use saved::{FolderNeighbors, MAX_RUN_BYTES, NEIGHBORS, Phases, RUN, SavedRun, TIMINGS};
 pub use sentence::{Gate, percent};
 
 /// Why two runs cannot be compared. The path is last.
@@ -44,7 +44,7 @@ pub enum CompareError {
     RunFile { why: RunFileError, path: PathBuf },
     /// In alternating runs, `auto` selected another engine than before.
     #[error("the {which} program used {before} earlier but {now} now; pass --engine to pin one")]
-    OtherEngine { which: &'static str, before: EngineId, now: EngineId },
+    EngineChanged { which: &'static str, before: EngineId, now: EngineId },
     /// A recording that cannot be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
@@ -60,7 +60,7 @@ pub struct Comparison {
     /// The parameters that make the runs different jobs, whose times cannot be compared.
     pub other_job: Vec<String>,
     /// Whether they found the same neighbours, if that can be compared.
-    pub answers: Option<Answers>,
+    pub answers: Option<AnswerComparison>,
     /// Why it cannot, as a part of a sentence.
     pub no_answers: Option<String>,
     /// Why other work on the machine may have affected the times, a sentence each.
@@ -133,11 +133,11 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
         })
         .collect();
     let (answers, no_answers) =
-        Answers::of(a, b).map_or_else(|why| (None, Some(why)), |answers| (Some(answers), None));
-    let doubt = |run: &SavedRun| run.file.as_ref().and_then(|file| file.machine.as_ref()?.doubt());
+        AnswerComparison::new(a, b).map_or_else(|why| (None, Some(why)), |answers| (Some(answers), None));
+    let warning = |run: &SavedRun| run.file.as_ref().and_then(|file| file.machine.as_ref()?.load_warning());
     let warnings = [("first", a), ("second", b)].into_iter();
     let warnings = warnings
-        .filter_map(|(which, run)| Some(format!("the {which} shared its machine: {}", doubt(run)?)))
+        .filter_map(|(which, run)| Some(format!("the {which} shared its machine: {}", warning(run)?)))
         .collect();
     let setup_ms = [sentence::setup_ms(a), sentence::setup_ms(b)];
     Comparison {
@@ -185,7 +185,7 @@ impl Parameter {
 
 /// All parameters of two runs, in the order data, query, method, machine.
 pub fn parameters(a: &RunFile, b: &RunFile) -> Vec<Parameter> {
-    let mut all: Vec<Parameter> = (asked(a).into_iter().zip(asked(b)))
+    let mut all: Vec<Parameter> = (settings(a).into_iter().zip(settings(b)))
         .map(|((name, a), (_, b))| Parameter { name: name.to_owned(), a, b, condition: false })
         .filter(|parameter| !(parameter.a.is_empty() && parameter.b.is_empty()))
         .collect();
@@ -216,7 +216,7 @@ pub fn parameters(a: &RunFile, b: &RunFile) -> Vec<Parameter> {
     all
 }
 
-fn asked(run: &RunFile) -> [(&'static str, String); 23] {
+fn settings(run: &RunFile) -> [(&'static str, String); 23] {
     let (spec, summary) = (&run.spec, &run.summary);
     let machine = run.machine.clone().unwrap_or_default();
     [
@@ -316,7 +316,7 @@ mod tests {
             let mut asked = RunSpec { repeats: 3, ..spec() };
             change(&mut asked);
             let record = execute(&asked, &squares(50), None, &mut plain(), &mut |_, _| true).unwrap();
-            SavedRun::of(LoadedRun::Whole(Arc::new(record)), Path::new("a"))
+            SavedRun::from_run(LoadedRun::Whole(Arc::new(record)), Path::new("a"))
         };
         let base = run(&|_| ());
         let other = |change: &dyn Fn(&mut RunSpec)| compare(&base, &run(change));

@@ -19,21 +19,21 @@ pub struct Pairs {
     /// The engine of each.
     engines: [Option<EngineId>; 2],
     /// The last remark about other work on the machine.
-    doubt: Option<String>,
+    warning: Option<String>,
 }
 
 impl Pairs {
     /// Adds a pair. Neighbours are read for the first pair only.
     ///
     /// # Errors
-    /// [`CompareError::OtherEngine`] if `auto` selects another engine than before, so that times would mix
+    /// [`CompareError::EngineChanged`] if `auto` selects another engine than before, so that times would mix
     /// two engines.
     pub fn push(&mut self, a: &SavedRun, b: &SavedRun) -> Result<(), CompareError> {
         for (before, (which, run)) in self.engines.iter_mut().zip([("first", a), ("second", b)]) {
             let Some((now, _)) = run.phases.keys().next() else { continue };
             let before = *before.get_or_insert(*now);
             if before != *now {
-                return Err(CompareError::OtherEngine { which, before, now: *now });
+                return Err(CompareError::EngineChanged { which, before, now: *now });
             }
         }
         let first = self.first.get_or_insert_with(|| compare(a, b));
@@ -50,14 +50,15 @@ impl Pairs {
         for (setups, run) in self.setups.iter_mut().zip([a, b]) {
             setups.push(sentence::setup_ms(run));
         }
-        let machine = |run: &SavedRun| run.file.as_ref().and_then(|file| file.machine.as_ref()?.doubt());
-        self.doubt = machine(b).or_else(|| machine(a)).or(self.doubt.take());
+        let machine =
+            |run: &SavedRun| run.file.as_ref().and_then(|file| file.machine.as_ref()?.load_warning());
+        self.warning = machine(b).or_else(|| machine(a)).or(self.warning.take());
         Ok(())
     }
 
     /// The comparison of all pairs; `None` without pairs.
-    pub fn compared(self) -> Option<Comparison> {
-        let Self { first, times, setups, doubt, .. } = self;
+    pub fn comparison(self) -> Option<Comparison> {
+        let Self { first, times, setups, warning, .. } = self;
         let mut comparison = first?;
         let same_job = comparison.other_job.is_empty();
         let difference = |[a, b]: &[Vec<f64>; 2]| Difference::of_pairs(a, b, same_job);
@@ -67,9 +68,9 @@ impl Pairs {
         let total = times.last()?;
         comparison.pairs = Some(total[0].len());
         comparison.total = Some(difference(total));
-        comparison.setup_ms = setups.map(|times| Spread::of(&times).median);
+        comparison.setup_ms = setups.map(|times| Spread::new(&times).median);
         comparison.warnings =
-            doubt.map(|doubt| format!("the machine was shared: {doubt}")).into_iter().collect();
+            warning.map(|warning| format!("the machine was shared: {warning}")).into_iter().collect();
         Some(comparison)
     }
 }
@@ -77,7 +78,7 @@ impl Pairs {
 /// The median of a phase for a run of one engine; 0 if it has no such phase.
 fn median_ms(run: &SavedRun, phase: Phase) -> f64 {
     let times = run.phases.iter().find(|((_, of), _)| *of == phase);
-    times.map_or(0.0, |(_, times)| Spread::of(times).median)
+    times.map_or(0.0, |(_, times)| Spread::new(times).median)
 }
 
 #[cfg(test)]
@@ -107,11 +108,11 @@ mod tests {
             pairs.push(&of(1.0), &of(1.2 * jitter)).unwrap();
             same.push(&of(1.0), &of(1.004 / jitter)).unwrap();
         }
-        let compared = pairs.compared().unwrap();
+        let compared = pairs.comparison().unwrap();
         let search = compared.search().unwrap();
         assert_eq!((search.verdict, search.a.repeats, compared.pairs), (Verdict::Slower, 8, Some(8)));
         assert!(search.interval.unwrap().lower > 1.19 && search.interval.unwrap().upper < 1.21, "{search:?}");
-        assert_eq!(same.compared().unwrap().search().unwrap().verdict, Verdict::NoneShown);
+        assert_eq!(same.comparison().unwrap().search().unwrap().verdict, Verdict::NoneShown);
     }
 
     #[test]
@@ -123,7 +124,7 @@ mod tests {
             let b = [[("build index", 100.0)].as_slice(), &searches(10.0)].concat();
             pairs.push(&run("lockstep", &searches(33.0)), &run("kdtree", &b)).unwrap();
         }
-        let compared = pairs.compared().unwrap();
+        let compared = pairs.comparison().unwrap();
         assert_eq!(compared.search().unwrap().verdict, Verdict::Faster);
         let total = compared.total.clone().unwrap();
         assert_eq!(total.verdict, Verdict::Slower);
@@ -160,7 +161,7 @@ mod tests {
             };
             pairs.push(&of(100.0, slow), &of(index, slow * times)).unwrap();
         }
-        let compared = pairs.compared().unwrap();
+        let compared = pairs.comparison().unwrap();
         assert_eq!(
             [compared.search().unwrap().verdict, compared.total.clone().unwrap().verdict],
             [Verdict::Slower, Verdict::NoneShown]
@@ -187,7 +188,7 @@ mod tests {
             };
             pairs.push(&of(30.0), &of(10.0 * jitter)).unwrap();
         }
-        let said = pairs.compared().unwrap().sentence().unwrap();
+        let said = pairs.comparison().unwrap().sentence().unwrap();
         assert!(
             said.starts_with("No difference between the searches of A and B in 5 pairs of runs"),
             "{said}"
@@ -206,6 +207,6 @@ mod tests {
 
     #[test]
     fn without_pairs_there_is_no_comparison() {
-        assert_eq!(Pairs::default().compared(), None);
+        assert_eq!(Pairs::default().comparison(), None);
     }
 }

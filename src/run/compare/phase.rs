@@ -7,7 +7,7 @@ use std::ops::{Deref, RangeInclusive};
 use serde::Serialize;
 
 use super::Interval;
-use super::interval::{FEWEST, FEWEST_PAIRS, LEAST, is_apart};
+use super::interval::{MIN_DIFFERENCE, MIN_PAIRS, MIN_REPEATS, do_not_overlap};
 use super::sentence::percent;
 use crate::knn::EngineId;
 use crate::run::{Phase, stats};
@@ -30,7 +30,7 @@ pub struct Spread {
 
 impl Spread {
     /// Summarises at least one duration.
-    pub fn of(values: &[f64]) -> Self {
+    pub fn new(values: &[f64]) -> Self {
         let quantile = |p| stats::quantile(values, p);
         Self {
             repeats: values.len(),
@@ -44,8 +44,8 @@ impl Spread {
     }
 
     /// Summarises the durations that were not excluded, of `repeats`.
-    fn of_kept(kept: &[f64], repeats: usize) -> Self {
-        Self { repeats, excluded: repeats - kept.len(), ..Self::of(kept) }
+    fn from_kept(kept: &[f64], repeats: usize) -> Self {
+        Self { repeats, excluded: repeats - kept.len(), ..Self::new(kept) }
     }
 
     /// `5`, or `4 of 5` if one is excluded.
@@ -80,13 +80,13 @@ pub enum Verdict {
 
 impl Verdict {
     /// Judges a ratio and its interval; `apart` means that the runs do not overlap.
-    pub fn of(ratio: Option<f64>, interval: Option<Interval>, apart: bool) -> Self {
+    pub fn new(ratio: Option<f64>, interval: Option<Interval>, disjoint: bool) -> Self {
         let Some((ratio, interval)) = ratio.zip(interval) else { return Self::Unclear };
         match () {
-            () if interval.lower > 1.0 && ratio >= 1.0 + LEAST => Self::Slower,
-            () if interval.upper < 1.0 && ratio.recip() >= 1.0 + LEAST => Self::Faster,
+            () if interval.lower > 1.0 && ratio >= 1.0 + MIN_DIFFERENCE => Self::Slower,
+            () if interval.upper < 1.0 && ratio.recip() >= 1.0 + MIN_DIFFERENCE => Self::Faster,
             () if interval.lower > 1.0 || interval.upper < 1.0 => Self::Slight,
-            () if apart => Self::Unclear,
+            () if disjoint => Self::Unclear,
             () => Self::NoneShown,
         }
     }
@@ -115,16 +115,16 @@ impl Difference {
     /// Compares two runs: durations in the order of measurement, at least one each; `waited` as in
     /// [`Interval::of_runs`].
     pub(super) fn of_runs(times: [&[f64]; 2], waited: [f64; 2], same_job: bool) -> Self {
-        let kept = kept(times);
-        let [a, b] = [0, 1].map(|side| Spread::of_kept(&kept[side], times[side].len()));
+        let kept = without_distinct_outliers(times);
+        let [a, b] = [0, 1].map(|side| Spread::from_kept(&kept[side], times[side].len()));
         let ratio = (a.median > 0.0).then(|| b.median / a.median);
-        let apart = is_apart(without(times).each_ref().map(Vec::as_slice));
+        let disjoint = do_not_overlap(without_outliers(times).each_ref().map(Vec::as_slice));
         Self::new(
             [a, b],
             ratio,
             Interval::of_runs(kept.each_ref().map(Vec::as_slice), waited),
-            apart,
-            FEWEST,
+            disjoint,
+            MIN_REPEATS,
             same_job,
         )
     }
@@ -132,7 +132,7 @@ impl Difference {
     /// Compares pairs of runs: equally many durations of both, at least one each.
     pub(super) fn of_pairs(a: &[f64], b: &[f64], same_job: bool) -> Self {
         let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| b / a).collect();
-        let usual = usual(&ratios);
+        let usual = inlier_range(&ratios);
         let is_kept = |ratio: &f64| usual.contains(ratio) || ratio.is_nan();
         let keep = |values: &[f64]| {
             values
@@ -146,15 +146,15 @@ impl Difference {
         let [kept_a, kept_b] = kept.each_ref().map(Vec::as_slice);
         let ratio = ratios.iter().all(|ratio| ratio.is_finite()).then(|| stats::median(&keep(&ratios)));
         let interval = Interval::of_pairs([kept_a, kept_b], ratios.len() - kept_a.len());
-        let spreads = [kept_a, kept_b].map(|kept| Spread::of_kept(kept, ratios.len()));
-        Self::new(spreads, ratio, interval, false, FEWEST_PAIRS, same_job)
+        let spreads = [kept_a, kept_b].map(|kept| Spread::from_kept(kept, ratios.len()));
+        Self::new(spreads, ratio, interval, false, MIN_PAIRS, same_job)
     }
 
     fn new(
         [a, b]: [Spread; 2],
         ratio: Option<f64>,
         interval: Option<Interval>,
-        apart: bool,
+        disjoint: bool,
         fewest: usize,
         same_job: bool,
     ) -> Self {
@@ -162,7 +162,7 @@ impl Difference {
         let verdict = match () {
             () if !same_job => Verdict::OtherJob,
             () if missing_repeats.is_some() => Verdict::TooFew,
-            () => Verdict::of(ratio, interval, apart),
+            () => Verdict::new(ratio, interval, disjoint),
         };
         let smallest_difference =
             ratio.zip(interval).map(|(ratio, interval)| interval.smallest_difference(ratio));
@@ -188,7 +188,7 @@ impl Difference {
             ),
             Verdict::NoneShown => "no difference shown".to_owned(),
             Verdict::Unclear => "cannot tell".to_owned(),
-            Verdict::Slight => format!("less than {} % apart", percent(LEAST)),
+            Verdict::Slight => format!("less than {} % apart", percent(MIN_DIFFERENCE)),
             Verdict::Faster => "faster".to_owned(),
             Verdict::Slower => "slower".to_owned(),
         }
@@ -215,30 +215,30 @@ impl Deref for ComparedPhase {
 }
 
 /// The rule, as shown with verdicts.
-pub const RULE: &str = "more than a factor of 1.25 and 7 MAD from the median";
+pub const OUTLIER_RULE: &str = "more than a factor of 1.25 and 7 MAD from the median";
 
 const FACTOR: f64 = 1.25;
 
 /// Replaces [`FACTOR`] when an outlier is compared with the other run's repeats.
-const SAME: f64 = 1.05;
+const SHARED_FACTOR: f64 = 1.05;
 
 /// Median absolute deviations of the logarithms.
 const DEVIATIONS: f64 = 7.0;
 
 /// If more than one repeat in five is that far out, it is scatter, and none is excluded.
-const SHARE: usize = 5;
+const SCATTER_SHARE: usize = 5;
 
 const EVERYTHING: RangeInclusive<f64> = f64::NEG_INFINITY..=f64::INFINITY;
 
 /// The range outside which a value is an outlier; everything if a value is not positive.
-pub fn usual(values: &[f64]) -> RangeInclusive<f64> {
-    let usual = within(values, FACTOR);
+pub fn inlier_range(values: &[f64]) -> RangeInclusive<f64> {
+    let usual = range_within(values, FACTOR);
     let outliers = values.iter().filter(|value| !usual.contains(value)).count();
-    if outliers * SHARE > values.len() { EVERYTHING } else { usual }
+    if outliers * SCATTER_SHARE > values.len() { EVERYTHING } else { usual }
 }
 
 /// The range within this factor of the median, or within [`DEVIATIONS`] if that is wider.
-fn within(values: &[f64], factor: f64) -> RangeInclusive<f64> {
+fn range_within(values: &[f64], factor: f64) -> RangeInclusive<f64> {
     if !values.iter().all(|&value| value > 0.0 && value.is_finite()) {
         return EVERYTHING;
     }
@@ -250,18 +250,19 @@ fn within(values: &[f64], factor: f64) -> RangeInclusive<f64> {
 }
 
 /// Both runs without outliers, in the order of measurement.
-pub fn without(times: [&[f64]; 2]) -> [Vec<f64>; 2] {
+pub fn without_outliers(times: [&[f64]; 2]) -> [Vec<f64>; 2] {
     times.map(|times| {
-        let usual = usual(times);
+        let usual = inlier_range(times);
         times.iter().copied().filter(|ms| usual.contains(ms)).collect()
     })
 }
 
-/// As [`without`], but a run keeps all repeats if one of its outliers is normal in the other run. A machine
-/// that switches between two speeds shows both; excluding one would turn the switch into a difference.
-pub fn kept(times: [&[f64]; 2]) -> [Vec<f64>; 2] {
-    let (usual, same) = (times.map(usual), times.map(|times| within(times, SAME)));
-    let [a, b] = without(times);
+/// As [`without_outliers`], but a run keeps all repeats if one of its outliers is normal in the other run. A
+/// machine that switches between two speeds shows both; excluding one would turn the switch into a
+/// difference.
+pub fn without_distinct_outliers(times: [&[f64]; 2]) -> [Vec<f64>; 2] {
+    let (usual, same) = (times.map(inlier_range), times.map(|times| range_within(times, SHARED_FACTOR)));
+    let [a, b] = without_outliers(times);
     let shared =
         |own: usize| times[own].iter().any(|ms| !usual[own].contains(ms) && same[1 - own].contains(ms));
     [if shared(0) { times[0].to_vec() } else { a }, if shared(1) { times[1].to_vec() } else { b }]
@@ -309,7 +310,7 @@ mod tests {
 
     #[test]
     fn isolated_values_are_outliers_and_repeated_ones_are_scatter() {
-        let kept_of = |values: &[f64]| without([values, &[]])[0].clone();
+        let kept_of = |values: &[f64]| without_outliers([values, &[]])[0].clone();
         assert_eq!(kept_of(&[30.0, 10.0, 10.2, 9.9, 10.1]), [10.0, 10.2, 9.9, 10.1]);
         assert_eq!(
             kept_of(&[10.0, 10.0, 10.0, 10.0, 3.0]),
@@ -331,7 +332,7 @@ mod tests {
     #[test]
     fn a_repeat_as_slow_as_the_other_run_is_kept() {
         let (switches, slow) = ([10.0, 10.0, 20.0, 10.0, 10.0], [20.0, 20.0, 21.0, 20.0, 20.0]);
-        assert_eq!(kept([&switches, &slow]), [switches.to_vec(), slow.to_vec()]);
-        assert_eq!(kept([&switches, &[40.0; 5]])[0], [10.0; 4]);
+        assert_eq!(without_distinct_outliers([&switches, &slow]), [switches.to_vec(), slow.to_vec()]);
+        assert_eq!(without_distinct_outliers([&switches, &[40.0; 5]])[0], [10.0; 4]);
     }
 }

@@ -12,14 +12,14 @@ use crate::cloud::{ColumnChoice, Coordinates};
 use crate::files;
 use crate::knn::{EngineId, Neighbors};
 use crate::progress::Silent;
-use crate::run::recording::{self, Points};
+use crate::run::recording::{self, CloudLoading};
 use crate::run::{LoadedRun, Phase, RunFile};
 
 /// The file that identifies a folder as a run's.
 pub const RUN: &str = "run.json";
 
 /// Limit on files of a folder; a run.json may list millions of rows.
-pub const MOST_RUN_BYTES: u64 = 256 << 20;
+pub const MAX_RUN_BYTES: u64 = 256 << 20;
 
 /// The file of a run's folder with its timings.
 pub const TIMINGS: &str = "timings.csv";
@@ -57,13 +57,13 @@ impl SavedRun {
     /// `FILE.warpscope#NAME`).
     pub fn read(path: &Path) -> Result<Self, CompareError> {
         if let Some((file, name)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
-            let recording = recording::read(&file, Points::Leave, &Silent)?;
-            return Ok(Self::of(recording.pick(name.as_deref(), &file)?.run.clone(), path));
+            let recording = recording::read(&file, CloudLoading::Skip, &Silent)?;
+            return Ok(Self::from_run(recording.pick(name.as_deref(), &file)?.run.clone(), path));
         }
         let folder = path.is_dir();
         // If a write was interrupted, a file may still have its temporary name.
         let timings = if folder {
-            files::place(path, TIMINGS).unwrap_or_else(|| path.join(TIMINGS))
+            files::locate(path, TIMINGS).unwrap_or_else(|| path.join(TIMINGS))
         } else {
             path.to_owned()
         };
@@ -71,7 +71,7 @@ impl SavedRun {
         let text = if folder {
             read(&timings)?
         } else {
-            files::read_at_most(&timings, MOST_RUN_BYTES).map_err(io)?
+            files::read_at_most(&timings, MAX_RUN_BYTES).map_err(io)?
         };
         let content = |why: String, path: &Path| CompareError::Content { why, path: path.to_owned() };
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
@@ -107,7 +107,7 @@ impl SavedRun {
         if repeats.is_empty() {
             return Err(content("it has no timings".to_owned(), &timings));
         }
-        let file: Option<RunFile> = match folder.then(|| files::place(path, RUN)).flatten() {
+        let file: Option<RunFile> = match folder.then(|| files::locate(path, RUN)).flatten() {
             Some(json) => {
                 Some(RunFile::read(&read(&json)?).map_err(|why| CompareError::RunFile { why, path: json })?)
             }
@@ -131,7 +131,7 @@ impl SavedRun {
     }
 
     /// From a run in memory.
-    pub fn of(run: LoadedRun, path: &Path) -> Self {
+    pub fn from_run(run: LoadedRun, path: &Path) -> Self {
         let file = run.head().clone();
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
         for sample in run.samples() {
@@ -154,7 +154,7 @@ pub(super) fn saved(rows: &str) -> Result<SavedRun, CompareError> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CompareError> {
-    files::read_small(path, MOST_RUN_BYTES).map_err(|why| CompareError::Io { why, path: path.to_owned() })
+    files::read_small(path, MAX_RUN_BYTES).map_err(|why| CompareError::Io { why, path: path.to_owned() })
 }
 
 /// The file with a run's neighbours: `indices` and `squared_distances`, a row per query.
@@ -173,7 +173,7 @@ impl FolderNeighbors {
     /// # Errors
     /// [`CompareError`], also if they do not belong to the run.
     pub fn read(folder: &Path, run: &RunFile) -> Result<Option<Self>, CompareError> {
-        let Some(path) = files::place(folder, NEIGHBORS) else { return Ok(None) };
+        let Some(path) = files::locate(folder, NEIGHBORS) else { return Ok(None) };
         let array = |name| formats::read(&formats::path_of(&path, name), &ColumnChoice::Default, &Silent);
         let both = array("indices")
             .and_then(|indices| Ok(Self { indices, squared_distances: array("squared_distances")? }));
@@ -202,7 +202,7 @@ impl<'a> SideNeighbors<'a> {
     ///
     /// # Errors
     /// Why there are none, or none by record number, as a part of a sentence.
-    pub fn of(saved: &'a SavedRun) -> Result<Self, String> {
+    pub fn new(saved: &'a SavedRun) -> Result<Self, String> {
         match (&saved.run, &saved.neighbors) {
             (Some(run), _) => match run.records() {
                 Some(records) => Ok(Self::Run(run.neighbors(), Box::new(records))),
@@ -217,7 +217,7 @@ impl<'a> SideNeighbors<'a> {
     pub fn at(&self, query: usize, rank: usize) -> (i64, f32) {
         match self {
             Self::Run(found, records) => {
-                let (rows, squared_distances) = found.of(query);
+                let (rows, squared_distances) = found.for_query(query);
                 (records(rows[rank]), squared_distances[rank])
             }
             Self::Folder(found) => {

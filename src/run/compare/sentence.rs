@@ -1,6 +1,6 @@
 //! Summarises a comparison in a sentence, and checks it against a limit.
 
-use super::{ComparedPhase, Comparison, Difference, Interval, RULE, Spread, Verdict};
+use super::{ComparedPhase, Comparison, Difference, Interval, OUTLIER_RULE, Spread, Verdict};
 use crate::run::Phase;
 use crate::text;
 
@@ -100,7 +100,7 @@ impl Comparison {
                 .flatten()
                 .reduce(|a, b| format!("{a} and {b}")),
         };
-        excluded.map_or_else(String::new, |excluded| format!(" {excluded} excluded: {RULE}."))
+        excluded.map_or_else(String::new, |excluded| format!(" {excluded} excluded: {OUTLIER_RULE}."))
     }
 
     /// How the result changes when upload and index count as well; empty if neither run has them.
@@ -140,8 +140,8 @@ impl Comparison {
 }
 
 /// The factor of the faster one. For pairs, the ratio differs from that of the medians.
-fn times_as_fast(of: &Difference) -> Option<f64> {
-    of.ratio.map(|ratio| if of.verdict == Verdict::Faster { ratio.recip() } else { ratio })
+fn times_as_fast(difference: &Difference) -> Option<f64> {
+    difference.ratio.map(|ratio| if difference.verdict == Verdict::Faster { ratio.recip() } else { ratio })
 }
 
 /// `3.3 times as fast`, or `2 % faster`.
@@ -189,7 +189,7 @@ pub(super) fn setup_text(runs: [&super::SavedRun; 2]) -> String {
 fn setup(run: &super::SavedRun) -> impl Iterator<Item = (&'static str, f64)> {
     run.phases.iter().filter_map(|((_, phase), times)| {
         let (_, name) = SETUP.iter().find(|(of, _)| of == phase)?;
-        Some((*name, Spread::of(times).median))
+        Some((*name, Spread::new(times).median))
     })
 }
 

@@ -44,7 +44,7 @@ impl Forest {
             number[root] = Some(sizes.len() as u32);
             sizes.push(size);
         }
-        Sets { of: roots.into_iter().map(|root| number[root as usize]).collect(), sizes }
+        Sets { group_of: roots.into_iter().map(|root| number[root as usize]).collect(), sizes }
     }
 }
 
@@ -52,7 +52,7 @@ impl Forest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sets {
     /// The group of each point, if any.
-    pub of: Vec<Option<u32>>,
+    pub group_of: Vec<Option<u32>>,
     /// The number of points in each group.
     pub sizes: Vec<u32>,
 }
@@ -72,9 +72,10 @@ pub fn components(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Sets,
     let mut forest = Forest::new(graph.len());
     graph.blocks(progress, |block| {
         let mutual = |point: usize| {
-            let others = graph.of(point).0.iter().copied().filter(move |&other| point < other as usize);
+            let others =
+                graph.neighbors(point).0.iter().copied().filter(move |&other| point < other as usize);
             others
-                .filter(move |&other| graph.of(other as usize).0.contains(&(point as u32)))
+                .filter(move |&other| graph.neighbors(other as usize).0.contains(&(point as u32)))
                 .map(move |other| (point as u32, other))
         };
         let edges: Vec<(u32, u32)> = block.into_par_iter().flat_map_iter(mutual).collect();
@@ -101,7 +102,7 @@ pub fn duplicates(graph: &KnnGraph<'_>, eps: f64, progress: &dyn Progress) -> Re
     graph.blocks(progress, |block| {
         for point in block {
             let within = graph.distances(point).take_while(|&distance| distance <= eps).count();
-            graph.of(point).0[..within].iter().for_each(|&other| forest.join(point as u32, other));
+            graph.neighbors(point).0[..within].iter().for_each(|&other| forest.join(point as u32, other));
             if within == graph.k() && within + 1 < graph.len() && eps > 0.0 {
                 full.push(point);
             }
@@ -109,7 +110,7 @@ pub fn duplicates(graph: &KnnGraph<'_>, eps: f64, progress: &dyn Progress) -> Re
     })?;
     let sets = forest.sets(2);
     let mut open = vec![false; sets.sizes.len()];
-    full.into_iter().filter_map(|point| sets.of[point]).for_each(|group| open[group as usize] = true);
+    full.into_iter().filter_map(|point| sets.group_of[point]).for_each(|group| open[group as usize] = true);
     Ok(Groups { sets, open })
 }
 
@@ -133,7 +134,7 @@ mod tests {
         assert_eq!(forest.root(6), 1);
         let sets = forest.sets(2);
         assert_eq!(
-            (sets.of, sets.sizes),
+            (sets.group_of, sets.sizes),
             (vec![None, Some(0), Some(1), Some(1), None, Some(0), Some(0)], vec![3, 2])
         );
         assert_eq!((Forest::new(2).sets(1).sizes, Forest::new(2).sets(2).largest()), (vec![1, 1], 0));
@@ -144,7 +145,7 @@ mod tests {
         // The neighbour of 4 is 2, whose own neighbour is 1.
         let record = line(&[0.0, 1.0, 2.0, 4.0, 20.0, 21.0], 1);
         let found = components(&graph(&record), &Silent).unwrap();
-        assert_eq!(found.of, [0, 0, 1, 2, 3, 3].map(Some));
+        assert_eq!(found.group_of, [0, 0, 1, 2, 3, 3].map(Some));
         assert_eq!((found.sizes.as_slice(), found.largest()), (&[2, 1, 1, 2][..], 2));
         let record = line(&[0.0, 1.0, 2.0, 4.0, 20.0, 21.0], 5);
         assert_eq!(components(&graph(&record), &Silent).unwrap().sizes, [6]);
@@ -152,7 +153,7 @@ mod tests {
 
     fn found(values: &[f64], k: usize, eps: f64) -> (Vec<Option<u32>>, Vec<bool>) {
         let Groups { sets, open } = duplicates(&graph(&line(values, k)), eps, &Silent).unwrap();
-        (sets.of, open)
+        (sets.group_of, open)
     }
 
     #[test]
@@ -179,7 +180,7 @@ mod tests {
     #[test]
     fn equal_points_form_one_group_for_any_k() {
         let values: Vec<f64> = (0..60).map(|i| f64::from(i % 3)).collect();
-        let (of, open) = found(&values, 1, 0.0);
-        assert_eq!((of, open), ((0..60).map(|i| Some(i % 3)).collect(), vec![false; 3]));
+        let (group_of, open) = found(&values, 1, 0.0);
+        assert_eq!((group_of, open), ((0..60).map(|i| Some(i % 3)).collect(), vec![false; 3]));
     }
 }

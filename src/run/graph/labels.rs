@@ -33,7 +33,7 @@ pub struct Labels {
     /// Ascending, as ties are decided by order.
     names: Vec<String>,
     /// The index of each point's label in `names`; `None` for empty fields and NaN.
-    of: Vec<Option<u32>>,
+    indices: Vec<Option<u32>>,
 }
 
 impl Labels {
@@ -90,7 +90,7 @@ impl Labels {
         places.values_mut().zip(0..).for_each(|(place, rank)| *place = rank);
         Ok(Self {
             names: places.keys().map(name).collect(),
-            of: values.map(|value| places.get(&value?).copied()).collect(),
+            indices: values.map(|value| places.get(&value?).copied()).collect(),
         })
     }
 
@@ -100,8 +100,8 @@ impl Labels {
     }
 
     /// A point's label, as an index into [`Labels::names`].
-    pub fn of(&self, point: usize) -> Option<u32> {
-        self.of[point]
+    pub fn label(&self, point: usize) -> Option<u32> {
+        self.indices[point]
     }
 }
 
@@ -140,7 +140,7 @@ pub struct Vote {
 pub fn votes(graph: &KnnGraph<'_>, labels: &Labels, progress: &dyn Progress) -> Result<Vec<Vote>, Cancelled> {
     graph.map(progress, |point| {
         let mut found: Vec<u32> =
-            graph.of(point).0.iter().filter_map(|&other| labels.of[other as usize]).collect();
+            graph.neighbors(point).0.iter().filter_map(|&other| labels.indices[other as usize]).collect();
         found.sort_unstable();
         let mut best: Option<&[u32]> = None;
         for same in found.chunk_by(|a, b| a == b) {
@@ -148,7 +148,7 @@ pub fn votes(graph: &KnnGraph<'_>, labels: &Labels, progress: &dyn Progress) -> 
                 best = Some(same);
             }
         }
-        let own = labels.of[point].filter(|_| !found.is_empty());
+        let own = labels.indices[point].filter(|_| !found.is_empty());
         let same =
             own.map(|own| found.iter().filter(|&&label| label == own).count() as f64 / found.len() as f64);
         Vote { same, predicted: best.map(|same| same[0]) }
@@ -187,10 +187,10 @@ pub struct Confusion {
 }
 
 impl Classified {
-    pub fn of(labels: &Labels, votes: &[Vote]) -> Self {
+    pub fn new(labels: &Labels, votes: &[Vote]) -> Self {
         let mut table: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         let (mut unlabelled, mut undecided) = (0, 0);
-        for (label, vote) in labels.of.iter().zip(votes) {
+        for (label, vote) in labels.indices.iter().zip(votes) {
             match (label, vote.predicted) {
                 (Some(label), Some(predicted)) => *table.entry((*label, predicted)).or_default() += 1,
                 (Some(_), None) => undecided += 1,
@@ -241,7 +241,7 @@ mod tests {
         // Neighbours: {1, 2}, {0, 2}, {1, 0 or 3: 3}, {2, 1}, {3, 2}.
         let labels = labels(&record, &texts(&["b", "a", ""], &[0, 1, 0, 1, 2])).unwrap();
         assert_eq!(
-            (labels.names(), labels.of(0), labels.of(4)),
+            (labels.names(), labels.label(0), labels.label(4)),
             (&["a".to_owned(), "b".to_owned()][..], Some(1), None)
         );
         let votes = votes(&graph(&record), &labels, &Silent).unwrap();
@@ -250,7 +250,7 @@ mod tests {
             votes,
             [vote(Some(0.5), 0), vote(Some(0.0), 1), vote(Some(0.0), 0), vote(Some(0.5), 0), vote(None, 0)]
         );
-        let all = Classified::of(&labels, &votes);
+        let all = Classified::new(&labels, &votes);
         assert_eq!(
             (all.points, all.unlabelled, all.correct, all.accuracy, all.same_label),
             (4, 1, 1, Some(0.25), Some(0.25))
@@ -264,12 +264,12 @@ mod tests {
         let record = line(&[0.0, 1.0, 2.0, 3.0], 1);
         let labels = labels(&record, &ColumnData::Numbers(vec![10.0, 9.0, f64::NAN, -0.0])).unwrap();
         assert_eq!(
-            (labels.names(), labels.of(0), labels.of(2)),
+            (labels.names(), labels.label(0), labels.label(2)),
             (&["0", "9", "10"].map(str::to_owned)[..], Some(2), None)
         );
         let votes = votes(&graph(&record), &labels, &Silent).unwrap();
         assert_eq!(votes[3], Vote::default(), "its neighbour has none");
-        assert_eq!(Classified::of(&labels, &votes).undecided, 1);
+        assert_eq!(Classified::new(&labels, &votes).undecided, 1);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub enum LinkError {
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     #[error(transparent)]
-    Memory(#[from] memory::Short),
+    Memory(#[from] memory::InsufficientMemory),
 }
 
 /// A graph with a varying number of edges per point, nearest first, ties by number; symmetric unless
@@ -44,16 +44,16 @@ impl Linked {
     ///
     /// # Errors
     /// [`LinkError`].
-    pub fn of(graph: &KnnGraph<'_>, links: Links, progress: &dyn Progress) -> Result<Self, LinkError> {
+    pub fn new(graph: &KnnGraph<'_>, links: Links, progress: &dyn Progress) -> Result<Self, LinkError> {
         let (n, k) = (graph.len(), graph.k());
-        let names = |point: usize, other: usize| graph.of(point).0.contains(&(other as u32));
+        let names = |point: usize, other: usize| graph.neighbors(point).0.contains(&(other as u32));
         // Whether the neighbour at a rank has the point as a neighbour too.
         let mut mutual = memory::filled(n * k, false)?;
         graph.blocks(progress, |block| {
             let flags = mutual[block.start * k..block.end * k].par_chunks_exact_mut(k);
             block.into_par_iter().zip(flags).for_each(|(point, flags)| {
                 graph
-                    .of(point)
+                    .neighbors(point)
                     .0
                     .iter()
                     .zip(flags)
@@ -63,7 +63,7 @@ impl Linked {
         // Passes a point's edges to `take`, with their start: its own edges, and reverse edges from
         // neighbours that lack them.
         let pass_edges = |point: usize, take: &mut dyn FnMut(usize, (u32, f32))| {
-            let (others, squared) = graph.of(point);
+            let (others, squared) = graph.neighbors(point);
             for ((&other, &squared), &mutual) in others.iter().zip(squared).zip(&mutual[point * k..]) {
                 if mutual || links != Links::Both {
                     take(point, (other, squared));
@@ -135,7 +135,7 @@ mod tests {
 
     /// The edges of a record's graph as (from, to, length).
     fn edges(record: &RunRecord, links: Links) -> Vec<(usize, usize, f64)> {
-        let linked = Linked::of(&KnnGraph::of_run(record).unwrap(), links, &Silent).unwrap();
+        let linked = Linked::new(&KnnGraph::of_run(record).unwrap(), links, &Silent).unwrap();
         (0..linked.edges())
             .map(|edge| (linked.from(edge), linked.to(edge) as usize, linked.distance(edge)))
             .collect()
@@ -150,7 +150,7 @@ mod tests {
                 .answer(&spec, &crate::run::testing::cloud(3, values), None, &mut |_, _| true)
                 .unwrap();
             let graph = KnnGraph::of_run(&record).unwrap();
-            let names = |a: usize, b: usize| graph.of(a).0.contains(&(b as u32));
+            let names = |a: usize, b: usize| graph.neighbors(a).0.contains(&(b as u32));
             let (either, both) = (edges(&record, Links::Either), edges(&record, Links::Both));
             for (from, to, length) in either.iter().chain(&both) {
                 // Bit for bit, although the two ends were found by different searches.

@@ -30,7 +30,7 @@ use crate::progress::Progress;
 const BLOCK: usize = 1 << 16;
 
 /// Bytes per point that all results of an [`Analysis`] need together.
-const OF_MEASURES: u64 = 128;
+const RESULT_BYTES: u64 = 128;
 
 /// The work was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,7 +50,7 @@ pub enum GraphError {
     #[error("one point has no neighbours; at least two are needed")]
     OnePoint,
     #[error("the graph {0}")]
-    Memory(#[from] memory::Short),
+    Memory(#[from] memory::InsufficientMemory),
 }
 
 /// The k nearest other points of each point of a cloud.
@@ -81,8 +81,8 @@ impl<'a> KnnGraph<'a> {
         }
         // A graph without all rows has its own copy of the indices.
         let indices =
-            if are_all(&record.query_rows) { 0 } else { size_of_val(&record.neighbors.indices[..]) };
-        memory::check(OF_MEASURES * record.query_rows.len() as u64 + indices as u64)?;
+            if is_identity(&record.query_rows) { 0 } else { size_of_val(&record.neighbors.indices[..]) };
+        memory::check(RESULT_BYTES * record.query_rows.len() as u64 + indices as u64)?;
         Ok(Self::new(&record.neighbors, record.spec.metric, &record.query_rows))
     }
 
@@ -91,7 +91,7 @@ impl<'a> KnnGraph<'a> {
         // If rows were dropped, such as zero rows under the angular metric, points and rows have different
         // numbers.
         let point = |&row: &u32| rows.binary_search(&row).map_or(NONE, |point| point as u32);
-        let indices = if are_all(rows) {
+        let indices = if is_identity(rows) {
             Cow::Borrowed(&neighbors.indices[..])
         } else {
             neighbors.indices.par_iter().map(point).collect()
@@ -124,7 +124,7 @@ impl<'a> KnnGraph<'a> {
     }
 
     /// A point's neighbours and their squared distances, nearest first.
-    pub fn of(&self, point: usize) -> (&[u32], &[f32]) {
+    pub fn neighbors(&self, point: usize) -> (&[u32], &[f32]) {
         let range = point * self.k..(point + 1) * self.k;
         let indices = &self.indices[range.clone()];
         let found = indices.iter().position(|&index| index == NONE).unwrap_or(self.k);
@@ -133,7 +133,7 @@ impl<'a> KnnGraph<'a> {
 
     /// A point's distances to its neighbours, not squared; angles under the angular metric.
     pub fn distances(&self, point: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
-        self.of(point).1.iter().map(|&squared| self.metric.distance(squared))
+        self.neighbors(point).1.iter().map(|&squared| self.metric.distance(squared))
     }
 
     /// The distance to the neighbour at a rank; ∞ past the last.
@@ -150,10 +150,10 @@ impl<'a> KnnGraph<'a> {
     fn map<T: Send>(
         &self,
         progress: &dyn Progress,
-        of: impl Fn(usize) -> T + Sync,
+        value: impl Fn(usize) -> T + Sync,
     ) -> Result<Vec<T>, Cancelled> {
         let mut all = Vec::with_capacity(self.len());
-        self.blocks(progress, |block| all.par_extend(block.into_par_iter().map(&of)))?;
+        self.blocks(progress, |block| all.par_extend(block.into_par_iter().map(&value)))?;
         Ok(all)
     }
 
@@ -175,7 +175,7 @@ impl<'a> KnnGraph<'a> {
 }
 
 /// Whether ascending rows are 0 to n − 1.
-fn are_all(rows: &[u32]) -> bool {
+fn is_identity(rows: &[u32]) -> bool {
     rows.last().is_none_or(|&last| last as usize + 1 == rows.len())
 }
 
@@ -194,7 +194,7 @@ pub struct Analysis {
     pub labels: Option<(labels::Labels, Vec<labels::Vote>)>,
     /// [`groups::duplicates`].
     pub duplicates: Option<groups::Groups>,
-    /// [`other_cloud::shares`].
+    /// [`other_cloud::overlap`].
     pub overlap: Option<Vec<f64>>,
     /// [`groups::components`].
     pub components: Option<groups::Sets>,
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(KnnGraph::of_run(&record(&own, 1)).unwrap_err(), GraphError::OnePoint);
         let (three, many) = (record(&own, 3), record(&own, 10));
         let graph = KnnGraph::of_run(&three).unwrap();
-        assert_eq!((graph.len(), graph.k(), graph.of(0)), (3, 3, (&[1, 2][..], &[1.0, 16.0][..])));
+        assert_eq!((graph.len(), graph.k(), graph.neighbors(0)), (3, 3, (&[1, 2][..], &[1.0, 16.0][..])));
         assert_eq!(graph.distances(2).collect::<Vec<_>>(), [3.0, 4.0]);
         let graph = KnnGraph::of_run(&many).unwrap();
         assert_eq!(graph.map(&AtomicBool::new(true), |point| point), Err(Cancelled));
@@ -278,7 +278,7 @@ mod tests {
         let record = Engines::default().answer(&own, &cloud, None, &mut |_, _| true).unwrap();
         let graph = KnnGraph::of_run(&record).unwrap();
         assert_eq!(
-            (graph.len(), graph.row(1), graph.of(0).0, graph.of(2).0),
+            (graph.len(), graph.row(1), graph.neighbors(0).0, graph.neighbors(2).0),
             (3, 2, &[1, 2][..], &[1, 0][..])
         );
         let angle = graph.distances(0).next().unwrap();

@@ -26,7 +26,7 @@ pub enum OverlapError {
 ///
 /// # Errors
 /// [`OverlapError::Rows`] and [`OverlapError::LeftOut`].
-pub fn same_rows(here: &PointCloud, there: &PointCloud) -> Result<(), OverlapError> {
+pub fn check_same_rows(here: &PointCloud, there: &PointCloud) -> Result<(), OverlapError> {
     if here.len() != there.len() {
         return Err(OverlapError::Rows { here: here.len(), there: there.len() });
     }
@@ -40,7 +40,11 @@ pub fn same_rows(here: &PointCloud, there: &PointCloud) -> Result<(), OverlapErr
 ///
 /// # Errors
 /// [`OverlapError`].
-pub fn shares(a: &KnnGraph<'_>, b: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<f64>, OverlapError> {
+pub fn overlap(
+    a: &KnnGraph<'_>,
+    b: &KnnGraph<'_>,
+    progress: &dyn Progress,
+) -> Result<Vec<f64>, OverlapError> {
     if a.len() != b.len() {
         return Err(OverlapError::Rows { here: a.len(), there: b.len() });
     }
@@ -48,7 +52,7 @@ pub fn shares(a: &KnnGraph<'_>, b: &KnnGraph<'_>, progress: &dyn Progress) -> Re
         return Err(OverlapError::LeftOut { row: a.row(point).min(b.row(point)) });
     }
     let share = |point: usize| {
-        let (mut here, mut there) = (a.of(point).0.to_vec(), b.of(point).0.to_vec());
+        let (mut here, mut there) = (a.neighbors(point).0.to_vec(), b.neighbors(point).0.to_vec());
         here.sort_unstable();
         there.sort_unstable();
         let common = here.iter().filter(|other| there.binary_search(other).is_ok()).count();
@@ -67,7 +71,7 @@ pub struct Leaks {
 
 /// The numbers of leaks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct LeaksFound {
+pub struct LeakCounts {
     pub eps: f64,
     /// Rows of the other cloud.
     pub rows: u64,
@@ -79,8 +83,8 @@ pub struct LeaksFound {
 
 impl Leaks {
     /// From the neighbours of the other cloud's rows; only the nearest counts.
-    pub fn of(neighbors: &Neighbors, metric: Metric, eps: f64) -> Self {
-        let nearest = |query| match neighbors.of(query) {
+    pub fn new(neighbors: &Neighbors, metric: Metric, eps: f64) -> Self {
+        let nearest = |query| match neighbors.for_query(query) {
             ([row, ..], [squared, ..]) if *row != NONE => (*row, metric.distance(*squared)),
             _ => (NONE, f64::INFINITY),
         };
@@ -92,9 +96,9 @@ impl Leaks {
         self.nearest[row].1 <= self.eps
     }
 
-    pub fn found(&self) -> LeaksFound {
+    pub fn counts(&self) -> LeakCounts {
         let count = |eps: f64| self.nearest.iter().filter(|(_, distance)| *distance <= eps).count() as u64;
-        LeaksFound {
+        LeakCounts {
             eps: self.eps,
             rows: self.nearest.len() as u64,
             leaks: count(self.eps),
@@ -112,19 +116,19 @@ mod tests {
     #[test]
     fn common_neighbours_are_counted() {
         let (a, b) = (line(&[0.0, 1.0, 2.5, 4.5], 2), line(&[0.0, 1.0, 4.5, 2.5], 2));
-        let shares = |a, b| shares(&graph(a), &graph(b), &Silent);
+        let overlap = |a, b| overlap(&graph(a), &graph(b), &Silent);
         // Neighbours here: {1, 2}, {0, 2}, {1, 3}, {2, 1}; there: {1, 3}, {0, 3}, {3, 1}, {1, 2}.
-        assert_eq!(shares(&a, &b).unwrap(), [0.5, 0.5, 1.0, 1.0]);
-        assert_eq!(shares(&a, &a).unwrap(), [1.0; 4]);
-        let error = shares(&a, &line(&[0.0, 1.0], 2)).unwrap_err().to_string();
+        assert_eq!(overlap(&a, &b).unwrap(), [0.5, 0.5, 1.0, 1.0]);
+        assert_eq!(overlap(&a, &a).unwrap(), [1.0; 4]);
+        let error = overlap(&a, &line(&[0.0, 1.0], 2)).unwrap_err().to_string();
         assert_eq!(error, "the clouds have different rows: 4 points here and 2 there");
     }
 
     #[test]
     fn the_nearest_neighbour_decides_leaks() {
         let neighbors = Neighbors { k: 1, indices: vec![4, 2, 0], squared_distances: vec![0.0, 4.0, 4.5] };
-        let leaks = Leaks::of(&neighbors, Metric::L2, 2.0);
+        let leaks = Leaks::new(&neighbors, Metric::L2, 2.0);
         assert_eq!([0, 1, 2].map(|row| leaks.is_leak(row)), [true, true, false]);
-        assert_eq!(leaks.found(), LeaksFound { eps: 2.0, rows: 3, leaks: 2, equal: 1 });
+        assert_eq!(leaks.counts(), LeakCounts { eps: 2.0, rows: 3, leaks: 2, equal: 1 });
     }
 }

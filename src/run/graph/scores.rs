@@ -38,13 +38,13 @@ const SMALLEST_REACH: f64 = 1e-10;
 pub fn outlier_factors(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<f64>, Cancelled> {
     let k_distances = k_distances(graph, progress)?;
     let densities = graph.map(progress, |point| {
-        let neighbours = graph.of(point).0.iter().map(|&other| k_distances[other as usize]);
+        let neighbours = graph.neighbors(point).0.iter().map(|&other| k_distances[other as usize]);
         let reach =
             neighbours.zip(graph.distances(point)).map(|(k_distance, distance)| k_distance.max(distance));
         1.0 / (mean(reach) + SMALLEST_REACH)
     })?;
     graph.map(progress, |point| {
-        mean(graph.of(point).0.iter().map(|&other| densities[other as usize] / densities[point]))
+        mean(graph.neighbors(point).0.iter().map(|&other| densities[other as usize] / densities[point]))
     })
 }
 
@@ -61,7 +61,7 @@ pub fn occurrences(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<
     let mut occurrences = vec![0; graph.len()];
     graph.blocks(progress, |block| {
         for point in block {
-            graph.of(point).0.iter().for_each(|&other| occurrences[other as usize] += 1);
+            graph.neighbors(point).0.iter().for_each(|&other| occurrences[other as usize] += 1);
         }
     })?;
     Ok(occurrences)
@@ -86,7 +86,7 @@ pub struct Hubness {
 
 impl Hubness {
     /// `None` without points.
-    pub fn of(occurrences: &[u32]) -> Option<Self> {
+    pub fn new(occurrences: &[u32]) -> Option<Self> {
         let (n, max) = (occurrences.len() as f64, occurrences.iter().copied().max()?);
         let mean = occurrences.iter().map(|&count| f64::from(count)).sum::<f64>() / n;
         let moment =
@@ -186,14 +186,14 @@ mod tests {
         let record = line(&[0.0, 1.0, 2.5, 10.0], 1);
         let occurrences = occurrences(&graph(&record), &Silent).unwrap();
         assert_eq!(occurrences, [1, 2, 1, 0]);
-        let hubness = Hubness::of(&occurrences).unwrap();
+        let hubness = Hubness::new(&occurrences).unwrap();
         assert_eq!(
             (hubness.mean, hubness.skewness, hubness.max, hubness.largest, hubness.antihubs),
             (1.0, Some(0.0), 2, 1, 1)
         );
-        assert_eq!(Hubness::of(&[2, 2]).unwrap().skewness, None);
+        assert_eq!(Hubness::new(&[2, 2]).unwrap().skewness, None);
         // By hand, (2 · 1 − 8)/3 over 2^1.5: values 0, 3, 3 around 2.
-        let skewed = Hubness::of(&[0, 3, 3]).unwrap();
+        let skewed = Hubness::new(&[0, 3, 3]).unwrap();
         assert!((skewed.skewness.unwrap() + 2.0 / 2f64.powf(1.5)).abs() < 1e-12, "{skewed:?}");
     }
 
@@ -203,7 +203,7 @@ mod tests {
             let record = generated(&format!("gaussian-mixture:n=1000,d={d},clusters=1"), 10);
             let occurrences = occurrences(&graph(&record), &Silent).unwrap();
             assert_eq!(occurrences.iter().sum::<u32>(), 10_000);
-            Hubness::of(&occurrences).unwrap().skewness.unwrap()
+            Hubness::new(&occurrences).unwrap().skewness.unwrap()
         };
         let (few, many) = (skewness(2), skewness(50));
         assert!(few < 0.5 && many > 1.5, "{few}, {many}");

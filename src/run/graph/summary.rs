@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::groups::{Groups, Sets};
 use super::labels::Classified;
-use super::other_cloud::LeaksFound;
+use super::other_cloud::LeakCounts;
 use super::scores::Hubness;
 use super::{KnnGraph, largest, scores};
 use crate::cloud::PointCloud;
@@ -12,10 +12,10 @@ use crate::run::stats::Spread;
 use crate::text::{self, Exact};
 
 /// Number of rows with the largest values to list.
-const MOST: usize = 10;
+const LISTED_ROWS: usize = 10;
 
 /// Number of these rows that a sentence names.
-const MOST_SAID: usize = 5;
+const NAMED_ROWS: usize = 5;
 
 /// A point's record number.
 fn record_of(graph: &KnnGraph<'_>, cloud: &PointCloud, point: usize) -> u64 {
@@ -23,7 +23,7 @@ fn record_of(graph: &KnnGraph<'_>, cloud: &PointCloud, point: usize) -> u64 {
 }
 
 /// The mean, the extremes and some quantiles.
-pub fn spread(spread: &Spread) -> String {
+pub fn spread_text(spread: &Spread) -> String {
     let number = text::significant;
     let Spread { mean, min, p05, median, p95, max, .. } = *spread;
     let ends = format!(
@@ -59,11 +59,11 @@ pub struct Score {
 
 impl Scores {
     /// `values` are those of the graph's points.
-    pub fn of(graph: &KnnGraph<'_>, cloud: &PointCloud, values: &[f64]) -> Self {
+    pub fn new(graph: &KnnGraph<'_>, cloud: &PointCloud, values: &[f64]) -> Self {
         let score = |point: usize| Score { row: record_of(graph, cloud, point), value: values[point] };
         Self {
-            spread: Spread::of(values.iter().copied()),
-            largest: largest(values, MOST).into_iter().map(score).collect(),
+            spread: Spread::new(values.iter().copied()),
+            largest: largest(values, LISTED_ROWS).into_iter().map(score).collect(),
         }
     }
 
@@ -71,20 +71,24 @@ impl Scores {
         let named: Vec<String> = self
             .largest
             .iter()
-            .take(MOST_SAID)
+            .take(NAMED_ROWS)
             .map(|score| format!("row {} ({})", text::thousands(score.row), text::significant(score.value)))
             .collect();
-        format!("{}; largest: {}", self.spread.as_ref().map_or_else(String::new, spread), named.join(", "))
+        format!(
+            "{}; largest: {}",
+            self.spread.as_ref().map_or_else(String::new, spread_text),
+            named.join(", ")
+        )
     }
 }
 
-/// The overlap of neighbours with another cloud; `of` is its name.
-pub fn overlap(of: &str, shares: &Spread) -> String {
-    format!("share of neighbours in common with {of}: {}", spread(shares))
+/// The overlap of neighbours with another cloud; `other` is its name.
+pub fn overlap(other: &str, shares: &Spread) -> String {
+    format!("share of neighbours in common with {other}: {}", spread_text(shares))
 }
 
 /// How many rows of the other cloud are near a row of this one. `unit` starts with a space or is empty.
-pub fn leaks(other: &str, found: &LeaksFound, unit: &str) -> String {
+pub fn leaks(other: &str, found: &LeakCounts, unit: &str) -> String {
     let (leaks, rows) = (text::thousands(found.leaks), text::count(found.rows, "row", "rows"));
     let share = if found.rows > 0 { percent(found.leaks as f64 / found.rows as f64) } else { percent(0.0) };
     format!(
@@ -104,8 +108,8 @@ pub struct Hubs {
 
 impl Hubs {
     /// `None` without points.
-    pub fn of(graph: &KnnGraph<'_>, cloud: &PointCloud, occurrences: &[u32]) -> Option<Self> {
-        let hubness = Hubness::of(occurrences)?;
+    pub fn new(graph: &KnnGraph<'_>, cloud: &PointCloud, occurrences: &[u32]) -> Option<Self> {
+        let hubness = Hubness::new(occurrences)?;
         Some(Self { hubness, largest_row: record_of(graph, cloud, hubness.largest) })
     }
 
@@ -140,9 +144,9 @@ pub struct Lid {
 }
 
 impl Lid {
-    pub fn of(dimensions: &[Option<f64>]) -> Self {
+    pub fn new(dimensions: &[Option<f64>]) -> Self {
         Self {
-            spread: Spread::of(dimensions.iter().flatten().copied()),
+            spread: Spread::new(dimensions.iter().flatten().copied()),
             all: scores::overall_dimension(dimensions),
             undefined: dimensions.iter().filter(|dimension| dimension.is_none()).count() as u64,
         }
@@ -153,7 +157,8 @@ impl Lid {
             || "undefined for all rows".to_owned(),
             |all| format!("{} overall", text::significant(all)),
         );
-        let local = self.spread.as_ref().map_or_else(String::new, |of| format!("; locally {}", spread(of)));
+        let local =
+            self.spread.as_ref().map_or_else(String::new, |of| format!("; locally {}", spread_text(of)));
         let undefined = text::count(self.undefined, "row undefined", "rows undefined");
         if self.undefined > 0 && self.all.is_some() {
             format!("{all}{local}; {undefined}")
@@ -164,25 +169,25 @@ impl Lid {
 }
 
 /// How well neighbours predict a column of labels, in a sentence.
-pub fn labels(column: &str, of: &Classified) -> String {
-    let (Some(same), Some(accuracy)) = (of.same_label, of.accuracy) else {
+pub fn labels(column: &str, result: &Classified) -> String {
+    let (Some(same), Some(accuracy)) = (result.same_label, result.accuracy) else {
         return format!("column {column}: no row has labelled neighbours");
     };
     let mut line = format!(
         "column {column}, {}: {} of neighbours have the row's label; leave-one-out accuracy {} ({} of {})",
-        text::count(of.labels.len() as u64, "label", "labels"),
+        text::count(result.labels.len() as u64, "label", "labels"),
         percent(same),
         percent(accuracy),
-        text::thousands(of.correct),
-        text::thousands(of.points)
+        text::thousands(result.correct),
+        text::thousands(result.points)
     );
-    if of.unlabelled > 0 {
-        line += &format!("; {} no label", text::count(of.unlabelled, "row has", "rows have"));
+    if result.unlabelled > 0 {
+        line += &format!("; {} no label", text::count(result.unlabelled, "row has", "rows have"));
     }
-    if of.undecided > 0 {
+    if result.undecided > 0 {
         line += &format!(
             "; {} no labelled neighbour",
-            text::count(of.undecided, "labelled row has", "labelled rows have")
+            text::count(result.undecided, "labelled row has", "labelled rows have")
         );
     }
     line
@@ -201,7 +206,7 @@ pub struct Duplicates {
 }
 
 impl Duplicates {
-    pub fn of(groups: &Groups, eps: f64) -> Self {
+    pub fn new(groups: &Groups, eps: f64) -> Self {
         Self {
             eps,
             groups: groups.sets.sizes.len() as u64,
@@ -247,7 +252,7 @@ pub struct Components {
 }
 
 impl Components {
-    pub fn of(sets: &Sets) -> Self {
+    pub fn new(sets: &Sets) -> Self {
         let single = sets.sizes.iter().filter(|&&size| size == 1).count() as u64;
         Self { count: sets.sizes.len() as u64, largest: sets.largest(), single }
     }

@@ -33,7 +33,7 @@ use rates::Rates;
 /// The rates of engines on devices, as measured and corrected so far. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Planner {
-    known: Arc<Mutex<Known>>,
+    learned: Arc<Mutex<Learned>>,
     /// Where the rates are saved; `None` keeps them in memory only.
     file: Option<PathBuf>,
 }
@@ -49,7 +49,7 @@ impl Planner {
 
     /// A planner that is saved in a file, which need not exist yet.
     pub fn at(file: PathBuf) -> Self {
-        Self { known: Arc::new(Mutex::new(read(&file))), file: Some(file) }
+        Self { learned: Arc::new(Mutex::new(read(&file))), file: Some(file) }
     }
 
     /// Predicts an engine's times for a problem, at its built-in rates if it has none for the device.
@@ -96,8 +96,8 @@ impl Planner {
     ) -> Result<(), EngineError> {
         let (descriptor, trials) = (engine.descriptor(), rates::measure(engine, go_on)?);
         if !trials.is_empty() {
-            self.change(|known| {
-                let rates = known.rates.entry(key(descriptor, device)).or_default();
+            self.change(|learned| {
+                let rates = learned.rates.entry(key(descriptor, device)).or_default();
                 rates.fit(&trials);
                 rates.calibrated = true;
             });
@@ -122,8 +122,8 @@ impl Planner {
         let setup_ms = if record.resident { 0.0 } else { of(&[Phase::Upload, Phase::BuildIndex]) };
         let measured = Forecast { setup_ms, search_ms: record.summary.search_ms_median };
         let cost = (engine.cost)(shape, kind(engine, Some(&record.device)));
-        self.change(|known| {
-            known.rates.entry(key(engine, &record.device)).or_default().correct(&cost, shape, measured)
+        self.change(|learned| {
+            learned.rates.entry(key(engine, &record.device)).or_default().correct(&cost, shape, measured)
         });
     }
 
@@ -133,24 +133,24 @@ impl Planner {
     }
 
     /// Stores a device's peaks.
-    pub fn keep_peaks(&self, device: &DeviceInfo, peaks: Peaks) {
+    pub fn store_peaks(&self, device: &DeviceInfo, peaks: Peaks) {
         if peaks.are_sensible() {
             // The slower of two measurements was disturbed by other programs.
-            self.change(|known| {
+            self.change(|learned| {
                 let key = device_key(device);
-                let best = known.peaks.get(&key).map_or(peaks, |before| before.best_of(peaks));
-                known.peaks.insert(key, best);
+                let best = learned.peaks.get(&key).map_or(peaks, |before| before.best_of(peaks));
+                learned.peaks.insert(key, best);
             });
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Known)) {
-        let mut known = self.lock();
-        let before = known.clone();
-        change(&mut known);
-        let after = known.clone();
+    fn change(&self, change: impl FnOnce(&mut Learned)) {
+        let mut learned = self.lock();
+        let before = learned.clone();
+        change(&mut learned);
+        let after = learned.clone();
         // Written after unlocking: a frame of the window must not wait for a slow disk.
-        drop(known);
+        drop(learned);
         if let Some(file) = self.file.as_ref().filter(|_| after != before) {
             // Failing to save only makes the next start's predictions worse.
             let _ = write(file, &after);
@@ -158,8 +158,8 @@ impl Planner {
     }
 
     /// Ignores poisoning: a panic in another thread leaves no number half written.
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Learned> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -192,20 +192,20 @@ fn details(device: &DeviceInfo, names: &[&str]) -> String {
 #[cfg(test)]
 mod tests;
 
-struct TakenIn(Vec<EngineId>);
+struct LoadedEngines(Vec<EngineId>);
 
 /// Whether an engine has loaded the points on a device.
-pub fn is_taken_in(points: &Points, engine: EngineId, device: DeviceId) -> bool {
-    points.cache().get(device, |taken: &TakenIn| taken.0.contains(&engine)).is_some()
+pub fn is_loaded(points: &Points, engine: EngineId, device: DeviceId) -> bool {
+    points.cache().get(device, |taken: &LoadedEngines| taken.0.contains(&engine)).is_some()
 }
 
 /// Records that an engine has loaded the points on a device.
-pub fn taken_in(points: &Points, engine: EngineId, device: DeviceId) {
+pub fn mark_loaded(points: &Points, engine: EngineId, device: DeviceId) {
     let mut engines =
-        points.cache().get(device, |_: &TakenIn| true).map_or_else(Vec::new, |taken| taken.0.clone());
+        points.cache().get(device, |_: &LoadedEngines| true).map_or_else(Vec::new, |taken| taken.0.clone());
     if !engines.contains(&engine) {
         engines.push(engine);
-        points.cache().insert(device, Arc::new(TakenIn(engines)));
+        points.cache().insert(device, Arc::new(LoadedEngines(engines)));
     }
 }
 
@@ -218,22 +218,22 @@ pub fn waited_ms(points: &Points) -> f64 {
 }
 
 /// Drops prepared data of the points, and the time recorded with it; returns whether there was any.
-pub fn release_made(points: &Points) -> bool {
+pub fn release_prepared(points: &Points) -> bool {
     points.cache().remove::<Waited>(DeviceId::Cpu);
     points.cache().clear()
 }
 
 /// Adds the milliseconds of another query.
-pub fn waited(points: &Points, ms: f64) {
+pub fn add_waiting(points: &Points, ms: f64) {
     points.cache().insert(DeviceId::Cpu, Arc::new(Waited(waited_ms(points) + ms)));
 }
 
 /// Limit on the file's size; anything larger was not written by this module.
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
-/// The content of the file.
+/// The learned rates, as stored in the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Known {
+pub struct Learned {
     /// Version of the program that measured the rates, as kernels of other versions may be faster.
     version: String,
     /// One entry per engine and device.
@@ -243,7 +243,7 @@ pub struct Known {
     pub peaks: BTreeMap<String, Peaks>,
 }
 
-impl Default for Known {
+impl Default for Learned {
     fn default() -> Self {
         Self { version: env!("CARGO_PKG_VERSION").to_owned(), rates: BTreeMap::new(), peaks: BTreeMap::new() }
     }
@@ -255,22 +255,25 @@ pub fn path() -> Option<PathBuf> {
 }
 
 /// Reads the file; empty if it is missing, damaged or from another version.
-pub fn read(path: &Path) -> Known {
-    let known =
-        files::read_small(path, MOST_BYTES).ok().and_then(|text| serde_json::from_slice::<Known>(&text).ok());
-    let is_sensible = |known: &Known| {
-        known.rates.values().all(Rates::are_sensible) && known.peaks.values().all(Peaks::are_sensible)
+pub fn read(path: &Path) -> Learned {
+    let learned = files::read_small(path, MAX_BYTES)
+        .ok()
+        .and_then(|text| serde_json::from_slice::<Learned>(&text).ok());
+    let is_sensible = |learned: &Learned| {
+        learned.rates.values().all(Rates::are_sensible) && learned.peaks.values().all(Peaks::are_sensible)
     };
-    known.filter(|known| known.version == Known::default().version && is_sensible(known)).unwrap_or_default()
+    learned
+        .filter(|learned| learned.version == Learned::default().version && is_sensible(learned))
+        .unwrap_or_default()
 }
 
 /// Replaces the file, for the next start.
 ///
 /// # Errors
 /// Errors of writing the file.
-pub fn write(path: &Path, known: &Known) -> std::io::Result<()> {
+pub fn write(path: &Path, learned: &Learned) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let text = serde_json::to_vec_pretty(known)?;
+    let text = serde_json::to_vec_pretty(learned)?;
     files::write_small(path, |out| out.write_all(&text))
 }

@@ -14,7 +14,7 @@ pub enum Purpose {
     /// A measured run: warm-ups, timed repeats and a counted pass.
     Measure,
     /// A single pass, for a user who is waiting.
-    Ask,
+    Answer,
 }
 
 /// A search whose time is to be predicted.
@@ -32,7 +32,7 @@ pub struct Job {
 impl Job {
     /// The job of a spec over n points with `columns` columns; `queries` is the number of queries in its
     /// query file, if it has one.
-    pub fn of(spec: &RunSpec, purpose: Purpose, n: usize, columns: usize, queries: Option<usize>) -> Self {
+    pub fn new(spec: &RunSpec, purpose: Purpose, n: usize, columns: usize, queries: Option<usize>) -> Self {
         let q = match &spec.queries {
             QuerySpec::All => n,
             QuerySpec::Count(count) => usize::try_from(*count).unwrap_or(usize::MAX).min(n),
@@ -65,7 +65,7 @@ impl Job {
     /// The number of passes over the queries that an engine makes, including the counted and profiled ones.
     fn passes(&self, engine: &Descriptor) -> f64 {
         match self.purpose {
-            Purpose::Ask => 1.0,
+            Purpose::Answer => 1.0,
             Purpose::Measure => {
                 f64::from(self.timed) + f64::from(u8::from(engine.counts()) * (1 + u8::from(self.profile)))
             }
@@ -74,12 +74,12 @@ impl Job {
 
     fn leeway(&self) -> Leeway {
         match self.purpose {
-            Purpose::Ask => Leeway::ASK,
+            Purpose::Answer => Leeway::ANSWER,
             Purpose::Measure => Leeway::MEASURE,
         }
     }
 
-    fn tells(&self, engine: &Descriptor) -> u8 {
+    fn detail(&self, engine: &Descriptor) -> u8 {
         u8::from(engine.counts())
             + u8::from(engine.convergence.is_some())
             + u8::from(self.profile && !engine.phases.is_empty())
@@ -100,7 +100,7 @@ pub struct Candidate {
     /// Why the engine cannot run here or cannot take the problem; `None` if it can.
     pub why_not: Option<String>,
     #[serde(skip)]
-    tells: u8,
+    detail: u8,
     /// Milliseconds of setup that do not count; see [`Self::after_waiting`].
     #[serde(skip)]
     waited_ms: f64,
@@ -127,7 +127,7 @@ impl Candidate {
             forecast,
             total_ms: forecast.map(|forecast| setup(&forecast) + job.passes(engine) * forecast.search_ms),
             why_not: device.err().or_else(|| taken.err().map(|error| error.to_string())),
-            tells: job.tells(engine),
+            detail: job.detail(engine),
             waited_ms: 0.0,
         }
     }
@@ -155,12 +155,12 @@ impl Candidate {
             setup_ms,
             search_ms: forecast.search_ms,
             total_ms: self.total_ms? - counted + setup_ms,
-            tells: self.tells,
+            detail: self.detail,
         })
     }
 }
 
-const ASKED_FOR: &str = "as requested";
+const AS_REQUESTED: &str = "as requested";
 
 /// All predictions for a job, and the engine chosen.
 #[derive(Clone, Debug, Serialize)]
@@ -187,7 +187,7 @@ impl Plan {
                 shape,
                 engines,
                 chosen: Some(method.engine),
-                reason: ASKED_FOR.to_owned(),
+                reason: AS_REQUESTED.to_owned(),
                 fallback: None,
                 leeway,
             };
@@ -214,21 +214,23 @@ impl Plan {
     pub fn on(self, choice: &EngineChoice) -> Self {
         match choice {
             EngineChoice::Auto => self,
-            EngineChoice::Named(method) => match self
-                .of(method.engine)
-                .and_then(|engine| engine.why_not.clone())
-            {
-                Some(why) => Self { chosen: None, reason: why, fallback: None, ..self },
-                None => {
-                    Self { chosen: Some(method.engine), reason: ASKED_FOR.to_owned(), fallback: None, ..self }
+            EngineChoice::Named(method) => {
+                match self.candidate(method.engine).and_then(|engine| engine.why_not.clone()) {
+                    Some(why) => Self { chosen: None, reason: why, fallback: None, ..self },
+                    None => Self {
+                        chosen: Some(method.engine),
+                        reason: AS_REQUESTED.to_owned(),
+                        fallback: None,
+                        ..self
+                    },
                 }
-            },
+            }
         }
     }
 
     /// The engine that `auto` falls back to once `refused` turned out unable to take the job; `None` if no
     /// other can.
-    pub fn without(&self, refused: &[EngineId]) -> Option<EngineId> {
+    pub fn next_best(&self, refused: &[EngineId]) -> Option<EngineId> {
         let cannot =
             self.engines.iter().filter(|engine| engine.why_not.is_some()).map(|engine| engine.engine);
         let all: Vec<EngineId> = cannot.chain(refused.iter().copied()).collect();
@@ -236,25 +238,25 @@ impl Plan {
     }
 
     /// The prediction for an engine.
-    pub fn of(&self, engine: EngineId) -> Option<&Candidate> {
+    pub fn candidate(&self, engine: EngineId) -> Option<&Candidate> {
         self.engines.iter().find(|candidate| candidate.engine == engine)
     }
 
     /// Predicted milliseconds of the job on the chosen engine.
     pub fn total_ms(&self) -> Option<f64> {
-        self.of(self.chosen?)?.total_ms
+        self.candidate(self.chosen?)?.total_ms
     }
 
     /// The time of the chosen engine: `about 15 s on kdtree`.
     pub fn short(&self) -> Option<String> {
-        let chosen = self.of(self.chosen?).filter(|chosen| chosen.why_not.is_none())?;
+        let chosen = self.candidate(self.chosen?).filter(|chosen| chosen.why_not.is_none())?;
         Some(format!("about {} on {}", about(chosen.total_ms?), chosen.engine))
     }
 
     /// The times of the chosen engine and of the others that can answer, fastest first:
     /// `about 15 s on kdtree; 5 min on lockstep`.
     pub fn sentence(&self) -> Option<String> {
-        let chosen = self.of(self.chosen?).filter(|chosen| chosen.why_not.is_none())?;
+        let chosen = self.candidate(self.chosen?).filter(|chosen| chosen.why_not.is_none())?;
         let mut others: Vec<&Candidate> = self
             .engines
             .iter()
@@ -264,7 +266,7 @@ impl Plan {
             .collect();
         others.sort_by(|a, b| a.total_ms.unwrap_or(0.0).total_cmp(&b.total_ms.unwrap_or(0.0)));
         let slower = others.first().is_some_and(|fastest| fastest.total_ms < chosen.total_ms);
-        let reason = if slower && self.reason != ASKED_FOR { ", which reports more" } else { "" };
+        let reason = if slower && self.reason != AS_REQUESTED { ", which reports more" } else { "" };
         let others: String = others
             .iter()
             .filter_map(|other| Some(format!("; {} on {}", about(other.total_ms?), other.engine)))
@@ -336,7 +338,7 @@ impl Leeway {
     pub const MEASURE: Self = Self { short_ms: 5.0, times: 2.0 };
 
     /// The user is waiting, so only a difference too short to notice is allowed.
-    pub const ASK: Self = Self { short_ms: INSTANT_MS, times: 1.0 };
+    pub const ANSWER: Self = Self { short_ms: INSTANT_MS, times: 1.0 };
 }
 
 /// Passes shorter than this, in milliseconds, appear equally fast: among engines that report equally much,
@@ -354,7 +356,7 @@ pub struct Offer {
     pub total_ms: f64,
     /// How much it reports besides neighbours and times: one each for counters, the convergence of
     /// `max_distance`, and a profile if requested.
-    pub tells: u8,
+    pub detail: u8,
 }
 
 impl Offer {
@@ -372,14 +374,14 @@ impl Offer {
 pub fn best_offer(offers: &[Offer], leeway: Leeway) -> Option<usize> {
     let fastest = offers.iter().min_by(|a, b| a.total_ms.total_cmp(&b.total_ms))?;
     let most =
-        offers.iter().filter(|offer| offer.is_close_to(fastest, leeway)).map(|offer| offer.tells).max()?;
-    if most == fastest.tells && most == 0 {
+        offers.iter().filter(|offer| offer.is_close_to(fastest, leeway)).map(|offer| offer.detail).max()?;
+    if most == fastest.detail && most == 0 {
         return offers.iter().position(|offer| offer == fastest);
     }
     let key = |offer: &Offer| if offer.search_ms < INSTANT_MS { 0.0 } else { offer.total_ms };
     let taken = offers
         .iter()
         .enumerate()
-        .filter(|(_, offer)| offer.tells == most && offer.is_close_to(fastest, leeway));
+        .filter(|(_, offer)| offer.detail == most && offer.is_close_to(fastest, leeway));
     taken.min_by(|(_, a), (_, b)| key(a).total_cmp(&key(b))).map(|(at, _)| at)
 }

@@ -12,10 +12,10 @@ use crate::progress::Silent;
 use crate::run::{QuerySpec, RunSpec, build_problem, stats};
 
 /// The largest factor between a scale and 1, in either direction.
-const MOST: f64 = 1000.0;
+const MAX_SCALE: f64 = 1000.0;
 
 /// The largest factor of a correction, in either direction.
-const MOST_CORRECTION: f64 = 8.0;
+const MAX_CORRECTION: f64 = 8.0;
 
 /// The weight of a new run, from 0 to 1, in the correction for its size.
 const BUCKET_WEIGHT: f64 = 0.5;
@@ -24,7 +24,7 @@ const BUCKET_WEIGHT: f64 = 0.5;
 const ENGINE_WEIGHT: f64 = 0.1;
 
 /// Shorter times, in milliseconds, are mostly noise and correct nothing.
-const LEAST_MS: f64 = 1.0;
+const MIN_MS: f64 = 1.0;
 
 /// The weight that pulls a term's scale towards the common scale, relative to trials that consist of this
 /// term only. Without it, a term with a small share of every trial would absorb the remaining error.
@@ -40,7 +40,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    fn of(&self, stage: Stage) -> f64 {
+    fn ms(&self, stage: Stage) -> f64 {
         match stage {
             Stage::Setup => self.setup_ms,
             Stage::Search => self.search_ms,
@@ -87,13 +87,13 @@ impl Rates {
         for stage in [Stage::Setup, Stage::Search] {
             let trials: Vec<&Trial> = trials
                 .iter()
-                .filter(|trial| sensible(trial.took.of(stage)) && sensible(trial.cost.ms(stage, |_| 1.0)))
+                .filter(|trial| sensible(trial.took.ms(stage)) && sensible(trial.cost.ms(stage, |_| 1.0)))
                 .collect();
             if trials.is_empty() {
                 continue;
             }
             let error = |rates: &Self, trial: &Trial| {
-                (trial.took.of(stage) / trial.cost.ms(stage, |term| rates.scale(term))).ln()
+                (trial.took.ms(stage) / trial.cost.ms(stage, |term| rates.scale(term))).ln()
             };
             // Scale all terms alike first, so that those with a small share in all trials follow the others.
             self.corrections.retain(|key, _| !key.starts_with(prefix(stage)));
@@ -134,11 +134,11 @@ impl Rates {
     /// correction by less.
     pub fn correct(&mut self, cost: &Cost, shape: &Shape, took: Forecast) {
         for stage in [Stage::Setup, Stage::Search] {
-            let (took, declared) = (took.of(stage), cost.ms(stage, |term| self.scale(term)));
-            if took < LEAST_MS || !sensible(took) || !sensible(declared) {
+            let (took, declared) = (took.ms(stage), cost.ms(stage, |term| self.scale(term)));
+            if took < MIN_MS || !sensible(took) || !sensible(declared) {
                 continue;
             }
-            let error = (took / declared).ln().clamp(-MOST_CORRECTION.ln(), MOST_CORRECTION.ln());
+            let error = (took / declared).ln().clamp(-MAX_CORRECTION.ln(), MAX_CORRECTION.ln());
             for (key, start, weight) in [
                 (bucket(stage, shape), self.correction(stage, shape), BUCKET_WEIGHT),
                 (prefix(stage).to_owned(), 0.0, ENGINE_WEIGHT),
@@ -151,8 +151,8 @@ impl Rates {
 
     /// Whether every number is within its limits; numbers from a file may not be.
     pub fn are_sensible(&self) -> bool {
-        self.scales.values().all(|scale| (1.0 / MOST..=MOST).contains(scale))
-            && self.corrections.values().all(|log| log.abs() <= MOST_CORRECTION.ln() * (1.0 + 1e-9))
+        self.scales.values().all(|scale| (1.0 / MAX_SCALE..=MAX_SCALE).contains(scale))
+            && self.corrections.values().all(|log| log.abs() <= MAX_CORRECTION.ln() * (1.0 + 1e-9))
     }
 
     fn scale(&self, term: &str) -> f64 {
@@ -160,7 +160,7 @@ impl Rates {
     }
 
     fn rescale(&mut self, term: &str, by: f64) {
-        let scale = (self.scale(term) * by.exp()).clamp(1.0 / MOST, MOST);
+        let scale = (self.scale(term) * by.exp()).clamp(1.0 / MAX_SCALE, MAX_SCALE);
         self.scales.insert(term.to_owned(), scale);
     }
 
@@ -219,7 +219,7 @@ const SETUPS: usize = 3;
 const SLOW: f64 = 4.0;
 
 /// No trial starts later than this after the first.
-const LONGEST: Duration = Duration::from_millis(1000);
+const MAX_DURATION: Duration = Duration::from_millis(1000);
 
 /// Runs the trials on an engine, stopping early once `go_on` returns false. Trials that the engine refuses
 /// are skipped.
@@ -229,7 +229,7 @@ pub fn measure(engine: &mut dyn Engine, go_on: &mut dyn FnMut() -> bool) -> Resu
     let began = Instant::now();
     let mut trials = Vec::new();
     for (n, d, k) in TRIALS {
-        if began.elapsed() >= LONGEST || !go_on() {
+        if began.elapsed() >= MAX_DURATION || !go_on() {
             break;
         }
         match trial(engine, n, d, k) {
@@ -252,19 +252,19 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option
     let data = Source::Generate { spec: format!("uniform:n={n},d={d}"), seed: 1 };
     let spec = RunSpec { seed: 1, ..RunSpec::new(data, QuerySpec::Count(q as u64), k) };
     let Ok(cloud) = cloud::load(&spec.data, false, &Silent).map(Arc::new) else { return Ok(None) };
-    let (mut setups, mut taken_in) = (Vec::with_capacity(SETUPS), None);
+    let (mut setups, mut prepared) = (Vec::with_capacity(SETUPS), None);
     for _ in 0..SETUPS {
         // Each setup uses a new problem, so that nothing is on the device yet.
         let Ok(problem) = build_problem(&spec, &cloud, None) else { return Ok(None) };
         let search = engine.load(&problem, &Parameters::NONE, false)?;
         setups.push(search.setup_ms().iter().map(|(_, ms)| ms).sum::<f64>());
         drop(search);
-        taken_in = Some(problem);
+        prepared = Some(problem);
         if setups[0] > SLOW * PASS_MS {
             break;
         }
     }
-    let Some(problem) = taken_in else { return Ok(None) };
+    let Some(problem) = prepared else { return Ok(None) };
     let mut search = engine.load(&problem, &Parameters::NONE, false)?;
     let mut passes = Vec::with_capacity(PASSES);
     for _ in 0..PASSES {

@@ -45,15 +45,15 @@ const ON_CPU: [EngineId; 2] = [LOCKSTEP, KDTREE];
 fn one_query_over_many_points_goes_to_the_split_engine() {
     let one = shape(1, 16_800_000, 2, 32);
     assert_eq!(auto(one, Purpose::Measure, &ALL), SPLIT);
-    assert_eq!(auto(one, Purpose::Ask, &ALL), SPLIT, "the points being uploaded first");
+    assert_eq!(auto(one, Purpose::Answer, &ALL), SPLIT, "the points being uploaded first");
     assert_eq!(
-        plan(&job(one, Purpose::Ask), &ALL, &ALL[..2], &EngineChoice::Auto).chosen,
+        plan(&job(one, Purpose::Answer), &ALL, &ALL[..2], &EngineChoice::Auto).chosen,
         Some(SPLIT),
         "and being there"
     );
     assert_eq!(auto(shape(1, 100_000, 2, 32), Purpose::Measure, &ALL), CUDA, "at once, and it counts");
     let (small, large) =
-        (job(shape(1, 100_000, 2, 32), Purpose::Ask), job(shape(1, 4_000_000, 2, 32), Purpose::Ask));
+        (job(shape(1, 100_000, 2, 32), Purpose::Answer), job(shape(1, 4_000_000, 2, 32), Purpose::Answer));
     let resident = |job| plan(job, &ALL, &ALL[..2], &EngineChoice::Auto).chosen;
     assert_eq!(
         (resident(&small), resident(&large)),
@@ -65,7 +65,7 @@ fn one_query_over_many_points_goes_to_the_split_engine() {
 #[test]
 fn a_million_queries_over_a_million_points_go_to_the_tree() {
     assert_eq!(auto(shape(1_000_000, 1_000_000, 3, 32), Purpose::Measure, &ON_CPU), KDTREE);
-    assert_eq!(auto(shape(1_000, 5_000, 2, 32), Purpose::Ask, &[LOCKSTEP]), LOCKSTEP);
+    assert_eq!(auto(shape(1_000, 5_000, 2, 32), Purpose::Answer, &[LOCKSTEP]), LOCKSTEP);
     assert_eq!(
         auto(shape(500, 20_000, 96, 32), Purpose::Measure, &ON_CPU),
         LOCKSTEP,
@@ -80,7 +80,7 @@ fn a_million_queries_over_a_million_points_go_to_the_tree() {
 
 #[test]
 fn engines_without_resident_points_are_avoided_for_live_queries() {
-    let one = job(shape(1, 10_000_000, 2, 32), Purpose::Ask);
+    let one = job(shape(1, 10_000_000, 2, 32), Purpose::Answer);
     assert_eq!(
         plan(&one, &ON_CPU, &[LOCKSTEP], &EngineChoice::Auto).chosen,
         Some(LOCKSTEP),
@@ -113,8 +113,8 @@ fn an_unavailable_first_choice_is_named_once() {
     let plan_on_cpu = |shape| plan(&job(shape, Purpose::Measure), &ON_CPU, &[], &EngineChoice::Auto);
     let large = plan_on_cpu(shape(1_000_000, 1_000_000, 3, 32));
     assert_eq!(large.fallback.as_deref(), Some("the cuda engine cannot run here: a test"));
-    assert_eq!(large.without(&[KDTREE]), Some(LOCKSTEP));
-    assert_eq!(large.without(&ON_CPU), None);
+    assert_eq!(large.next_best(&[KDTREE]), Some(LOCKSTEP));
+    assert_eq!(large.next_best(&ON_CPU), None);
     let sentence = large.sentence().unwrap();
     assert!(
         sentence.starts_with("about ")
@@ -122,8 +122,8 @@ fn an_unavailable_first_choice_is_named_once() {
             && sentence.ends_with(" on lockstep"),
         "{sentence}"
     );
-    let nobody = plan(&job(shape(1, 10, 2, 1), Purpose::Ask), &[], &[], &EngineChoice::Auto);
-    assert_eq!((nobody.chosen, nobody.sentence()), (None, None));
+    let unavailable = plan(&job(shape(1, 10, 2, 1), Purpose::Answer), &[], &[], &EngineChoice::Auto);
+    assert_eq!((unavailable.chosen, unavailable.sentence()), (None, None));
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn trials_fit_the_rate_of_each_cost_term() {
     rates.fit(&[]);
     assert_eq!(rates, before);
     rates.fit(&[Trial { cost: cost(&shapes[0]), took: Forecast { setup_ms: 0.0, search_ms: f64::NAN } }]);
-    assert_eq!(rates, before, "a clock that failed tells nothing");
+    assert_eq!(rates, before, "a failed clock changes nothing");
 }
 
 #[test]
@@ -228,8 +228,8 @@ fn learned_rates_are_saved_and_damaged_files_ignored() {
         details: vec![("threads".to_owned(), "2".to_owned())],
     };
     let first = Planner::at(file.clone());
-    first.change(|known| {
-        let rates = known.rates.entry(key(engine, &device)).or_default();
+    first.change(|learned| {
+        let rates = learned.rates.entry(key(engine, &device)).or_default();
         rates.fit(&[Trial {
             cost: (engine.cost)(&shape, engine.runs_on[0]),
             took: Forecast { setup_ms: 1.0, search_ms: 1e4 },
@@ -261,7 +261,7 @@ fn learned_rates_are_saved_and_damaged_files_ignored() {
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir(&file).unwrap();
     let deaf = Planner::at(file);
-    deaf.change(|known| known.rates.entry("x".to_owned()).or_default().calibrated = true);
+    deaf.change(|learned| learned.rates.entry("x".to_owned()).or_default().calibrated = true);
     assert_eq!(deaf.forecast(engine, None, &shape), default);
 }
 
@@ -297,15 +297,15 @@ fn times_are_rounded_to_two_digits() {
 #[test]
 fn a_job_takes_its_sizes_from_the_spec() {
     let spec = RunSpec { exclude_self: true, k: 7, warmup: 2, repeats: 3, ..super::super::testing::spec() };
-    let job = Job::of(&spec, Purpose::Measure, 500, 2, None);
+    let job = Job::new(&spec, Purpose::Measure, 500, 2, None);
     assert_eq!((job.shape, job.timed), (shape(500, 500, 2, 8), 5));
 }
 
 fn offers() -> impl Strategy<Value = Vec<Offer>> {
     let offer =
-        (0.0f64..1e4, 0.01f64..1e4, 1u32..20, 0u8..3).prop_map(|(setup_ms, search_ms, passes, tells)| {
+        (0.0f64..1e4, 0.01f64..1e4, 1u32..20, 0u8..3).prop_map(|(setup_ms, search_ms, passes, detail)| {
             let total_ms = setup_ms + f64::from(passes) * search_ms;
-            Offer { setup_ms, search_ms, total_ms, tells }
+            Offer { setup_ms, search_ms, total_ms, detail }
         });
     prop::collection::vec(offer, 0..8)
 }
@@ -313,22 +313,22 @@ fn offers() -> impl Strategy<Value = Vec<Offer>> {
 proptest! {
     #[test]
     fn the_best_offer_follows_the_selection_rule(offers in offers(), asked: bool) {
-        let leeway = if asked { Leeway::ASK } else { Leeway::MEASURE };
+        let leeway = if asked { Leeway::ANSWER } else { Leeway::MEASURE };
         let Some(at) = best_offer(&offers, leeway) else {
             prop_assert!(offers.is_empty());
             return Ok(());
         };
         let fastest = offers.iter().min_by(|a, b| a.total_ms.total_cmp(&b.total_ms)).unwrap();
         let taken = offers[at];
-        prop_assert!(taken.is_close_to(fastest, leeway) && taken.tells >= fastest.tells);
+        prop_assert!(taken.is_close_to(fastest, leeway) && taken.detail >= fastest.detail);
         let (short, times) = if asked { (1.0, 1.0) } else { (5.0, 2.0) };
         prop_assert!(taken.search_ms < short || taken.search_ms <= times * fastest.search_ms);
-        if taken.tells == 0 {
-            prop_assert_eq!(taken.total_ms, fastest.total_ms, "who tells nothing is taken for speed alone");
+        if taken.detail == 0 {
+            prop_assert_eq!(taken.total_ms, fastest.total_ms, "an engine that reports nothing more is picked for its speed");
         }
         prop_assert!(
-            !offers.iter().any(|offer| offer.tells > taken.tells && offer.is_close_to(fastest, leeway)),
-            "who tells more is too slow"
+            !offers.iter().any(|offer| offer.detail > taken.detail && offer.is_close_to(fastest, leeway)),
+            "an engine that reports more is too slow"
         );
     }
 
@@ -364,7 +364,7 @@ fn a_pipe_at_the_rates_path_is_ignored() {
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let (done, wait) = crossbeam_channel::bounded(1);
     let _thread = crate::files::testing::beside(move || {
-        done.send((read(&pipe), write(&pipe, &Known::default()).is_err()))
+        done.send((read(&pipe), write(&pipe, &Learned::default()).is_err()))
     });
-    assert_eq!(wait.recv_timeout(std::time::Duration::from_secs(10)), Ok((Known::default(), true)));
+    assert_eq!(wait.recv_timeout(std::time::Duration::from_secs(10)), Ok((Learned::default(), true)));
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::Error as _;
 use toml::Table;
 
-use super::sweep::{Room, Size, Sweep, Work};
+use super::sweep::{FreeMemory, Size, Sweep, Work};
 use super::{EngineChoice, QuerySpec, RunSpec};
 use crate::cloud::Source;
 use crate::engines::registry;
@@ -42,14 +42,14 @@ pub struct Preset {
     pub d: Vec<u64>,
     /// In the syntax of `--engine`. Speedups are relative to the first.
     pub methods: String,
-    /// Untimed repeats before the timed ones, whose number is [`usual`](super::usual).
+    /// Untimed repeats before the timed ones, whose number is [`defaults`](super::defaults).
     pub warmup: u32,
     pub panels: Vec<Panel>,
     /// The layout of the panels; `None` plots against the size that varies.
     pub axes: Option<Axes>,
     /// Statements about this figure in the publication's text.
     #[serde(default)]
-    pub stated: Vec<Stated>,
+    pub stated: Vec<Statement>,
 }
 
 /// A publication, as named in texts.
@@ -70,7 +70,7 @@ pub struct Publication {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axes {
-    pub x: Against,
+    pub x: XQuantity,
     /// A size with a line per value.
     pub curve: Option<Size>,
     /// A size with a panel per value.
@@ -82,7 +82,7 @@ pub struct Axes {
 /// The quantity on the x axis.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Against {
+pub enum XQuantity {
     Size(Size),
     /// k in percent of n.
     Share,
@@ -133,7 +133,7 @@ pub enum Panel {
 /// A statement of a publication about a figure.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stated {
+pub struct Statement {
     /// The statement, paraphrased.
     pub says: String,
     /// The points in the figure that it gives, if any: x and y in the panel's units.
@@ -249,7 +249,7 @@ impl Preset {
             seed,
             warmup: self.warmup,
             // A row rounded to 0 has no angle.
-            drop_nonfinite: self.metric.is_of_directions(),
+            drop_nonfinite: self.metric.compares_directions(),
             ..RunSpec::new(data, queries, self.k.first().copied().unwrap_or(1))
         };
         let engines = EngineChoice::list(&self.methods).map_err(|why| PresetError::Method { name, why })?;
@@ -263,7 +263,7 @@ impl Preset {
             shares,
             d: of_cloud(&self.d),
             engines,
-            leaves_out: true,
+            skip_unsupported: true,
             ..Sweep::new(base)
         })
     }
@@ -287,14 +287,14 @@ impl Preset {
 }
 
 /// The free memory of the devices that a sweep uses.
-pub fn room(sweep: &Sweep) -> Room {
+pub fn free_memory(sweep: &Sweep) -> FreeMemory {
     let of_engines = sweep.engines.iter().flat_map(EngineChoice::engines).map(registry::default_device);
     let mut devices: Vec<DeviceId> =
         sweep.base.device.map_or_else(|| of_engines.collect(), |device| vec![device]);
     devices.sort_unstable();
     devices.dedup();
     let gpus = devices.into_iter().filter(|device| device.kind() == DeviceKind::Gpu);
-    Room {
+    FreeMemory {
         host: registry::free_memory(DeviceId::Cpu).unwrap_or(u64::MAX),
         device: gpus.filter_map(registry::free_memory).min().unwrap_or(u64::MAX),
     }

@@ -131,8 +131,8 @@ fn published_numbers_need_published_sizes() {
     assert!(!preset.is_as_published(&Sweep { q: vec![QuerySpec::All], ..sweep.clone() }));
     let base = RunSpec { metric: Metric::Angular, ..sweep.base.clone() };
     assert!(!preset.is_as_published(&Sweep { base, ..sweep.clone() }));
-    let small = Room { host: 1 << 20, ..Room::UNLIMITED };
-    assert!(!preset.is_as_published(&Sweep { room: small, ..sweep.clone() }), "halved");
+    let small = FreeMemory { host: 1 << 20, ..FreeMemory::UNLIMITED };
+    assert!(!preset.is_as_published(&Sweep { free_memory: small, ..sweep.clone() }), "halved");
     assert!(preset.is_as_published(&Sweep { engines: vec![EngineChoice::Auto], ..sweep }));
 }
 

@@ -14,7 +14,7 @@ use crate::run::{CloudFile, QuerySpec, RunSpec};
 
 /// The paths of a source's file: relative if it is in the recording's folder, and absolute. Empty for other
 /// sources and missing files.
-pub(super) fn places(source: &Source, folder: &Path) -> Vec<PathBuf> {
+pub(super) fn stored_paths(source: &Source, folder: &Path) -> Vec<PathBuf> {
     let Source::File { path, .. } = source else { return Vec::new() };
     let file = file_of(path);
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -36,12 +36,12 @@ pub(super) fn places(source: &Source, folder: &Path) -> Vec<PathBuf> {
 
 /// Where to look for a source's file, without duplicates: in the recording's folder or below, at its stored
 /// paths and by its name. A recording may name any file on its reader's machine, so no other file is opened.
-pub(super) fn candidates(path: &Path, places: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
-    let named = places.last().map_or(path, PathBuf::as_path);
+pub(super) fn candidates(path: &Path, paths: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
+    let named = paths.last().map_or(path, PathBuf::as_path);
     let below = |place: &PathBuf| Some(folder.join(place)).filter(|place| is_below(&file_of(place), folder));
     let name = named.file_name().map(PathBuf::from);
     let mut seen = HashSet::new();
-    let all = places.iter().chain([&path.to_owned()]).chain(&name).filter_map(below).collect::<Vec<_>>();
+    let all = paths.iter().chain([&path.to_owned()]).chain(&name).filter_map(below).collect::<Vec<_>>();
     all.into_iter().filter(|place| seen.insert(place.clone())).collect()
 }
 
@@ -177,7 +177,7 @@ impl<'a> Restored<'a> {
                 Err(why) => Err(format!("the recording has no points, and its source cannot be read: {why}")),
             };
         };
-        let candidates = candidates(path, &entry.places, self.folder);
+        let candidates = candidates(path, &entry.source_paths, self.folder);
         let mut unfit = None;
         for path in candidates.iter().filter(|path| file_of(path).is_file()) {
             let why = match load(&Source::File { path: path.clone(), columns: columns.clone() }) {
@@ -197,7 +197,7 @@ impl<'a> Restored<'a> {
         if let Some((path, why)) = unfit {
             return Err(format!("the recording has no points, and {why}: {}", path.display()));
         }
-        let was = entry.places.last().unwrap_or(path);
+        let was = entry.source_paths.last().unwrap_or(path);
         Err(format!(
             "the recording does not contain its points, and their file is not next to it; copy it \
              there, open it separately, or record the run with its points: {}",
@@ -218,18 +218,18 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let named = |path: &Path| Source::File { path: path.to_owned(), columns: Default::default() };
         let part = folder.join("data/points.npz:train");
-        assert_eq!(places(&named(&file), folder), [Path::new("data/points.npz"), &file]);
-        assert_eq!(places(&named(&part), folder), [Path::new("data/points.npz:train"), &part]);
-        assert_eq!(places(&named(&file), &folder.join("data")), [Path::new("points.npz"), &file]);
+        assert_eq!(stored_paths(&named(&file), folder), [Path::new("data/points.npz"), &file]);
+        assert_eq!(stored_paths(&named(&part), folder), [Path::new("data/points.npz:train"), &part]);
+        assert_eq!(stored_paths(&named(&file), &folder.join("data")), [Path::new("points.npz"), &file]);
         std::fs::create_dir(folder.join("runs")).unwrap();
         assert_eq!(
-            places(&named(&file), &folder.join("runs")),
+            stored_paths(&named(&file), &folder.join("runs")),
             [file.as_path()],
             "a file outside the recording's folder has no relative path"
         );
-        assert_eq!(places(&named(&folder.join("gone.npz")), folder), [""; 0].map(PathBuf::from));
+        assert_eq!(stored_paths(&named(&folder.join("gone.npz")), folder), [""; 0].map(PathBuf::from));
         assert_eq!(
-            places(&Source::Generate { spec: "uniform".to_owned(), seed: 1 }, folder),
+            stored_paths(&Source::Generate { spec: "uniform".to_owned(), seed: 1 }, folder),
             [""; 0].map(PathBuf::from)
         );
     }
@@ -237,12 +237,12 @@ mod tests {
     #[test]
     fn files_are_searched_only_in_the_recordings_folder() {
         let there = Path::new("elsewhere");
-        let places =
+        let paths =
             ["data/points.npz", "/home/me/data/points.npz", "../points.npz", "/dev/zero", "/proc/kmsg"]
                 .map(PathBuf::from);
         let expected =
             ["elsewhere/data/points.npz", "elsewhere/points.npz", "elsewhere/kmsg"].map(PathBuf::from);
-        assert_eq!(candidates(Path::new("points.npz"), &places, there), expected);
+        assert_eq!(candidates(Path::new("points.npz"), &paths, there), expected);
         assert_eq!(
             candidates(Path::new("points.npz"), &[], Path::new("")),
             ["points.npz"].map(PathBuf::from),
@@ -259,9 +259,9 @@ mod tests {
     /// A hostile file has room for this many paths; comparing each with all others would take minutes.
     #[test]
     fn duplicate_candidate_paths_are_listed_once() {
-        let places: Vec<PathBuf> =
+        let paths: Vec<PathBuf> =
             (0..400_000).map(|at| format!("{}/points.npz", at % 200_000).into()).collect();
-        let all = candidates(Path::new("points.npz"), &places, Path::new("recordings"));
+        let all = candidates(Path::new("points.npz"), &paths, Path::new("recordings"));
         assert_eq!(all.len(), 200_000 + 1);
         assert_eq!(all[..2], [Path::new("recordings/0/points.npz"), Path::new("recordings/1/points.npz")]);
     }

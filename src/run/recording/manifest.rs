@@ -50,8 +50,8 @@ pub(super) struct CloudEntry {
     pub exact: bool,
     pub records: bool,
     /// The paths of its file if the points are missing: relative to the recording, and absolute.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub places: Vec<PathBuf>,
+    #[serde(default, rename = "places", skip_serializing_if = "Vec::is_empty")]
+    pub source_paths: Vec<PathBuf>,
     /// NAME if the source is `FILE:NAME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
@@ -161,14 +161,14 @@ pub(super) fn entry<'a>(
         return Err(format!("invalid number of queries: q = {}", summary.q));
     }
     let means: Vec<String> = entry.run.summary.measures.iter().map(|measure| measure.name.clone()).collect();
-    names("means", &means, false)?;
-    names("counters", &entry.measures, entry.counted)?;
-    names("phases", &entry.profile_phases, entry.profiled)?;
+    check_names("means", &means, false)?;
+    check_names("counters", &entry.measures, entry.counted)?;
+    check_names("phases", &entry.profile_phases, entry.profiled)?;
     Ok((cloud, query_cloud))
 }
 
 /// Checks that names of columns are distinct, and present if there is an array.
-fn names(what: &str, names: &[String], there: bool) -> Result<(), String> {
+fn check_names(what: &str, names: &[String], there: bool) -> Result<(), String> {
     let printable =
         |name: &String| (1..=MAX_MEASURES).contains(&name.len()) && !name.contains(char::is_control);
     let once = |(at, name): (usize, &String)| !names[..at].contains(name);

@@ -19,8 +19,8 @@ use super::{LoadedRun, Schema};
 use crate::cloud::{Fingerprint, PointCloud};
 pub use clouds::is_below;
 pub use npy::head as npy_head;
-pub use read::{Points, read};
-pub use write::{Extras, Keep, Shown, write, write_with};
+pub use read::{CloudLoading, read};
+pub use write::{CloudStorage, Extras, Shown, write, write_with};
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use super::manifest::{CloudEntry, FORMAT, Head, Manifest, NAME, RunEntry, of_clo
 use super::npy::{self, Element};
 use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, clouds, manifest, unique};
 use crate::cloud::formats::limits::{DEFLATE, MAX_COPIES, MAX_MANIFEST, MAX_PLACES};
-use crate::cloud::formats::{contained, file_of};
+use crate::cloud::formats::{catch_panics, file_of};
 use crate::cloud::{CloudParts, PointCloud, Source};
 use crate::files::named_scratch;
 use crate::knn::{Convergence, Measured, Neighbors, Profile, WarpSpan};
@@ -24,27 +24,33 @@ use crate::run::{self, CloudFile, LoadedRun, Run, RunFile, Sample};
 
 /// What to load of the clouds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Points {
+pub enum CloudLoading {
     /// Nothing; every run is [`LoadedRun::WithoutClouds`].
-    Leave,
+    Skip,
     /// Their points, from the recording or, if it has none, from their source.
     Restore,
 }
 
 /// The zip crate's message for a checksum mismatch.
-const WRONG_SUM: &str = "Invalid checksum";
+const CHECKSUM_MISMATCH: &str = "Invalid checksum";
 
 /// Reads a recording.
-pub fn read(path: &Path, points: Points, progress: &dyn Progress) -> Result<Recording, RecordingError> {
-    contained(|| Reader::open(path, progress)?.recording(points)).map_err(|why| RecordingError::Damaged {
-        what: "zip archive".to_owned(),
-        why: format!("it cannot be unpacked ({why})"),
-        path: path.to_owned(),
+pub fn read(
+    path: &Path,
+    loading: CloudLoading,
+    progress: &dyn Progress,
+) -> Result<Recording, RecordingError> {
+    catch_panics(|| Reader::open(path, progress)?.recording(loading)).map_err(|why| {
+        RecordingError::Damaged {
+            what: "zip archive".to_owned(),
+            why: format!("it cannot be unpacked ({why})"),
+            path: path.to_owned(),
+        }
     })?
 }
 
 struct Reader<'a> {
-    archive: ZipArchive<BufReader<Watched<'a>>>,
+    archive: ZipArchive<BufReader<ProgressReader<'a>>>,
     /// Index of each member.
     members: HashMap<String, usize>,
     /// Members that were read to the end, where checksums are compared.
@@ -78,12 +84,12 @@ impl<'a> Reader<'a> {
         }
         file.rewind().map_err(io)?;
         let size = meta.len();
-        let mut archive = ZipArchive::new(BufReader::new(Watched { file, done: 0, size, progress }))
+        let mut archive = ZipArchive::new(BufReader::new(ProgressReader { file, done: 0, size, progress }))
             .map_err(|why| match why {
-                _ if progress.cancelled() => RecordingError::Cancelled,
-                ZipError::Io(why) if why.kind() != io::ErrorKind::UnexpectedEof => io(why),
-                _ => damaged("its central directory cannot be read; it may be truncated".to_owned()),
-            })?;
+            _ if progress.cancelled() => RecordingError::Cancelled,
+            ZipError::Io(why) if why.kind() != io::ErrorKind::UnexpectedEof => io(why),
+            _ => damaged("its central directory cannot be read; it may be truncated".to_owned()),
+        })?;
         let mut members = HashMap::new();
         let mut packed = 0u64;
         for at in 0..archive.len() {
@@ -112,7 +118,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn recording(mut self, points: Points) -> Result<Recording, RecordingError> {
+    fn recording(mut self, loading: CloudLoading) -> Result<Recording, RecordingError> {
         let mut manifest = self.manifest()?;
         let mut clouds = Vec::with_capacity(manifest.clouds.len().min(self.members.len()));
         let copies =
@@ -128,7 +134,7 @@ impl<'a> Reader<'a> {
         }
         for (at, entry) in manifest.clouds.iter().enumerate() {
             manifest::cloud(entry).map_err(|why| self.damaged(format!("cloud {at}"), why))?;
-            let cloud = if points == Points::Restore && entry.points {
+            let cloud = if loading == CloudLoading::Restore && entry.points {
                 Some(Arc::new(self.cloud(at, entry)?))
             } else {
                 None
@@ -136,7 +142,7 @@ impl<'a> Reader<'a> {
             clouds.push(cloud);
         }
         // Each path is searched, and kept with each of the cloud's runs.
-        manifest.clouds.iter_mut().for_each(|entry| entry.places.truncate(MAX_PLACES));
+        manifest.clouds.iter_mut().for_each(|entry| entry.source_paths.truncate(MAX_PLACES));
         let mut parts = Vec::new();
         for (at, entry) in manifest.runs.iter().enumerate() {
             parts.push(self.run(at, entry, &manifest.clouds)?);
@@ -154,16 +160,16 @@ impl<'a> Reader<'a> {
         let names = unique(printable.iter().map(String::as_str));
         let mut runs = Vec::new();
         for ((entry, mut part), name) in manifest.runs.into_iter().zip(parts).zip(names) {
-            let clouds = match points {
-                Points::Leave => Err("its points were not requested".to_owned()),
-                Points::Restore => restored.clouds(&entry, &mut part.head.spec),
+            let clouds = match loading {
+                CloudLoading::Skip => Err("its points were not requested".to_owned()),
+                CloudLoading::Restore => restored.clouds(&entry, &mut part.head.spec),
             };
             let run = match clouds {
                 Ok((cloud, query_cloud)) => LoadedRun::Whole(Arc::new(part.with_clouds(cloud, query_cloud))),
                 Err(why) => {
-                    let places = |at: usize| manifest.clouds[at].places.clone();
-                    let places = [places(entry.cloud), entry.query_cloud.map(places).unwrap_or_default()];
-                    LoadedRun::WithoutClouds { run: Arc::new(part), places, why }
+                    let paths = |at: usize| manifest.clouds[at].source_paths.clone();
+                    let source_paths = [paths(entry.cloud), entry.query_cloud.map(paths).unwrap_or_default()];
+                    LoadedRun::WithoutClouds { run: Arc::new(part), source_paths, why }
                 }
             };
             if self.progress.cancelled() {
@@ -171,7 +177,8 @@ impl<'a> Reader<'a> {
             }
             runs.push(Recorded { name, pinned: entry.pinned, run });
         }
-        let cloud = manifest.shown.filter(|_| points == Points::Restore).and_then(|at| restored.shown(at));
+        let cloud =
+            manifest.shown.filter(|_| loading == CloudLoading::Restore).and_then(|at| restored.shown(at));
         if self.progress.cancelled() {
             return Err(RecordingError::Cancelled);
         }
@@ -328,23 +335,24 @@ impl<'a> Reader<'a> {
                 self.array(&of_run(at, "profile_cycles"), &[q, phases.len()])?
             };
             let times: Vec<u64> = self.array(&of_run(at, "profile_span_ns"), &[q, 2])?;
-            let places: Vec<u32> = self.array(&of_run(at, "profile_sm_warp"), &[q, 2])?;
+            let sm_and_warp: Vec<u32> = self.array(&of_run(at, "profile_sm_warp"), &[q, 2])?;
             let span = |(&[start_ns, stop_ns], &[sm, warp]): (&[u64; 2], &[u32; 2])| WarpSpan {
                 start_ns,
                 stop_ns,
                 sm,
                 warp,
             };
-            let spans = times.as_chunks::<2>().0.iter().zip(places.as_chunks::<2>().0).map(span).collect();
+            let spans =
+                times.as_chunks::<2>().0.iter().zip(sm_and_warp.as_chunks::<2>().0).map(span).collect();
             profile = Some(Profile { phases, cycles, spans });
         }
         let count = entry.samples;
         let phases: Vec<u8> = self.array(&of_run(at, "sample_phase"), &[count])?;
-        let places: Vec<u32> = self.array(&of_run(at, "sample_repeat_chunk"), &[count, 2])?;
+        let repeat_and_chunk: Vec<u32> = self.array(&of_run(at, "sample_repeat_chunk"), &[count, 2])?;
         let times: Vec<f64> = self.array(&of_run(at, "sample_ms"), &[count, 2])?;
         let mut samples = Vec::with_capacity(count);
         for ((&phase, &[repeat, chunk]), &[start_ms, duration_ms]) in
-            phases.iter().zip(places.as_chunks::<2>().0).zip(times.as_chunks::<2>().0)
+            phases.iter().zip(repeat_and_chunk.as_chunks::<2>().0).zip(times.as_chunks::<2>().0)
         {
             let phase = *entry
                 .phases
@@ -396,21 +404,21 @@ impl<'a> Reader<'a> {
                 RecordingError::Memory { what: name.to_owned(), path: self.path.to_owned() }
             }
             io::ErrorKind::UnexpectedEof => self.damaged(name, "it is truncated"),
-            _ if why.to_string() == WRONG_SUM => self.damaged(name, "its checksum does not match"),
+            _ if why.to_string() == CHECKSUM_MISMATCH => self.damaged(name, "its checksum does not match"),
             _ => self.damaged(name, why.to_string()),
         }
     }
 }
 
 /// A file that reports progress while it is read.
-struct Watched<'a> {
+struct ProgressReader<'a> {
     file: File,
     done: u64,
     size: u64,
     progress: &'a dyn Progress,
 }
 
-impl Read for Watched<'_> {
+impl Read for ProgressReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.progress.cancelled() {
             return Err(io::Error::other("cancelled"));
@@ -422,7 +430,7 @@ impl Read for Watched<'_> {
     }
 }
 
-impl Seek for Watched<'_> {
+impl Seek for ProgressReader<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }

@@ -28,20 +28,20 @@ fn run(
 
 fn bytes(runs: &[Recorded], points: bool) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
-    let keep = if points { Keep::Points } else { Keep::Sources { folder: Path::new("") } };
-    write(runs, keep, &mut out, &Silent).unwrap();
+    let storage = if points { CloudStorage::Points } else { CloudStorage::Sources { folder: Path::new("") } };
+    write(runs, storage, &mut out, &Silent).unwrap();
     out.into_inner()
 }
 
-fn read_bytes(bytes: &[u8], points: Points) -> Result<Recording, RecordingError> {
-    read_in(tempfile::tempdir().unwrap().path(), bytes, points)
+fn read_bytes(bytes: &[u8], loading: CloudLoading) -> Result<Recording, RecordingError> {
+    read_in(tempfile::tempdir().unwrap().path(), bytes, loading)
 }
 
 /// Reads a recording from a folder.
-fn read_in(folder: &Path, bytes: &[u8], points: Points) -> Result<Recording, RecordingError> {
+fn read_in(folder: &Path, bytes: &[u8], loading: CloudLoading) -> Result<Recording, RecordingError> {
     let path = folder.join("a.warpscope");
     std::fs::write(&path, bytes).unwrap();
-    read(&path, points, &Silent)
+    read(&path, loading, &Silent)
 }
 
 fn assert_same_cloud(a: &PointCloud, b: &PointCloud) {
@@ -118,7 +118,7 @@ proptest! {
         let mut recorded = run(&spec, &data, foreign.then_some(&queries), kind);
         recorded.name = "Bändchen \"1\"".to_owned();
         recorded.pinned = profile;
-        let back = read_bytes(&bytes(std::slice::from_ref(&recorded), true), Points::Restore).unwrap();
+        let back = read_bytes(&bytes(std::slice::from_ref(&recorded), true), CloudLoading::Restore).unwrap();
         prop_assert_eq!(back.runs.len(), 1);
         prop_assert_eq!((&back.runs[0].name, back.runs[0].pinned), (&recorded.name, recorded.pinned));
         assert_same(record(&back.runs[0]), record(&recorded));
@@ -138,7 +138,7 @@ fn runs_on_the_globe_round_trip() {
     for (spec, queries) in [(asked, None), (of_file, Some(&queries))] {
         let recorded = run(&spec, &data, queries, EngineId::new("lockstep"));
         assert_eq!((record(&recorded).summary.d, record(&recorded).cloud.dims()), (3, 2));
-        let back = read_bytes(&bytes(std::slice::from_ref(&recorded), true), Points::Restore).unwrap();
+        let back = read_bytes(&bytes(std::slice::from_ref(&recorded), true), CloudLoading::Restore).unwrap();
         assert_same(record(&back.runs[0]), record(&recorded));
     }
 }
@@ -166,7 +166,7 @@ fn clouds_are_written_once_and_restored_as_shared() {
     let clouds: Vec<String> =
         names.filter(|name| name.starts_with("clouds/") && name.ends_with("points.npy")).collect();
     assert_eq!(clouds.len(), 2, "{clouds:?}");
-    let back = read_bytes(&written, Points::Restore).unwrap();
+    let back = read_bytes(&written, CloudLoading::Restore).unwrap();
     for (back, run) in back.runs.iter().zip(&runs) {
         assert_same(record(back), record(run));
     }
@@ -182,9 +182,15 @@ fn showing(shown: Shown<'_>) -> Extras<'_> {
 fn the_compared_pair_of_runs_round_trips() {
     let written = |compared| {
         let mut out = Cursor::new(Vec::new());
-        write_with(Extras { compared, ..Extras::default() }, &several(), Keep::Points, &mut out, &Silent)
-            .unwrap();
-        read_bytes(&out.into_inner(), Points::Leave).unwrap().compared
+        write_with(
+            Extras { compared, ..Extras::default() },
+            &several(),
+            CloudStorage::Points,
+            &mut out,
+            &Silent,
+        )
+        .unwrap();
+        read_bytes(&out.into_inner(), CloudLoading::Skip).unwrap().compared
     };
     assert_eq!(written(Some([2, 0])), Some([2, 0]));
     for none in [None, Some([1, 1]), Some([0, 3]), Some([usize::MAX, 0])] {
@@ -198,17 +204,17 @@ fn the_window_session_is_stored_with_the_runs() {
     write_with(
         showing(Shown { session: b"{\"anything\": 1}", cloud: None }),
         &several(),
-        Keep::Points,
+        CloudStorage::Points,
         &mut out,
         &Silent,
     )
     .unwrap();
     let mut written = out.into_inner();
-    for points in [Points::Leave, Points::Restore] {
-        let back = read_bytes(&written, points).unwrap();
+    for loading in [CloudLoading::Skip, CloudLoading::Restore] {
+        let back = read_bytes(&written, loading).unwrap();
         assert_eq!((back.runs.len(), back.session), (3, Some(Ok(b"{\"anything\": 1}".to_vec()))));
     }
-    assert!(read_bytes(&bytes(&several(), true), Points::Leave).unwrap().session.is_none());
+    assert!(read_bytes(&bytes(&several(), true), CloudLoading::Skip).unwrap().session.is_none());
     // A session also stores the cloud that the window showed, which no run searched.
     let runs = several();
     let cloud = record(&runs[2]).cloud.clone();
@@ -216,22 +222,22 @@ fn the_window_session_is_stored_with_the_runs() {
     write_with(
         showing(Shown { session: b"{}", cloud: Some(&cloud) }),
         &runs[..1],
-        Keep::Points,
+        CloudStorage::Points,
         &mut with_cloud,
         &Silent,
     )
     .unwrap();
     let with_cloud = with_cloud.into_inner();
-    let back = read_bytes(&with_cloud, Points::Restore).unwrap().cloud.expect("the cloud is there");
+    let back = read_bytes(&with_cloud, CloudLoading::Restore).unwrap().cloud.expect("the cloud is there");
     assert_eq!(
         (back.fingerprint(), back.source(), back.points()),
         (cloud.fingerprint(), cloud.source(), cloud.points())
     );
-    assert!(read_bytes(&with_cloud, Points::Leave).unwrap().cloud.is_none());
+    assert!(read_bytes(&with_cloud, CloudLoading::Skip).unwrap().cloud.is_none());
     // A damaged session is lost, but the runs are not.
     let name = written.windows(12).position(|window| window == b"session.json").unwrap();
     written[name + 12 + 3] ^= 0x55;
-    let back = read_bytes(&written, Points::Leave).unwrap();
+    let back = read_bytes(&written, CloudLoading::Skip).unwrap();
     assert!(back.runs.len() == 3 && matches!(back.session, Some(Err(_))), "{:?}", back.session);
 }
 
@@ -242,11 +248,11 @@ fn recordings_without_points_reload_them_from_the_source() {
     let whole = run(&RunSpec { data: generated, ..spec() }, &data, None, EngineId::new("lockstep"));
     let written = bytes(std::slice::from_ref(&whole), false);
     assert!(written.len() < bytes(std::slice::from_ref(&whole), true).len());
-    let back = read_bytes(&written, Points::Restore).unwrap();
+    let back = read_bytes(&written, CloudLoading::Restore).unwrap();
     assert_same(record(&back.runs[0]), record(&whole));
     // Lists the clouds that were just read, so that they need not be read again to check for changes.
     assert_eq!(back.sources, [data.fingerprint().clone()]);
-    let held = read_bytes(&bytes(std::slice::from_ref(&whole), true), Points::Restore).unwrap();
+    let held = read_bytes(&bytes(std::slice::from_ref(&whole), true), CloudLoading::Restore).unwrap();
     assert!(held.sources.is_empty());
 
     // A point given by coordinates is not stored either; it is rebuilt from the spec.
@@ -257,14 +263,14 @@ fn recordings_without_points_reload_them_from_the_source() {
         EngineId::new("lockstep"),
     );
     assert_same(
-        record(&read_bytes(&bytes(std::slice::from_ref(&at), false), Points::Restore).unwrap().runs[0]),
+        record(&read_bytes(&bytes(std::slice::from_ref(&at), false), CloudLoading::Restore).unwrap().runs[0]),
         record(&at),
     );
 
     // The points of these runs cannot be generated again.
     let lost = &several()[1];
-    let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();
-    let LoadedRun::WithoutClouds { run, places, why } = &back.runs[0].run else { panic!("{back:?}") };
+    let back = read_bytes(&bytes(std::slice::from_ref(lost), false), CloudLoading::Restore).unwrap();
+    let LoadedRun::WithoutClouds { run, source_paths, why } = &back.runs[0].run else { panic!("{back:?}") };
     assert!(
         why.starts_with("the recording has no points, and its source cannot be read: generator `test`"),
         "{why}"
@@ -274,10 +280,10 @@ fn recordings_without_points_reload_them_from_the_source() {
         (lost.run.head(), &record(lost).samples, &record(lost).measured)
     );
     // Saving a run without clouds keeps it without clouds.
-    let again = read_bytes(&bytes(&back.runs, true), Points::Restore).unwrap();
+    let again = read_bytes(&bytes(&back.runs, true), CloudLoading::Restore).unwrap();
     assert!(matches!(
         &again.runs[0].run,
-        LoadedRun::WithoutClouds { run: same, places: still, .. } if same == run && still == places
+        LoadedRun::WithoutClouds { run: same, source_paths: still, .. } if same == run && still == source_paths
     ));
 }
 
@@ -292,7 +298,7 @@ fn changed_sources_are_rejected() {
         &[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"))],
         false,
     );
-    let why = || match read_in(folder.path(), &written, Points::Restore).unwrap().runs.remove(0).run {
+    let why = || match read_in(folder.path(), &written, CloudLoading::Restore).unwrap().runs.remove(0).run {
         LoadedRun::Whole(_) => None,
         LoadedRun::WithoutClouds { why, .. } => Some(why),
     };
@@ -320,12 +326,12 @@ fn points_are_loaded_only_from_the_recordings_folder() {
     let data = Arc::new(crate::cloud::load(&found, false, &Silent).unwrap());
     let whole = run(&RunSpec { data: found, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"));
     let mut written = Cursor::new(Vec::new());
-    write(&[whole], Keep::Sources { folder: here.path() }, &mut written, &Silent).unwrap();
+    write(&[whole], CloudStorage::Sources { folder: here.path() }, &mut written, &Silent).unwrap();
     let written = retyped(&written.into_inner(), &path, &typed);
 
     let open = |folder: &Path| {
         std::fs::write(folder.join("a.warpscope"), &written).unwrap();
-        read(&folder.join("a.warpscope"), Points::Restore, &Silent).unwrap().runs.remove(0).run
+        read(&folder.join("a.warpscope"), CloudLoading::Restore, &Silent).unwrap().runs.remove(0).run
     };
     let source_in = |folder: &Path| match open(folder) {
         LoadedRun::Whole(record) => {
@@ -367,7 +373,7 @@ fn recorded_points_need_no_source_file() {
     let written = bytes(&[whole], true);
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
     let file_in = |folder: &Path| {
-        let recording = read_in(folder, &written, Points::Restore).unwrap();
+        let recording = read_in(folder, &written, CloudLoading::Restore).unwrap();
         record(&recording.runs[0]).cloud.file().map(Path::to_owned)
     };
     assert_eq!((file_in(here.path()), file_in(there.path())), (Some(path), None));
@@ -387,7 +393,10 @@ fn symlinks_out_of_the_folder_are_not_followed() {
         false,
     );
     let is_whole = || {
-        matches!(read_in(there.path(), &written, Points::Restore).unwrap().runs[0].run, LoadedRun::Whole(_))
+        matches!(
+            read_in(there.path(), &written, CloudLoading::Restore).unwrap().runs[0].run,
+            LoadedRun::Whole(_)
+        )
     };
     std::os::unix::fs::symlink(&path, there.path().join("a.csv")).unwrap();
     assert!(!is_whole());
@@ -406,20 +415,20 @@ fn paths_of_missing_files_survive_saving_again() {
     let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
     let whole = run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"));
     let mut written = Cursor::new(Vec::new());
-    write(&[whole], Keep::Sources { folder: here.path() }, &mut written, &Silent).unwrap();
+    write(&[whole], CloudStorage::Sources { folder: here.path() }, &mut written, &Silent).unwrap();
     std::fs::remove_file(&path).unwrap();
 
     let recording = there.path().join("a.warpscope");
     std::fs::write(&recording, written.into_inner()).unwrap();
-    let open = || read(&recording, Points::Restore, &Silent).unwrap().runs;
-    for keep in [Keep::Sources { folder: there.path() }, Keep::Points] {
+    let open = || read(&recording, CloudLoading::Restore, &Silent).unwrap().runs;
+    for storage in [CloudStorage::Sources { folder: there.path() }, CloudStorage::Points] {
         let runs = open();
         assert!(runs[0].run.record().is_none());
-        assert_eq!(runs[0].run.places()[0], [Path::new("a.csv"), &path]);
+        assert_eq!(runs[0].run.source_paths()[0], [Path::new("a.csv"), &path]);
         let mut again = Cursor::new(Vec::new());
-        write(&runs, keep, &mut again, &Silent).unwrap();
+        write(&runs, storage, &mut again, &Silent).unwrap();
         std::fs::write(&recording, again.into_inner()).unwrap();
-        assert_eq!(open()[0].run.places(), runs[0].run.places(), "{keep:?}");
+        assert_eq!(open()[0].run.source_paths(), runs[0].run.source_paths(), "{storage:?}");
     }
     // Next to the recording, it is found again after the second saving.
     std::fs::write(there.path().join("a.csv"), content).unwrap();
@@ -443,13 +452,13 @@ fn runs_with_equal_names_are_numbered_when_saved_and_read() {
     runs.iter_mut().for_each(|run| run.name = "twin".to_owned());
     let names = |recording: &Recording| recording.runs.iter().map(|run| run.name.clone()).collect::<Vec<_>>();
     let written = bytes(&runs, true);
-    let recording = read_bytes(&written, Points::Leave).unwrap();
+    let recording = read_bytes(&written, CloudLoading::Skip).unwrap();
     assert_eq!(names(&recording), ["twin", "twin (2)", "twin (3)"]);
     let picked = recording.pick(Some("twin (2)"), Path::new("a.warpscope")).unwrap();
     assert!(std::ptr::eq(picked, &recording.runs[1]));
     // A file with duplicate names and control characters is cleaned when it is read.
     let careless = alter(&written, |json| json.replace("twin (2)", "twin").replace("twin (3)", "tw\\nin"));
-    assert_eq!(names(&read_bytes(&careless, Points::Leave).unwrap()), ["twin", "twin (2)", "tw in"]);
+    assert_eq!(names(&read_bytes(&careless, CloudLoading::Skip).unwrap()), ["twin", "twin (2)", "tw in"]);
 }
 
 #[test]
@@ -467,8 +476,8 @@ fn any_flipped_byte_is_detected() {
         };
         let mut flipped = whole.clone();
         flipped[start + size / 2] ^= 1;
-        for points in [Points::Leave, Points::Restore] {
-            let message = read_bytes(&flipped, points).map(drop).expect_err(&name).to_string();
+        for loading in [CloudLoading::Skip, CloudLoading::Restore] {
+            let message = read_bytes(&flipped, loading).map(drop).expect_err(&name).to_string();
             assert!(
                 message.starts_with(&format!("damaged: {name}: ")) && message.ends_with("a.warpscope"),
                 "{message}"
@@ -517,19 +526,19 @@ fn a_run_is_picked_by_name_or_number() {
 #[test]
 fn writing_and_reading_can_be_cancelled() {
     let stop = AtomicBool::new(true);
-    assert!(write(&several(), Keep::Points, &mut Cursor::new(Vec::new()), &stop).is_err());
+    assert!(write(&several(), CloudStorage::Points, &mut Cursor::new(Vec::new()), &stop).is_err());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.warpscope");
     std::fs::write(&path, bytes(&several(), true)).unwrap();
-    assert!(matches!(read(&path, Points::Restore, &stop), Err(RecordingError::Cancelled)));
+    assert!(matches!(read(&path, CloudLoading::Restore, &stop), Err(RecordingError::Cancelled)));
     stop.store(false, Ordering::Relaxed);
-    assert!(read(&path, Points::Restore, &stop).is_ok());
+    assert!(read(&path, CloudLoading::Restore, &stop).is_ok());
 }
 
 #[test]
 fn progress_rises_to_the_end() {
-    struct Ear(std::sync::Mutex<Vec<(u64, u64)>>);
-    impl Progress for Ear {
+    struct ProgressLog(std::sync::Mutex<Vec<(u64, u64)>>);
+    impl Progress for ProgressLog {
         fn update(&self, done: u64, total: u64) {
             self.0.lock().unwrap().push((done, total));
         }
@@ -537,8 +546,8 @@ fn progress_rises_to_the_end() {
             false
         }
     }
-    let ear = Ear(Default::default());
-    write(&several(), Keep::Points, &mut Cursor::new(Vec::new()), &ear).unwrap();
+    let ear = ProgressLog(Default::default());
+    write(&several(), CloudStorage::Points, &mut Cursor::new(Vec::new()), &ear).unwrap();
     let heard = ear.0.lock().unwrap();
     assert!(
         heard.is_sorted() && heard.last().is_some_and(|(done, total)| done <= total && done * 2 > *total),
@@ -570,7 +579,7 @@ fn alter(recording: &[u8], change: impl Fn(String) -> String) -> Vec<u8> {
 
 #[test]
 fn invalid_recordings_are_rejected_in_one_sentence() {
-    let read = |bytes: &[u8]| read_bytes(bytes, Points::Restore).map(drop).unwrap_err().to_string();
+    let read = |bytes: &[u8]| read_bytes(bytes, CloudLoading::Restore).map(drop).unwrap_err().to_string();
     let whole = bytes(&several(), true);
     let mut flipped = whole.clone();
     flipped[300] ^= 0x55;
@@ -623,7 +632,8 @@ fn invalid_recordings_are_rejected_in_one_sentence() {
             "{message}"
         );
     }
-    let gone = super::read(Path::new("/no/such.warpscope"), Points::Leave, &Silent).unwrap_err().to_string();
+    let gone =
+        super::read(Path::new("/no/such.warpscope"), CloudLoading::Skip, &Silent).unwrap_err().to_string();
     assert!(gone.starts_with("cannot read: ") && gone.ends_with("/no/such.warpscope"), "{gone}");
 }
 
@@ -639,7 +649,7 @@ fn inconsistent_arrays_are_rejected() {
         let mut changed = RunRecord::clone(record(&whole));
         change(&mut changed);
         let changed = Recorded { run: LoadedRun::Whole(Arc::new(changed)), ..whole.clone() };
-        read_bytes(&bytes(&[changed], true), Points::Restore).map(drop).map_err(|why| why.to_string())
+        read_bytes(&bytes(&[changed], true), CloudLoading::Restore).map(drop).map_err(|why| why.to_string())
     };
     refused(&|_| ()).unwrap();
     type Damage<'a> = &'a dyn Fn(&mut RunRecord);
@@ -676,27 +686,31 @@ fn one_merge_less(measured: &Measured) -> Measured {
 fn truncated_recordings_are_rejected() {
     let whole = bytes(&several(), true);
     for length in (0..whole.len()).step_by(whole.len() / 150) {
-        assert!(read_bytes(&whole[..length], Points::Restore).is_err(), "{length} of {} bytes", whole.len());
+        assert!(
+            read_bytes(&whole[..length], CloudLoading::Restore).is_err(),
+            "{length} of {} bytes",
+            whole.len()
+        );
     }
 }
 
-fn whole() -> &'static [u8] {
+fn intact_recording() -> &'static [u8] {
     static WHOLE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
     WHOLE.get_or_init(|| bytes(&several(), true))
 }
 
 /// Reads arbitrary content, and uses the result as panes do.
 fn try_to_read(content: &[u8]) {
-    match read_bytes(content, Points::Restore) {
+    match read_bytes(content, CloudLoading::Restore) {
         Err(why) => assert!(!why.to_string().contains(char::is_control), "{why}"),
         Ok(recording) => {
             for recorded in &recording.runs {
-                let run = crate::run::compare::SavedRun::of(recorded.run.clone(), Path::new("a"));
+                let run = crate::run::compare::SavedRun::from_run(recorded.run.clone(), Path::new("a"));
                 let _ = crate::run::compare::compare(&run, &run);
                 let _ = super::super::stats::search_ms(recorded.run.samples());
                 let convergence = recorded.run.convergence();
                 for query in 0..convergence.queries() {
-                    let _ = convergence.of(query);
+                    let _ = convergence.for_query(query);
                 }
             }
         }
@@ -711,7 +725,7 @@ proptest! {
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         tail in any::<bool>(),
     ) {
-        let mut content = whole().to_vec();
+        let mut content = intact_recording().to_vec();
         // Half of the cases damage the directory at the end, where most can go wrong.
         let start = if tail { content.len() - 2000 } else { 0 };
         for (at, byte) in damage {
@@ -770,26 +784,26 @@ fn other_columns_are_restored_without_the_file() {
     let before = names(&cloud).unwrap();
     let mut out = Cursor::new(Vec::new());
     assert_eq!(
-        write(&[recorded.clone(), recorded.clone()], Keep::Points, &mut out, &Silent).unwrap(),
+        write(&[recorded.clone(), recorded.clone()], CloudStorage::Points, &mut out, &Silent).unwrap(),
         [""; 0]
     );
-    let without = read_in(folder.path(), &bytes(&[recorded], false), Points::Restore).unwrap();
+    let without = read_in(folder.path(), &bytes(&[recorded], false), CloudLoading::Restore).unwrap();
     assert_eq!(record(&without.runs[0]).cloud.file(), Some(&*path), "no copy without points");
     std::fs::remove_file(&path).unwrap();
-    let recording = read_bytes(out.get_ref(), Points::Restore).unwrap();
+    let recording = read_bytes(out.get_ref(), CloudLoading::Restore).unwrap();
     let copy = record(&recording.runs[1]).cloud.file().unwrap().to_owned();
     assert_eq!(copy.file_name(), path.file_name(), "the name determines the format");
     assert_eq!(names(&record(&recording.runs[1]).cloud).unwrap(), before);
     // When saved again, the copy is made from the first copy.
     let mut again = Cursor::new(Vec::new());
-    assert_eq!(write(&recording.runs, Keep::Points, &mut again, &Silent).unwrap(), [""; 0]);
+    assert_eq!(write(&recording.runs, CloudStorage::Points, &mut again, &Silent).unwrap(), [""; 0]);
     drop(recording);
     assert!(!copy.exists(), "it is no longer used");
     assert_eq!(
-        names(&record(&read_bytes(again.get_ref(), Points::Restore).unwrap().runs[0]).cloud).unwrap(),
+        names(&record(&read_bytes(again.get_ref(), CloudLoading::Restore).unwrap().runs[0]).cloud).unwrap(),
         before
     );
-    assert_eq!(read_bytes(again.get_ref(), Points::Leave).unwrap().runs.len(), 2);
+    assert_eq!(read_bytes(again.get_ref(), CloudLoading::Skip).unwrap().runs.len(), 2);
 }
 
 #[test]
@@ -800,7 +814,8 @@ fn files_that_cannot_be_included_are_named() {
     assert!(large.contains("a recording can include at most 1.07 GB of data files"), "{large}");
     assert_eq!(write::file_of_cloud(&cloud, 10_000, &Silent), Ok(Some(std::fs::read(&path).unwrap())));
     let save = || {
-        write(std::slice::from_ref(&recorded), Keep::Points, &mut Cursor::new(Vec::new()), &Silent).unwrap()
+        write(std::slice::from_ref(&recorded), CloudStorage::Points, &mut Cursor::new(Vec::new()), &Silent)
+            .unwrap()
     };
     std::fs::write(&path, std::fs::read_to_string(&path).unwrap().replace("37,61", "38,61")).unwrap();
     assert!(save()[0].contains("it has changed since its points were read"), "{:?}", save());

@@ -9,7 +9,7 @@ use flate2::write::DeflateEncoder;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::clouds::places;
+use super::clouds::stored_paths;
 use super::manifest::{CloudEntry, FORMAT, Manifest, NAME, RunEntry, of_cloud, of_run};
 use super::npy::{self, CHUNK, Element};
 use super::{Recorded, SCHEMA_VERSION, SESSION, unique};
@@ -29,7 +29,7 @@ const MAX_PLAIN: u64 = 64 << 20;
 
 /// What to store of the clouds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep<'a> {
+pub enum CloudStorage<'a> {
     /// The points and a copy of the file with its other columns, so that the recording needs no other file.
     Points,
     /// Their sources, which are read again when the recording is opened.
@@ -46,11 +46,11 @@ pub enum Keep<'a> {
 /// Errors of the writer; [`io::ErrorKind::Interrupted`] if cancelled.
 pub fn write(
     runs: &[Recorded],
-    keep: Keep<'_>,
+    storage: CloudStorage<'_>,
     out: &mut (impl Write + Seek),
     progress: &dyn Progress,
 ) -> io::Result<Vec<String>> {
-    write_with(Extras::default(), runs, keep, out, progress)
+    write_with(Extras::default(), runs, storage, out, progress)
 }
 
 /// What a window saves along with the runs.
@@ -78,7 +78,7 @@ pub struct Extras<'a> {
 pub fn write_with(
     Extras { shown, compared }: Extras<'_>,
     runs: &[Recorded],
-    keep: Keep<'_>,
+    storage: CloudStorage<'_>,
     out: &mut (impl Write + Seek),
     progress: &dyn Progress,
 ) -> io::Result<Vec<String>> {
@@ -87,15 +87,15 @@ pub fn write_with(
     for recorded in runs {
         let (data, queries) = recorded.run.clouds();
         let record = recorded.run.record();
-        let [places, query_places] = recorded.run.places();
-        let data = clouds.place(data, record.map(|record| &record.cloud), places);
+        let [paths, query_paths] = recorded.run.source_paths();
+        let data = clouds.add(data, record.map(|record| &record.cloud), paths);
         let queries = queries.map(|queries| {
-            clouds.place(queries, record.and_then(|record| record.query_cloud.as_ref()), query_places)
+            clouds.add(queries, record.and_then(|record| record.query_cloud.as_ref()), query_paths)
         });
         of_runs.push((data, queries));
     }
     let of_window =
-        shown.and_then(|shown| shown.cloud).map(|cloud| clouds.place((&**cloud).into(), Some(cloud), &[]));
+        shown.and_then(|shown| shown.cloud).map(|cloud| clouds.add((&**cloud).into(), Some(cloud), &[]));
     let total =
         clouds.list.iter().map(|Listed { file, .. }| file.rows * file.axes.len() as u64 * 4).sum::<u64>()
             + runs.iter().map(|recorded| recorded.run.bytes() as u64).sum::<u64>();
@@ -111,15 +111,15 @@ pub fn write_with(
         compared,
     };
     let (mut room, mut missing) = (MAX_COPIES, Vec::new());
-    for (at, Listed { file, cloud, places: known }) in clouds.list.into_iter().enumerate() {
-        let places = match keep {
-            Keep::Points if cloud.is_some() => Vec::new(),
+    for (at, Listed { file, cloud, source_paths: known }) in clouds.list.into_iter().enumerate() {
+        let source_paths = match storage {
+            CloudStorage::Points if cloud.is_some() => Vec::new(),
             // If the file was not found, keep the paths from the recording that the run was read from.
             _ if cloud.is_none() && !known.is_empty() => known.to_vec(),
-            Keep::Points => Vec::new(),
-            Keep::Sources { folder } => places(&file.source, folder),
+            CloudStorage::Points => Vec::new(),
+            CloudStorage::Sources { folder } => stored_paths(&file.source, folder),
         };
-        let cloud = cloud.filter(|_| keep == Keep::Points);
+        let cloud = cloud.filter(|_| storage == CloudStorage::Points);
         let mut copy = None;
         if let Some(cloud) = cloud {
             writer.cloud(at, cloud)?;
@@ -139,8 +139,8 @@ pub fn write_with(
             points: cloud.is_some(),
             exact: cloud.is_some_and(|cloud| !cloud.is_faithful()),
             records: cloud.is_some_and(|cloud| cloud.records().is_some()),
-            places,
-            part: copy.and_then(|_| part_of(cloud?.file()?)),
+            source_paths,
+            part: copy.and_then(|_| dataset_of(cloud?.file()?)),
             file: copy,
         });
     }
@@ -163,7 +163,7 @@ pub fn write_with(
 }
 
 /// NAME of `FILE:NAME`; only an existing file distinguishes it from a colon in the file's name.
-fn part_of(path: &Path) -> Option<String> {
+fn dataset_of(path: &Path) -> Option<String> {
     let name = path.to_str()?.strip_prefix(file_of(path).to_str()?)?.strip_prefix(':')?;
     Some(name.to_owned())
 }
@@ -176,9 +176,9 @@ pub(super) fn file_of_cloud(
     progress: &dyn Progress,
 ) -> Result<Option<Vec<u8>>, String> {
     /// Rows to compare with the file.
-    const COMPARED: usize = 64;
+    const SAMPLED_ROWS: usize = 64;
     let Some(path) = cloud.file() else { return Ok(None) };
-    let rows: Vec<u32> = cloud.spread_rows(COMPARED).map(|row| row as u32).collect();
+    let rows: Vec<u32> = cloud.sample_rows(SAMPLED_ROWS).map(|row| row as u32).collect();
     let numbers: Vec<u64> = rows.iter().map(|&row| cloud.record(row as usize)).collect();
     let records = records(path, &numbers, progress).map_err(|why| why.reason())?;
     if !cloud.was_read_from(&rows, &records) {
@@ -208,21 +208,27 @@ struct Listed<'a> {
     file: CloudFile,
     cloud: Option<&'a Arc<PointCloud>>,
     /// Stored paths of its file, if the cloud is missing.
-    places: &'a [PathBuf],
+    source_paths: &'a [PathBuf],
 }
 
 impl<'a> Clouds<'a> {
-    fn place(&mut self, file: CloudFile, cloud: Option<&'a Arc<PointCloud>>, places: &'a [PathBuf]) -> usize {
+    fn add(
+        &mut self,
+        file: CloudFile,
+        cloud: Option<&'a Arc<PointCloud>>,
+        source_paths: &'a [PathBuf],
+    ) -> usize {
         match self.list.iter().position(|known| known.file == file) {
             Some(at) => {
                 // The same cloud may be available for one run and not for another.
                 let known = &mut self.list[at];
                 known.cloud = known.cloud.or(cloud);
-                known.places = if known.places.is_empty() { places } else { known.places };
+                known.source_paths =
+                    if known.source_paths.is_empty() { source_paths } else { known.source_paths };
                 at
             }
             None => {
-                self.list.push(Listed { file, cloud, places });
+                self.list.push(Listed { file, cloud, source_paths });
                 self.list.len() - 1
             }
         }
@@ -279,7 +285,7 @@ impl<W: Write + Seek> Writer<'_, W> {
         let counted = !measured.is_empty();
         let measures: Vec<String> = measured.columns().map(|(name, _)| name.to_owned()).collect();
         if counted {
-            let counters = (0..q).flat_map(|query| measured.of(query).map(|(_, value)| value));
+            let counters = (0..q).flat_map(|query| measured.for_query(query).map(|(_, value)| value));
             self.array(&of_run(at, "counters"), &[q, measures.len()], counters)?;
         }
         let entries = (convergence.queries() > 0).then_some(convergence.points_seen.len());
@@ -357,7 +363,7 @@ impl<W: Write + Seek> Writer<'_, W> {
         values: impl Iterator<Item = T> + Clone,
     ) -> io::Result<()> {
         let probe: Vec<T> = values.clone().take(PROBE / size_of::<T>()).map(T::swapped).collect();
-        let method = if packs(bytemuck::cast_slice(&probe))? {
+        let method = if is_compressible(bytemuck::cast_slice(&probe))? {
             CompressionMethod::Deflated
         } else {
             CompressionMethod::Stored
@@ -390,7 +396,7 @@ impl<W: Write + Seek> Writer<'_, W> {
 }
 
 /// Whether compression saves at least a tenth.
-fn packs(bytes: &[u8]) -> io::Result<bool> {
+fn is_compressible(bytes: &[u8]) -> io::Result<bool> {
     let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(bytes)?;
     Ok(packed.finish()?.len() * 10 < bytes.len() * 9)

@@ -24,7 +24,7 @@ const BLOCK: usize = 256;
 const GROUP: usize = 16;
 
 /// Comparisons predicted to take longer are refused.
-const MOST_SECONDS: f64 = 600.0;
+const MAX_SECONDS: f64 = 600.0;
 
 /// How answers compare with the nearest neighbours by the file's own values. Distances that differ by no more
 /// than f64 rounding are equal.
@@ -55,11 +55,11 @@ impl std::ops::AddAssign for OwnValues {
 pub enum OwnValuesError {
     #[error(
         "--f64: comparing {} with all {} points in 64 bits would take about {}; {} can be compared in ten \
-         minutes: --queries {enough}",
+         minutes: --queries {max_queries}",
         count(*.queries as u64, "query", "queries"),
         thousands(*.points as u64),
         duration(*.seconds),
-        thousands(*.enough as u64)
+        thousands(*.max_queries as u64)
     )]
     TooLong {
         queries: usize,
@@ -67,7 +67,7 @@ pub enum OwnValuesError {
         /// The predicted time.
         seconds: f64,
         /// The number of queries that fit in the time limit.
-        enough: usize,
+        max_queries: usize,
     },
     #[error(
         "--f64 needs {} MiB of memory for {} points in 64 bits, but less is free",
@@ -113,10 +113,10 @@ impl<'a> Values<'a> {
         let refused = |count: usize| OwnValuesError::Memory { bytes: 8 * count as u64, points: n };
         let mut blocks: Vec<f64> = memory::room(count).ok_or_else(|| refused(count))?;
         blocks.resize(count, f64::NAN);
-        let place = Place::new(problem, cloud);
+        let vectors = RowVectors::new(problem, cloud);
         blocks.par_chunks_mut(BLOCK * dims).enumerate().for_each(|(block, values)| {
             for position in block * BLOCK..n.min((block + 1) * BLOCK) {
-                let point = place.of(cloud, problem.row(position as u32) as usize);
+                let point = vectors.vector(cloud, problem.row(position as u32) as usize);
                 point
                     .iter()
                     .enumerate()
@@ -125,9 +125,11 @@ impl<'a> Values<'a> {
         });
         let count = problem.q() * dims;
         let mut asked: Vec<f64> = memory::room(count).ok_or_else(|| refused(count))?;
-        asked.extend((0..problem.q()).flat_map(|query| place.of(queries, problem.query_row(query) as usize)));
+        asked.extend(
+            (0..problem.q()).flat_map(|query| vectors.vector(queries, problem.query_row(query) as usize)),
+        );
         let values = Self { problem, dims, blocks, queries: asked };
-        values.check_time(MOST_SECONDS)?;
+        values.check_time(MAX_SECONDS)?;
         Ok(values)
     }
 
@@ -141,9 +143,9 @@ impl<'a> Values<'a> {
         });
         let each = start.elapsed().as_secs_f64() / sample as f64;
         let seconds = each * q as f64;
-        let enough = ((most / each) as usize).max(1);
+        let max_queries = ((most / each) as usize).max(1);
         if seconds > most {
-            Err(OwnValuesError::TooLong { queries: q, points: self.problem.n(), seconds, enough })
+            Err(OwnValuesError::TooLong { queries: q, points: self.problem.n(), seconds, max_queries })
         } else {
             Ok(())
         }
@@ -175,7 +177,7 @@ impl<'a> Values<'a> {
     fn compare_group(&self, queries: std::ops::Range<usize>, found: &Neighbors) -> OwnValues {
         let mut all = OwnValues::default();
         for (query, nearest) in queries.clone().zip(self.nearest(queries)) {
-            all += self.compare_query(query, &nearest, found.of(query).0);
+            all += self.compare_query(query, &nearest, found.for_query(query).0);
         }
         all
     }
@@ -189,9 +191,9 @@ impl<'a> Values<'a> {
         let (mut different, mut missing, mut excess) = (false, false, 0.0f64);
         for (&position, &least) in named.zip(nearest) {
             let far = self.squared_distance(query, position as usize);
-            if !self.is_as_far(far, least) {
+            if !self.is_same_distance(far, least) {
                 different = true;
-                missing |= far > last && !self.is_as_far(far, last);
+                missing |= far > last && !self.is_same_distance(far, last);
                 let [far, least] = [far, least].map(|squared| self.problem.metric().distance_of(squared));
                 excess = excess.max(far - least);
             }
@@ -201,7 +203,7 @@ impl<'a> Values<'a> {
 
     /// Whether two squared distances differ by no more than f64 rounding: of their sum and, on a sphere, of
     /// unit vectors.
-    fn is_as_far(&self, one: f64, other: f64) -> bool {
+    fn is_same_distance(&self, one: f64, other: f64) -> bool {
         let relative = (self.dims as f64 + 4.0) * f64::EPSILON;
         let absolute = if self.problem.metric() == Metric::L2 { 0.0 } else { 8.0 * f64::EPSILON };
         (one - other).abs() <= relative * one.max(other) || (one.sqrt() - other.sqrt()).abs() <= absolute
@@ -228,7 +230,7 @@ impl<'a> Values<'a> {
             for (query, list) in queries.clone().zip(&mut lists) {
                 let target = &self.queries[query * self.dims..][..self.dims];
                 squared_distances(values, target, &mut distances);
-                list.take(block * BLOCK, &distances);
+                list.insert(block * BLOCK, &distances);
             }
         }
         let of = |(query, list): (usize, Nearest)| {
@@ -251,29 +253,29 @@ fn squared_distances(block: &[f64], target: &[f64], distances: &mut [f64; BLOCK]
     }
 }
 
-/// A query's nearest points so far. The list grows beyond `kept` and is cut whenever it is full.
+/// A query's nearest points so far. The list grows beyond `capacity` and is cut whenever it is full.
 struct Nearest {
-    kept: usize,
+    capacity: usize,
     list: Vec<(f64, u32)>,
     bound: f64,
 }
 
 impl Nearest {
-    fn new(kept: usize) -> Self {
-        Self { kept, list: Vec::with_capacity(2 * kept + BLOCK), bound: f64::INFINITY }
+    fn new(capacity: usize) -> Self {
+        Self { capacity, list: Vec::with_capacity(2 * capacity + BLOCK), bound: f64::INFINITY }
     }
 
-    fn take(&mut self, first: usize, distances: &[f64; BLOCK]) {
+    fn insert(&mut self, first: usize, distances: &[f64; BLOCK]) {
         // Padding is NaN, which is not below any bound.
         if !distances.iter().any(|&distance| distance < self.bound) {
             return;
         }
         let near = distances.iter().enumerate().filter(|&(_, &distance)| distance < self.bound);
         self.list.extend(near.map(|(at, &distance)| (distance, (first + at) as u32)));
-        if self.list.len() >= 2 * self.kept {
-            self.list.select_nth_unstable_by(self.kept - 1, |a, b| a.0.total_cmp(&b.0));
-            self.list.truncate(self.kept);
-            self.bound = self.list[self.kept - 1].0;
+        if self.list.len() >= 2 * self.capacity {
+            self.list.select_nth_unstable_by(self.capacity - 1, |a, b| a.0.total_cmp(&b.0));
+            self.list.truncate(self.capacity);
+            self.bound = self.list[self.capacity - 1].0;
         }
     }
 
@@ -284,21 +286,21 @@ impl Nearest {
 }
 
 /// Converts a row to the searched vector.
-pub(in crate::run) struct Place {
+pub(in crate::run) struct RowVectors {
     metric: Metric,
     /// For metrics on the sphere.
     globe: Option<Globe>,
 }
 
-impl Place {
+impl RowVectors {
     pub fn new(problem: &Problem, cloud: &PointCloud) -> Self {
-        Self { metric: problem.metric(), globe: Globe::of(cloud.axes()).ok() }
+        Self { metric: problem.metric(), globe: Globe::from_axes(cloud.axes()).ok() }
     }
 
     /// Whether two rows are within a distance, in the metric's unit. Angles follow Kahan, "How futile are
     /// mindless assessments of roundoff" (2006), §12: 2·atan2(|a − b|, |a + b|) of unit vectors.
     pub fn are_within(&self, [a, b]: [(&PointCloud, usize); 2], radius: f64) -> bool {
-        let [a, b] = [a, b].map(|(cloud, row)| self.of(cloud, row));
+        let [a, b] = [a, b].map(|(cloud, row)| self.vector(cloud, row));
         let sum = |of: fn(f64, f64) -> f64| a.iter().zip(&b).map(|(&a, &b)| of(a, b) * of(a, b)).sum::<f64>();
         let squared = sum(|a, b| a - b);
         let angle = || 2.0 * squared.sqrt().atan2(sum(|a, b| a + b).sqrt());
@@ -311,11 +313,11 @@ impl Place {
         }
     }
 
-    fn of(&self, cloud: &PointCloud, row: usize) -> Vec<f64> {
+    fn vector(&self, cloud: &PointCloud, row: usize) -> Vec<f64> {
         let values = || (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis));
         match (self.metric, self.globe) {
-            (Metric::Haversine | Metric::Sky, Some(globe)) => globe.unit_of(cloud, row).to_vec(),
-            (metric, _) if metric.is_of_directions() => {
+            (Metric::Haversine | Metric::Sky, Some(globe)) => globe.row_unit_vector(cloud, row).to_vec(),
+            (metric, _) if metric.compares_directions() => {
                 // Scaled first, to avoid overflow and underflow of squares.
                 let largest = values().fold(0.0f64, |largest, value| largest.max(value.abs()));
                 let length = values().map(|value| (value / largest).powi(2)).sum::<f64>().sqrt();

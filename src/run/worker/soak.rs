@@ -19,13 +19,13 @@ use crate::knn::{
 
 /// The behaviour of the engine during a job.
 #[derive(Clone, Copy, Debug, PartialEq, strum::EnumIter)]
-enum Mood {
-    Well,
+enum Fault {
+    Healthy,
     /// Correct, but slow enough to be cancelled or replaced.
     Slow,
     DoesNotOpen,
     OpeningPanics,
-    NotHere,
+    Unavailable,
     PreparingPanics,
     DeviceMemory,
     HostMemory,
@@ -42,7 +42,7 @@ enum Mood {
     ClosingPanics,
 }
 
-impl Mood {
+impl Fault {
     fn all() -> Vec<Self> {
         <Self as strum::IntoEnumIterator>::iter().collect()
     }
@@ -51,12 +51,12 @@ impl Mood {
     fn expected(self, event: &Event) -> bool {
         let error = match event {
             Event::Progress { .. } => return false,
-            Event::Finished { .. } => return matches!(self, Self::Well | Self::Slow),
+            Event::Finished { .. } => return matches!(self, Self::Healthy | Self::Slow),
             Event::Failed { error, .. } => error,
         };
         match self {
-            Self::Well | Self::Slow => false,
-            Self::DoesNotOpen | Self::NotHere => {
+            Self::Healthy | Self::Slow => false,
+            Self::DoesNotOpen | Self::Unavailable => {
                 matches!(error, RunError::Engine(EngineError::Unavailable { .. }))
             }
             Self::DeviceMemory => matches!(error, RunError::Engine(EngineError::Memory { .. })),
@@ -71,44 +71,44 @@ impl Mood {
             | Self::SearchPanics
             | Self::CollectPanics
             | Self::ClosingPanics => {
-                matches!(error, RunError::Crashed { what } if what == "the soak says so")
+                matches!(error, RunError::Crashed { what } if what == "injected by the soak test")
             }
         }
     }
 }
 
-/// The mood of the latest job, as an index into [`Mood::all`].
+/// The fault of the latest job, as an index into [`Fault::all`].
 #[derive(Clone)]
-struct Moods(Arc<AtomicU32>);
+struct CurrentFault(Arc<AtomicU32>);
 
-impl Moods {
-    fn now(&self) -> Mood {
-        Mood::all()[self.0.load(Ordering::Acquire) as usize]
+impl CurrentFault {
+    fn get(&self) -> Fault {
+        Fault::all()[self.0.load(Ordering::Acquire) as usize]
     }
 }
 
-fn panics() -> ! {
-    panic!("the soak says so")
+fn panic_now() -> ! {
+    panic!("injected by the soak test")
 }
 
-struct Moody {
+struct FaultyEngine {
     plain: Plain,
-    moods: Moods,
+    current: CurrentFault,
     /// Whether it panics when closed.
-    breaks: bool,
+    panics_on_close: bool,
     /// Whether its device is lost.
     lost: AtomicBool,
 }
 
-impl Drop for Moody {
+impl Drop for FaultyEngine {
     fn drop(&mut self) {
-        if self.breaks && !std::thread::panicking() {
-            panics();
+        if self.panics_on_close && !std::thread::panicking() {
+            panic_now();
         }
     }
 }
 
-impl Engine for Moody {
+impl Engine for FaultyEngine {
     fn descriptor(&self) -> &'static Descriptor {
         self.plain.descriptor()
     }
@@ -131,53 +131,53 @@ impl Engine for Moody {
         parameters: &Parameters,
         profile: bool,
     ) -> Result<Box<dyn Search + 'a>, EngineError> {
-        let mood = self.moods.now();
-        match mood {
-            Mood::NotHere => {
+        let fault = self.current.get();
+        match fault {
+            Fault::Unavailable => {
                 return Err(EngineError::Unavailable {
                     engine: self.plain.kind,
-                    why: "the soak says so".to_owned(),
+                    why: "injected by the soak test".to_owned(),
                 });
             }
-            Mood::DeviceMemory => {
+            Fault::DeviceMemory => {
                 return Err(EngineError::Memory { needed: 2, free: 1, device: "a test".to_owned() });
             }
-            Mood::HostMemory => return Err(EngineError::HostMemory { needed: 2, free: 1 }),
-            Mood::MemoryRefused => {
+            Fault::HostMemory => return Err(EngineError::HostMemory { needed: 2, free: 1 }),
+            Fault::MemoryRefused => {
                 return Err(EngineError::MemoryRefused { free: 1, device: "a test".to_owned() });
             }
-            Mood::PreparingPanics => panics(),
-            Mood::ClosingPanics => {
-                self.breaks = true;
-                panics()
+            Fault::PreparingPanics => panic_now(),
+            Fault::ClosingPanics => {
+                self.panics_on_close = true;
+                panic_now()
             }
             _ => {}
         }
         self.plain.script.per_query =
-            if mood == Mood::Slow { Duration::from_millis(1) } else { Duration::ZERO };
-        Ok(Box::new(MoodySearch {
+            if fault == Fault::Slow { Duration::from_millis(1) } else { Duration::ZERO };
+        Ok(Box::new(FaultySearch {
             search: self.plain.prepare(problem, parameters, profile)?,
-            mood,
+            fault,
             lost: &self.lost,
             chunks: 0,
         }))
     }
 }
 
-struct MoodySearch<'a> {
+struct FaultySearch<'a> {
     search: Box<dyn Search + 'a>,
-    mood: Mood,
+    fault: Fault,
     lost: &'a AtomicBool,
     chunks: usize,
 }
 
-impl MoodySearch<'_> {
+impl FaultySearch<'_> {
     fn device() -> EngineError {
-        EngineError::Device { device: "a test".to_owned(), why: "the soak says so".to_owned() }
+        EngineError::Device { device: "a test".to_owned(), why: "injected by the soak test".to_owned() }
     }
 }
 
-impl Search for MoodySearch<'_> {
+impl Search for FaultySearch<'_> {
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
         self.search.setup_ms()
     }
@@ -192,26 +192,26 @@ impl Search for MoodySearch<'_> {
 
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
         self.chunks += 1;
-        match self.mood {
-            Mood::DeviceFails if self.chunks > 1 => Err(Self::device()),
-            Mood::DeviceLost if self.chunks > 1 => {
+        match self.fault {
+            Fault::DeviceFails if self.chunks > 1 => Err(Self::device()),
+            Fault::DeviceLost if self.chunks > 1 => {
                 self.lost.store(true, Ordering::Release);
                 Err(EngineError::DeviceLost {
                     device: "a test".to_owned(),
-                    why: "the soak says so".to_owned(),
+                    why: "injected by the soak test".to_owned(),
                 })
             }
-            Mood::SearchPanics if self.chunks > 1 => panics(),
+            Fault::SearchPanics if self.chunks > 1 => panic_now(),
             _ => self.search.search(queries, build),
         }
     }
 
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
-        if self.mood == Mood::DownloadFails { Err(Self::device()) } else { self.search.download(neighbors) }
+        if self.fault == Fault::DownloadFails { Err(Self::device()) } else { self.search.download(neighbors) }
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        if self.mood == Mood::CollectPanics { panics() } else { self.search.collect(answer) }
+        if self.fault == Fault::CollectPanics { panic_now() } else { self.search.collect(answer) }
     }
 }
 
@@ -234,7 +234,7 @@ fn assert_right(record: &RunRecord, rows: usize, what: &str) {
     assert_eq!(record.neighbors.queries(), rows, "{what}");
     for query in 0..rows {
         let far = |row: u32| (i64::from(row).pow(2) - (query as i64).pow(2)).abs();
-        let (found, _) = record.neighbors.of(query);
+        let (found, _) = record.neighbors.for_query(query);
         let mut nearest: Vec<i64> = (0..rows as u32).map(far).collect();
         nearest.sort_unstable();
         assert_eq!(
@@ -254,22 +254,22 @@ fn the_worker_survives_any_engine_failure() {
         .map(|number| number.parse::<u64>().expect("ACTIONS[,SEED[,FIRST]]"));
     let (actions, seed, first) =
         (numbers.next().unwrap_or(100), numbers.next().unwrap_or(1), numbers.next().unwrap_or(0));
-    let moods = Moods(Arc::default());
-    let (opens, of_engines) = (moods.clone(), moods.clone());
-    let engines = Engines::with(Box::new(move |kind: EngineId, _| match opens.now() {
-        Mood::DoesNotOpen => {
-            Err(EngineError::Unavailable { engine: kind, why: "the soak says so".to_owned() })
+    let current = CurrentFault(Arc::default());
+    let (opens, of_engines) = (current.clone(), current.clone());
+    let engines = Engines::with(Box::new(move |kind: EngineId, _| match opens.get() {
+        Fault::DoesNotOpen => {
+            Err(EngineError::Unavailable { engine: kind, why: "injected by the soak test".to_owned() })
         }
-        Mood::OpeningPanics => panics(),
-        _ => Ok(Box::new(Moody {
+        Fault::OpeningPanics => panic_now(),
+        _ => Ok(Box::new(FaultyEngine {
             plain: Plain { kind, script: Script::default() },
-            moods: of_engines.clone(),
-            breaks: false,
+            current: of_engines.clone(),
+            panics_on_close: false,
             lost: AtomicBool::new(false),
         })),
     }));
     let worker = Worker::spawn_with(engines, || {}).unwrap();
-    let all = Mood::all();
+    let all = Fault::all();
     let (mut ends, mut cancelled, mut replaced) = (vec![0; all.len()], 0, 0);
     for action in first..first + actions {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -278,8 +278,8 @@ fn the_worker_survives_any_engine_failure() {
         let at = below(all.len() as u32) as usize;
         // Jobs to be replaced or cancelled must be slow; an open engine cannot fail to open.
         let (rows, then) = (4 + below(30) as usize, below(4));
-        let mood = if then < 2 { Mood::Slow } else { all[at] };
-        let what = format!("job {action} of seed {seed}, {mood:?}");
+        let fault = if then < 2 { Fault::Slow } else { all[at] };
+        let what = format!("job {action} of seed {seed}, {fault:?}");
         let job = |id| Job {
             id,
             spec: RunSpec {
@@ -291,17 +291,17 @@ fn the_worker_survives_any_engine_failure() {
             cloud: squares(rows),
             query_cloud: None,
         };
-        let fresh = matches!(mood, Mood::DoesNotOpen | Mood::OpeningPanics);
+        let fresh = matches!(fault, Fault::DoesNotOpen | Fault::OpeningPanics);
         if fresh {
             // A device that fails is closed.
-            moods.0.store(
-                all.iter().position(|mood| *mood == Mood::DownloadFails).unwrap() as u32,
+            current.0.store(
+                all.iter().position(|fault| *fault == Fault::DownloadFails).unwrap() as u32,
                 Ordering::Release,
             );
             worker.submit(job(action));
             end_of(&worker, &what);
         }
-        moods.0.store(all.iter().position(|known| *known == mood).unwrap() as u32, Ordering::Release);
+        current.0.store(all.iter().position(|known| *known == fault).unwrap() as u32, Ordering::Release);
         worker.submit(job(action));
         match then {
             0 => {
@@ -329,7 +329,7 @@ fn the_worker_survives_any_engine_failure() {
             }
             _ => {
                 let event = end_of(&worker, &what);
-                assert!(mood.expected(&event), "{what}: {event:?}");
+                assert!(fault.expected(&event), "{what}: {event:?}");
                 if let Event::Finished { record, .. } = &event {
                     assert_right(record, rows, &what);
                 }
@@ -339,11 +339,11 @@ fn the_worker_survives_any_engine_failure() {
         assert!(worker.try_recv().is_none(), "{what}: an event after the job's end");
     }
     println!(
-        "{actions} jobs of seed {seed}: {cancelled} cancelled, {replaced} replaced, and by mood {:?}",
+        "{actions} jobs of seed {seed}: {cancelled} cancelled, {replaced} replaced, and by fault {:?}",
         all.iter().zip(ends).collect::<Vec<_>>()
     );
     // Finally runs a job on a correct engine.
-    moods.0.store(0, Ordering::Release);
+    current.0.store(0, Ordering::Release);
     worker.submit(Job {
         id: 1,
         spec: RunSpec { engine: "lockstep".parse().unwrap(), ..spec() },

@@ -5,17 +5,17 @@ use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::Command;
 use warpscope::app::lesson::quiz::Phase;
-use warpscope::app::lesson::session::Breaking;
+use warpscope::app::lesson::session::FaultChoice;
 use warpscope::app::lesson::{LessonAction, LessonFile, QuizAction};
 use warpscope::lesson::fault::Fault;
 use warpscope::lesson::picture::{Panel, Target};
-use warpscope::lesson::questions::{Answer, Ask, Form, Pointed, Question, Reply, letter};
+use warpscope::lesson::questions::{Answer, Clickable, Form, Question, Reply, Topic, letter};
 
 use super::{click, key, number, on_lesson, open, picture, player, position, quiz};
 use crate::driven::{Window, press, press_below, small, until, window};
 
-fn pointed(question: &Question) -> Option<Pointed> {
-    if let Form::Number { pointed, .. } = question.ask.kind().form { pointed } else { None }
+fn pointer_target(question: &Question) -> Option<Clickable> {
+    if let Form::Number { clickable, .. } = question.topic.info().form { clickable } else { None }
 }
 
 /// Skips questions until a wanted one comes.
@@ -49,10 +49,10 @@ fn answer(window: &mut Window, by_mouse: bool) {
                 }
             }
         }
-        Answer::Number { right, .. } if by_mouse && pointed(&question).is_some() => {
+        Answer::Number { right, .. } if by_mouse && pointer_target(&question).is_some() => {
             click(
                 window,
-                if pointed(&question) == Some(Pointed::Slot) {
+                if pointer_target(&question) == Some(Clickable::Slot) {
                     Target::Slot(right)
                 } else {
                     Target::Lane(right)
@@ -119,7 +119,7 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
 fn a_wrong_answer_shows_the_right_one_and_the_reason() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
-    let right = skip_until(&mut window, |question| question.ask == Ask::Partner).right(8);
+    let right = skip_until(&mut window, |question| question.topic == Topic::Partner).right(8);
     key(&mut window, Key::Enter);
     assert!(quiz(&window).is_asking(), "nothing was said");
     // Lane 9 does not exist, so the answer is wrong.
@@ -139,9 +139,10 @@ fn a_known_mistake_is_named() {
     key(&mut window, Key::P);
     // The first pass has no known mistake.
     let question = skip_until(&mut window, |question| {
-        !question.slips.is_empty() && matches!(question.answer, Answer::Number { .. })
+        !question.misconceptions.is_empty() && matches!(question.answer, Answer::Number { .. })
     });
-    let Some((slip, Reply::Number(wrong))) = question.slips.first().map(|slip| (slip, slip.reply)) else {
+    let first = question.misconceptions.first().map(|misconception| (misconception, misconception.reply));
+    let Some((misconception, Reply::Number(wrong))) = first else {
         panic!("{question:?} has no known mistake")
     };
     for digit in wrong.to_string().chars() {
@@ -149,7 +150,7 @@ fn a_known_mistake_is_named() {
     }
     key(&mut window, Key::Enter);
     assert!(matches!(quiz(&window).phase(), Phase::Answered { right: false, .. }));
-    window.get_by_label(&slip.says);
+    window.get_by_label(&misconception.explanation);
 }
 
 #[test]
@@ -191,7 +192,7 @@ fn answers_are_hidden_before_their_question() {
 }
 
 /// The questions asked, in order.
-fn asked(window: &mut Window) -> Vec<(usize, String)> {
+fn questions(window: &mut Window) -> Vec<(usize, String)> {
     let (_, questions) = quiz(window).place();
     let mut asked = Vec::new();
     for _ in 0..questions {
@@ -205,25 +206,25 @@ fn asked(window: &mut Window) -> Vec<(usize, String)> {
 fn questions_differ_each_time_unless_a_seed_is_given() {
     let mut window = on_lesson("merge");
     key(&mut window, Key::P);
-    let mut rounds = vec![asked(&mut window)];
+    let mut rounds = vec![questions(&mut window)];
     for _ in 0..2 {
         press(&mut window, "Again");
-        rounds.push(asked(&mut window));
+        rounds.push(questions(&mut window));
     }
     assert!(rounds[0] != rounds[1] || rounds[1] != rounds[2], "{rounds:?}");
     let with_seed = || {
-        let mut window = seeded(5);
+        let mut window = window_with_seed(5);
         open(&mut window, "merge");
         key(&mut window, Key::P);
-        asked(&mut window)
+        questions(&mut window)
     };
     assert_eq!(with_seed(), with_seed());
 }
 
 /// A window whose questions are drawn from a seed.
-fn seeded(seed: u64) -> Window {
+fn window_with_seed(seed: u64) -> Window {
     let mut window = window(small);
-    window.state_mut().draw_questions_by(seed);
+    window.state_mut().set_question_seed(seed);
     window
 }
 
@@ -231,13 +232,13 @@ fn seeded(seed: u64) -> Window {
 fn a_wrong_option_names_its_mistake() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
-    let question = skip_until(&mut window, |question| question.ask == Ask::Why);
-    let slip = question.slips[0].clone();
-    let Reply::Choice(wrong) = slip.reply else { panic!("{slip:?}") };
+    let question = skip_until(&mut window, |question| question.topic == Topic::Why);
+    let misconception = question.misconceptions[0].clone();
+    let Reply::Choice(wrong) = misconception.reply else { panic!("{misconception:?}") };
     let before = position(&window);
     key(&mut window, Key::from_name(&(wrong + 1).to_string()).expect("a digit"));
     key(&mut window, Key::Enter);
-    window.get_by_label(&slip.says);
+    window.get_by_label(&misconception.explanation);
     window.get_by_label(question.why.as_deref().expect("a reason"));
     assert_eq!(position(&window), before, "no step answers it");
 }
@@ -247,8 +248,8 @@ fn a_class_votes_by_keys_and_buttons_without_layout_changes() {
     let mut window = on_lesson("buffer");
     window.state_mut().send(Command::Presenter);
     key(&mut window, Key::P);
-    for wanted in [Ask::Votes, Ask::Slot, Ask::WhatIf] {
-        let question = skip_until(&mut window, |question| question.ask == wanted);
+    for wanted in [Topic::Votes, Topic::Slot, Topic::WhatIf] {
+        let question = skip_until(&mut window, |question| question.topic == wanted);
         press(&mut window, "Let the class vote");
         let poll = |window: &Window| {
             if let Phase::Held(poll) = quiz(window).phase() {
@@ -331,7 +332,7 @@ fn questions_do_not_move_the_picture_in_the_presenter() {
                 picture(&window),
                 before,
                 "lesson {id}, while {:?} is asked",
-                quiz(&window).question().1.ask
+                quiz(&window).question().1.topic
             );
             answer(&mut window, false);
             assert_eq!(picture(&window), before, "lesson {id}, once it is answered");
@@ -343,7 +344,7 @@ fn questions_do_not_move_the_picture_in_the_presenter() {
 }
 
 /// The positions of all labels, buttons and fields below the picture, by name.
-fn below(window: &Window) -> Vec<(String, egui::Rect)> {
+fn texts_below(window: &Window) -> Vec<(String, egui::Rect)> {
     let top = picture(window).bottom();
     let roles = [Role::Label, Role::Button, Role::SpinButton];
     let nodes = roles.iter().flat_map(|&role| window.query_all_by_role(role));
@@ -356,14 +357,14 @@ fn below(window: &Window) -> Vec<(String, egui::Rect)> {
 #[test]
 fn a_question_and_its_poll_fit_on_a_projector() {
     for (id, seed) in ["search", "merge", "order"].into_iter().flat_map(|id| [(id, 1), (id, 2), (id, 3)]) {
-        let mut window = seeded(seed);
+        let mut window = window_with_seed(seed);
         open(&mut window, id);
         window.set_size(egui::vec2(1280.0, 720.0));
         key(&mut window, Key::F5);
         let at_first = picture(&window);
         let panel = egui::Rect::from_min_max(at_first.left_bottom(), egui::pos2(1280.0, 720.0));
         let all_is_there = |window: &Window, when: &str, names: &[&str]| {
-            let (asked, shown) = (quiz(window).question().1.text.clone(), below(window));
+            let (asked, shown) = (quiz(window).question().1.text.clone(), texts_below(window));
             assert_eq!(picture(window), at_first, "lesson {id}, {asked}, {when}");
             for (name, rect) in &shown {
                 assert!(
@@ -416,7 +417,7 @@ fn a_question_and_its_poll_fit_on_a_projector() {
         key(&mut window, Key::P);
         while quiz(&window).is_asking() {
             let question = quiz(&window).question().1.clone();
-            match question.slips.first().map(|slip| slip.reply) {
+            match question.misconceptions.first().map(|misconception| misconception.reply) {
                 Some(Reply::Choice(wrong)) => {
                     window.state_mut().send(LessonAction::Quiz(QuizAction::Choose(wrong)));
                     key(&mut window, Key::Enter);
@@ -424,7 +425,7 @@ fn a_question_and_its_poll_fit_on_a_projector() {
                     all_is_there(
                         &window,
                         "once it is answered",
-                        &[&chosen, &question.slips[0].says, "Next question"],
+                        &[&chosen, &question.misconceptions[0].explanation, "Next question"],
                     );
                 }
                 _ => {
@@ -444,7 +445,7 @@ fn questions_show_all_panels() {
     window.run_steps(2);
     key(&mut window, Key::P);
     assert_eq!(window.state().session().lesson.zoom, None);
-    skip_until(&mut window, |question| question.ask == Ask::Votes);
+    skip_until(&mut window, |question| question.topic == Topic::Votes);
     click(&mut window, Target::Lane(1));
     assert_eq!(quiz(&window).lanes(), Some(0b10), "not clickable");
 }
@@ -453,7 +454,7 @@ fn questions_show_all_panels() {
 fn down_selects_the_next_option_and_up_increments() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
-    skip_until(&mut window, |question| question.ask == Ask::Why);
+    skip_until(&mut window, |question| question.topic == Topic::Why);
     let mut said = Vec::new();
     for pressed in [Key::ArrowDown, Key::ArrowDown, Key::ArrowUp, Key::ArrowRight, Key::ArrowLeft] {
         key(&mut window, pressed);
@@ -462,7 +463,7 @@ fn down_selects_the_next_option_and_up_increments() {
     assert_eq!(said, [0, 1, 0, 1, 0].map(|option| Some(Reply::Choice(option))));
     key(&mut window, Key::P);
     key(&mut window, Key::P);
-    skip_until(&mut window, |question| question.ask == Ask::Partner);
+    skip_until(&mut window, |question| question.topic == Topic::Partner);
     [Key::ArrowUp, Key::ArrowUp].into_iter().for_each(|pressed| key(&mut window, pressed));
     assert_eq!(quiz(&window).reply(), Some(Reply::Number(1)));
 }
@@ -479,7 +480,7 @@ fn worksheets_exclude_searches_with_a_fault() {
         lacking
     };
     assert_eq!(entries(&mut window), [false; 3]);
-    window.state_mut().send(LessonAction::Break(Breaking::Chosen(Fault::Direction)));
+    window.state_mut().send(LessonAction::SetFault(FaultChoice::Chosen(Fault::Direction)));
     until(&mut window, "the mistake", |app| {
         !app.is_busy()
             && app

@@ -3,7 +3,7 @@
 //! The files are written into a temporary folder inside the target folder. One rename of the temporary folder
 //! to [`COMMIT`] is the commit point: before it the old files are valid, after it the new ones. Only then are
 //! the files moved to their destinations, one by one. If the program is killed before all files are moved,
-//! [`place`] still gives readers the new files, and the next writer or [`recover`] completes the moves. The
+//! [`locate`] still gives readers the new files, and the next writer or [`recover`] completes the moves. The
 //! folder is locked during the moves, because a second program following an outdated list would remove newer
 //! files. Other files in the folder are not touched.
 
@@ -28,16 +28,16 @@ const LIST: &str = ".list";
 const ASIDE: &str = ".warpscope-aside-";
 
 /// Maximum size of the list in bytes. Longer lists were not written by this program.
-const MOST_LIST: u64 = 1 << 24;
+const MAX_LIST: u64 = 1 << 24;
 
 /// Whether a file with this name belongs to the caller, who may then replace or remove it.
-pub type Ours = fn(&str) -> bool;
+pub type IsOwn = fn(&str) -> bool;
 
 /// New files of a folder that replace the old ones together.
 #[derive(Debug)]
 pub struct Batch {
     folder: PathBuf,
-    ours: Ours,
+    ours: IsOwn,
     part: StagingDir,
     names: Vec<String>,
 }
@@ -47,7 +47,7 @@ impl Batch {
     ///
     /// # Errors
     /// I/O errors, including those of completing an interrupted commit.
-    pub fn new(folder: &Path, ours: Ours) -> io::Result<Self> {
+    pub fn new(folder: &Path, ours: IsOwn) -> io::Result<Self> {
         recover(folder, ours)?;
         Ok(Self { folder: folder.to_owned(), ours, part: StagingDir::new(folder)?, names: Vec::new() })
     }
@@ -99,7 +99,7 @@ impl Batch {
 ///
 /// # Errors
 /// Those of the system.
-pub fn recover(folder: &Path, ours: Ours) -> io::Result<()> {
+pub fn recover(folder: &Path, ours: IsOwn) -> io::Result<()> {
     remove_abandoned(folder);
     let _hold = FolderLock::new(folder)?;
     live::uninterrupted(|| settle(folder, ours))
@@ -107,7 +107,7 @@ pub fn recover(folder: &Path, ours: Ours) -> io::Result<()> {
 
 /// The path from which to read a file, which an interrupted commit may not have moved yet; `None` if the file
 /// does not exist.
-pub fn place(folder: &Path, name: &str) -> Option<PathBuf> {
+pub fn locate(folder: &Path, name: &str) -> Option<PathBuf> {
     let (own, commit) = (folder.join(name), folder.join(COMMIT));
     let list = list(&commit).ok().flatten().unwrap_or_default();
     let listed = |sign| lines(&list, |listed| listed == name).any(|(its, _)| its == sign);
@@ -124,7 +124,7 @@ fn list(commit: &Path) -> io::Result<Option<String>> {
     if !fs::symlink_metadata(commit).is_ok_and(|meta| meta.is_dir()) || !is_plain(&path) {
         return Ok(None);
     }
-    match read_small(&path, MOST_LIST) {
+    match read_small(&path, MAX_LIST) {
         Ok(text) => Ok(String::from_utf8(text).ok()),
         Err(why) if matches!(why.kind(), io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge) => Ok(None),
         Err(why) => Err(why),
@@ -140,7 +140,7 @@ fn lines(list: &str, ours: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str,
 
 /// Performs the actions of the list, or continues those that another program began. The folder must be
 /// locked.
-fn settle(folder: &Path, ours: Ours) -> io::Result<()> {
+fn settle(folder: &Path, ours: IsOwn) -> io::Result<()> {
     let commit = folder.join(COMMIT);
     // Do not follow links, which would move files of another folder.
     match fs::symlink_metadata(&commit) {
@@ -163,7 +163,7 @@ fn settle(folder: &Path, ours: Ours) -> io::Result<()> {
 }
 
 /// Removes an uncommitted folder without a list. Foreign content in it is kept.
-fn clear(commit: &Path, ours: Ours) -> io::Result<()> {
+fn clear(commit: &Path, ours: IsOwn) -> io::Result<()> {
     for entry in fs::read_dir(commit)? {
         let entry = entry?;
         if entry.file_name().to_str().is_some_and(ours) && is_plain(&entry.path()) {
@@ -264,7 +264,7 @@ mod tests {
     }
 
     fn read(folder: &Path, name: &str) -> Option<String> {
-        place(folder, name).map(|path| fs::read_to_string(path).unwrap())
+        locate(folder, name).map(|path| fs::read_to_string(path).unwrap())
     }
 
     /// A folder with one file to replace, one to remove and one foreign file, and a batch for it.

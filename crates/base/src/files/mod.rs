@@ -14,7 +14,7 @@ mod temp;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use batch::{Batch, Ours, place, recover};
+pub use batch::{Batch, IsOwn, locate, recover};
 pub use latching::LatchingWriter;
 pub use live::{Live, made, remove_all};
 pub use small::{open_regular, read_at_most, read_small, write_small};

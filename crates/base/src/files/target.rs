@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::temp::TempFile;
 
 /// Maximum number of links followed, the same as the system's limit.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Writes a file under a temporary name in the same folder and renames it. Symbolic links are followed, even
 /// to a missing file. A replaced file's permissions are kept. A special file (a pipe, `/dev/stdout`) is
@@ -34,7 +34,7 @@ pub fn check(path: &Path) -> io::Result<()> {
 /// Resolves a path. [`fs::canonicalize`] alone does not follow a link to a missing file.
 pub(super) fn target(path: &Path) -> PathBuf {
     let mut target = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         if let Ok(found) = fs::canonicalize(&target) {
             return found;
         }

@@ -1,5 +1,5 @@
 //! The file's other columns, on demand: one column of all records, or all columns of a few. Contains the
-//! shared loops for fixed-size records ([`Even`]) and sequential ones ([`Picked`]).
+//! shared loops for fixed-size records ([`FixedRecords`]) and sequential ones ([`RecordPicker`]).
 
 use crate::Values;
 use std::collections::{BTreeMap, HashMap};
@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::limits::MAX_CATEGORIES;
 use super::sheet::named;
 use super::{
-    ColumnKind, FormatError, Input, Result, Sheet, SheetColumn, Stamp, Want, cell, file_of, read_bytes,
-    recognise, scan,
+    ColumnKind, ColumnRequest, FormatError, Input, Result, Sheet, SheetColumn, Stamp, cell, file_of,
+    read_bytes, recognise, scan,
 };
 use crate::progress::Progress;
 
@@ -70,7 +70,7 @@ pub struct Records {
 /// [`FormatError::NoColumn`] and [`FormatError::Column`] if no column or several match, or if a text column
 /// has too many distinct texts; and any error of reading the file.
 pub fn column(path: &Path, name: &str, progress: &dyn Progress) -> Result<ColumnData> {
-    scan(path, &Want::Column(&name.to_owned()), progress)?.into_column(name)
+    scan(path, &ColumnRequest::Column(&name.to_owned()), progress)?.into_column(name)
 }
 
 /// Reads all columns of the records with these 0-based numbers, in any order, repetitions allowed.
@@ -81,7 +81,7 @@ pub fn column(path: &Path, name: &str, progress: &dyn Progress) -> Result<Column
 /// # Errors
 /// [`FormatError::Malformed`] if there is no such record; and any error of reading the file.
 pub fn records(path: &Path, records: &[u64], progress: &dyn Progress) -> Result<Records> {
-    records_by_marks(path, records, &Marks::default(), progress)
+    records_indexed(path, records, &RecordIndex::default(), progress)
 }
 
 /// The 0-based numbers of the named columns, in the order of the names.
@@ -89,7 +89,7 @@ pub fn records(path: &Path, records: &[u64], progress: &dyn Progress) -> Result<
 /// # Errors
 /// [`FormatError::NoColumn`] and [`FormatError::Column`] as for [`super::read`]; and any error of reading the
 /// file.
-pub fn columns_of(path: &Path, names: &[String], progress: &dyn Progress) -> Result<Vec<usize>> {
+pub fn column_indices(path: &Path, names: &[String], progress: &dyn Progress) -> Result<Vec<usize>> {
     let all: Vec<SheetColumn> =
         records(path, &[], progress)?.columns.into_iter().map(SheetColumn::numeric).collect();
     named(names, &all, &file_of(path))
@@ -99,17 +99,17 @@ pub fn columns_of(path: &Path, names: &[String], progress: &dyn Progress) -> Res
 ///
 /// # Errors
 /// The same as those of [`records`].
-pub fn records_by_marks(
+pub fn records_indexed(
     path: &Path,
     records: &[u64],
-    marks: &Marks,
+    marks: &RecordIndex,
     progress: &dyn Progress,
 ) -> Result<Records> {
-    let input = Input::new(path, progress)?.with_marks(marks);
+    let input = Input::new(path, progress)?.with_index(marks);
     input.finish(recognise(&input).and_then(|format| (format.records)(&input, records)))
 }
 
-/// Like [`records_by_marks`], for some columns, by number; columnar formats leave all other columns missing.
+/// Like [`records_indexed`], for some columns, by number; columnar formats leave all other columns missing.
 /// `spelled` returns numbers in text files as [`Cell::Text`] with the file's spelling: `1.50`, `0E8`.
 ///
 /// # Errors
@@ -119,15 +119,15 @@ pub fn records_of_columns(
     records: &[u64],
     columns: &[usize],
     spelled: bool,
-    marks: &Marks,
+    marks: &RecordIndex,
     progress: &dyn Progress,
 ) -> Result<Records> {
-    let input = Input::new(path, progress)?.with_marks(marks).of_columns(columns, spelled);
+    let input = Input::new(path, progress)?.with_index(marks).with_columns(columns, spelled);
     input.finish(recognise(&input).and_then(|format| (format.records)(&input, records)))
 }
 
 /// The layout of fixed-size records in a file.
-pub(super) struct Even {
+pub(super) struct FixedRecords {
     /// Byte offset of record 0.
     pub start: u64,
     /// Bytes of a record.
@@ -135,7 +135,7 @@ pub(super) struct Even {
     pub rows: u64,
 }
 
-impl Even {
+impl FixedRecords {
     /// Seeks to each record and decodes its bytes into cells.
     pub fn records(
         &self,
@@ -169,10 +169,10 @@ impl Even {
         cells: impl Fn(&[u8]) -> Vec<Cell>,
     ) -> Result<Vec<Vec<Cell>>> {
         input.check_records(records, self.rows)?;
-        let mut picked = Picked::new(records);
+        let mut picked = RecordPicker::new(records);
         for (record, found) in &mut picked.found {
             let start = self.start + record * self.record as u64;
-            input.pass(reader.by_ref().take(start - *at))?;
+            input.skip_rest(reader.by_ref().take(start - *at))?;
             *found = cells(&read_bytes(reader, self.record as u64).map_err(|why| input.io(why))?);
             claim_cells(found.len(), input)?;
             *at = start + self.record as u64;
@@ -201,13 +201,13 @@ impl Even {
 }
 
 /// The cells of requested records, collected while a file is read in order.
-pub(super) struct Picked<'w> {
+pub(super) struct RecordPicker<'w> {
     wanted: &'w [u64],
     /// By record number; empty until found.
     pub found: BTreeMap<u64, Vec<Cell>>,
 }
 
-impl<'w> Picked<'w> {
+impl<'w> RecordPicker<'w> {
     pub fn new(wanted: &'w [u64]) -> Self {
         Self { wanted, found: wanted.iter().map(|&record| (record, Vec::new())).collect() }
     }
@@ -268,13 +268,13 @@ pub(super) fn too_many_texts(column: &str, input: &Input<'_>) -> FormatError {
 
 /// Builds a categorical column.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Texts {
+pub(super) struct CategoryBuilder {
     names: Vec<String>,
     codes: Vec<u32>,
     code_of: HashMap<String, u32>,
 }
 
-impl Texts {
+impl CategoryBuilder {
     /// Adds the text of the next record.
     ///
     /// # Errors
@@ -311,7 +311,7 @@ impl Sheet {
     /// Extracts the single column that the reader was asked for.
     fn into_column(mut self, name: &str) -> Result<ColumnData> {
         let at = self.column_index(name)?;
-        if let Some(Texts { names, codes, .. }) = self.columns[at].texts.take() {
+        if let Some(CategoryBuilder { names, codes, .. }) = self.columns[at].texts.take() {
             return Ok(ColumnData::Categories { names, codes });
         }
         if self.columns[at].kind == ColumnKind::Text {
@@ -334,39 +334,39 @@ impl Sheet {
     }
 }
 
-// An index of record offsets in a text file, one per [`EVERY`] records read so far, so that later look-ups
-// need not start at the beginning.
+// An index of record offsets in a text file, one per [`MARK_INTERVAL`] records read so far, so that later
+// look-ups need not start at the beginning.
 
 /// Number of records between marks.
-const EVERY: u64 = 1 << 14;
+const MARK_INTERVAL: u64 = 1 << 14;
 
 /// Identity of a text: its file, and the number of skipped lines.
 type File = (Stamp, u64);
 
 /// The marks of the most recently read text file.
 #[derive(Debug, Default)]
-pub struct Marks(Mutex<Known>);
+pub struct RecordIndex(Mutex<FileIndex>);
 
 /// Marks of a file, ascending: record number and byte offset.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct FileIndex {
     file: Option<File>,
     marks: Vec<(u64, u64)>,
 }
 
-impl Marks {
+impl RecordIndex {
     /// The marks of a file; empty if another file was read last.
-    pub(super) fn of(&self, input: &Input<'_>) -> MutexGuard<'_, Known> {
+    pub(super) fn for_input(&self, input: &Input<'_>) -> MutexGuard<'_, FileIndex> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let file = Some((input.stamp.clone(), input.skipped));
         if known.file != file {
-            *known = Known { file, marks: Vec::new() };
+            *known = FileIndex { file, marks: Vec::new() };
         }
         known
     }
 }
 
-impl Known {
+impl FileIndex {
     /// The last mark at or before a record.
     pub fn before(&self, record: u64) -> Option<(u64, u64)> {
         self.marks[..self.marks.partition_point(|&(at, _)| at <= record)].last().copied()
@@ -374,7 +374,7 @@ impl Known {
 
     /// Whether a record should have a mark and does not yet.
     pub fn wants(&self, record: u64) -> bool {
-        record.is_multiple_of(EVERY) && self.marks.last().is_none_or(|&(last, _)| last < record)
+        record.is_multiple_of(MARK_INTERVAL) && self.marks.last().is_none_or(|&(last, _)| last < record)
     }
 
     /// Adds a mark for a record, if [`Self::wants`] is true for it.

@@ -11,32 +11,32 @@ use super::columns::Cell;
 use super::limits::{DEFLATE, MAX_COLUMNS};
 use super::npy::sizes;
 use super::{
-    Endian, Even, FormatError, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell,
-    unpacked,
+    ColumnRequest, Endian, FixedRecords, FormatError, Input, Number, Records, Result, Sheet, SheetColumn,
+    number_cell, unpacked,
 };
 use crate::progress::Progress;
 
 /// Checks for two zero bytes, a known element type, and one to four sizes.
-pub(super) fn looks(head: &[u8]) -> bool {
+pub(super) fn sniff(head: &[u8]) -> bool {
     matches!(head, [0, 0, kind, 1..=4, 0, ..] if number(*kind).is_some())
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let (mut file, gzip) = unpacked::bytes(input)?;
     let header = Header::read(&mut file, input)?;
     header.check_row(gzip, input)?;
     let Header { number, rows, .. } = header;
     let width = header.width as usize;
-    input.claim(SheetColumn::claimed(header.width), "the names of the columns")?;
+    input.claim(SheetColumn::memory_of(header.width), "the names of the columns")?;
     let mut columns = header.columns(input);
     let mut skipped = Vec::new();
-    let labels = labels_beside(input, rows, &mut skipped)?;
+    let labels = companion_labels(input, rows, &mut skipped)?;
     if labels.is_some() {
-        columns.push(SheetColumn::beside("label"));
+        columns.push(SheetColumn::attribute("label"));
     }
-    let selected = want.resolve(&columns, input)?;
+    let selected = request.resolve(&columns, input)?;
     let mut values: Vec<f64> = Vec::new();
-    header.even().visit(
+    header.fixed_records().visit(
         &mut file,
         |why| input.io(why),
         |first, bytes| {
@@ -57,7 +57,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         },
     )?;
     // Reading to the end verifies the checksum of gzip.
-    if input.pass(&mut file)? > 0 {
+    if input.skip_rest(&mut file)? > 0 {
         skipped.push("data after the numbers was not read".to_owned());
     }
     let format =
@@ -134,8 +134,8 @@ impl Header {
         self.width as usize * self.number.size()
     }
 
-    fn even(&self) -> Even {
-        Even { start: 4 + 4 * self.sizes.len() as u64, record: self.record(), rows: self.rows }
+    fn fixed_records(&self) -> FixedRecords {
+        FixedRecords { start: 4 + 4 * self.sizes.len() as u64, record: self.record(), rows: self.rows }
     }
 
     /// Checks that the file is large enough for one row before creating its columns.
@@ -159,12 +159,14 @@ impl Header {
     ) -> Result<Vec<Vec<Cell>>> {
         let number = self.number;
         let cells = |raw: &[u8]| {
-            raw.chunks_exact(number.size()).map(|raw| number_cell(number.one(Endian::Big, raw))).collect()
+            raw.chunks_exact(number.size())
+                .map(|raw| number_cell(number.decode_one(Endian::Big, raw)))
+                .collect()
         };
         if !gzip {
-            return self.even().records(input, wanted, cells);
+            return self.fixed_records().records(input, wanted, cells);
         }
-        self.even().records_in(&mut file, &mut self.even().start, input, wanted, cells)
+        self.fixed_records().records_in(&mut file, &mut self.fixed_records().start, input, wanted, cells)
     }
 
     fn columns(&self, input: &Input<'_>) -> Vec<SheetColumn> {
@@ -185,7 +187,7 @@ fn labels_path(input: &Input<'_>) -> Option<PathBuf> {
 }
 
 /// Reads the labels file, if it exists and has one label per image.
-fn labels_beside(input: &Input<'_>, rows: u64, skipped: &mut Vec<String>) -> Result<Option<Vec<f64>>> {
+fn companion_labels(input: &Input<'_>, rows: u64, skipped: &mut Vec<String>) -> Result<Option<Vec<f64>>> {
     let Some(path) = labels_path(input) else { return Ok(None) };
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match read_labels(&path, rows, input.progress) {
@@ -207,7 +209,7 @@ fn read_labels(path: &Path, rows: u64, progress: &dyn Progress) -> Result<Vec<f6
         return Err(input.malformed("label mismatch", why));
     }
     let mut values = Vec::new();
-    header.even().visit(
+    header.fixed_records().visit(
         &mut file,
         |why| input.io(why),
         |_, bytes| {
@@ -216,7 +218,7 @@ fn read_labels(path: &Path, rows: u64, progress: &dyn Progress) -> Result<Vec<f6
             Ok(())
         },
     )?;
-    input.pass(&mut file)?;
+    input.skip_rest(&mut file)?;
     Ok(values)
 }
 

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
 
+use super::datasets::{lines_before, split};
 use super::limits::{MAX_EMPTY_COLUMNS, MAX_LINE};
-use super::parts::{lines_before, split};
 use super::sheet::no_memory;
-use super::{FormatError, Marks, Result, file_of};
+use super::{FormatError, RecordIndex, Result, file_of};
 pub(super) use crate::printable::name as printable;
 use crate::progress::Progress;
 use crate::suggest::suggest;
@@ -20,14 +20,14 @@ use crate::{Hint, memory};
 pub(super) struct Input<'a> {
     pub path: PathBuf,
     /// The cloud to read, from `FILE:NAME`.
-    part: Option<String>,
+    dataset: Option<String>,
     /// Lines to skip, from `FILE:skip-lines=COUNT`.
     pub skipped: u64,
     /// The size of the file in bytes.
     pub size: u64,
     /// The state of the file when reading began.
     pub stamp: Stamp,
-    pub marks: Option<&'a Marks>,
+    pub marks: Option<&'a RecordIndex>,
     /// The requested columns; `None` for all.
     only: Option<Vec<usize>>,
     /// Whether numbers in text files keep the file's spelling.
@@ -45,7 +45,7 @@ struct Budget {
 /// Adds the most similar file name in the folder to a not-found error.
 fn with_similar(why: io::Error, path: &Path) -> io::Error {
     /// Maximum number of folder entries considered.
-    const LOOKED_AT: usize = 10_000;
+    const MAX_ENTRIES: usize = 10_000;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Some(stem) =
         path.file_stem().and_then(|stem| stem.to_str()).filter(|_| why.kind() == ErrorKind::NotFound)
@@ -55,7 +55,7 @@ fn with_similar(why: io::Error, path: &Path) -> io::Error {
     let there = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
-        .take(LOOKED_AT)
+        .take(MAX_ENTRIES)
         .flatten()
         .map(|entry| PathBuf::from(entry.file_name()));
     let there: Vec<PathBuf> = there.filter(|other| other.extension() == path.extension()).collect();
@@ -73,8 +73,8 @@ fn with_similar(why: io::Error, path: &Path) -> io::Error {
 impl<'a> Input<'a> {
     /// Checks a path; only regular files are accepted.
     pub fn new(path: &Path, progress: &'a dyn Progress) -> Result<Self> {
-        let (path, part) = split(path);
-        let skipped = part.as_deref().and_then(lines_before);
+        let (path, dataset) = split(path);
+        let skipped = dataset.as_deref().and_then(lines_before);
         let io = |why| FormatError::Io { why, path: path.clone() };
         let metadata = std::fs::metadata(&path).map_err(|why| io(with_similar(why, &path)))?;
         if metadata.is_dir() {
@@ -89,9 +89,9 @@ impl<'a> Input<'a> {
         }
         let free = memory::available().unwrap_or(u64::MAX);
         Ok(Self {
-            stamp: Stamp::of(&path, &metadata),
+            stamp: Stamp::from_metadata(&path, &metadata),
             path,
-            part: part.filter(|_| skipped.is_none()),
+            dataset: dataset.filter(|_| skipped.is_none()),
             skipped: skipped.unwrap_or(0),
             size: metadata.len(),
             marks: None,
@@ -110,17 +110,17 @@ impl<'a> Input<'a> {
     }
 
     /// Skips to the end of a reader; returns the number of bytes skipped.
-    pub fn pass(&self, mut reader: impl Read) -> Result<u64> {
+    pub fn skip_rest(&self, mut reader: impl Read) -> Result<u64> {
         io::copy(&mut reader, &mut io::sink()).map_err(|why| self.io(why))
     }
 
     /// Uses the marks of an earlier call to find records, and adds new ones.
-    pub fn with_marks(self, marks: &'a Marks) -> Self {
+    pub fn with_index(self, marks: &'a RecordIndex) -> Self {
         Self { marks: Some(marks), ..self }
     }
 
     /// Restricts reading to some columns; `spelled` keeps the file's spelling of numbers.
-    pub fn of_columns(self, columns: &[usize], spelled: bool) -> Self {
+    pub fn with_columns(self, columns: &[usize], spelled: bool) -> Self {
         Self { only: Some(columns.to_vec()), spelled, ..self }
     }
 
@@ -136,8 +136,8 @@ impl<'a> Input<'a> {
     }
 
     /// The name of the requested cloud.
-    pub fn part(&self) -> Option<&str> {
-        self.part.as_deref()
+    pub fn dataset(&self) -> Option<&str> {
+        self.dataset.as_deref()
     }
 
     /// Returns `read`, unless the file has changed meanwhile.
@@ -149,13 +149,13 @@ impl<'a> Input<'a> {
     }
 
     /// Opens the file. Reads report progress, and fail once the work is cancelled.
-    pub fn open(&self) -> Result<BufReader<Watched<'a>>> {
+    pub fn open(&self) -> Result<BufReader<ProgressReader<'a>>> {
         let file = File::open(&self.path).map_err(|why| self.io(why))?;
         // A small file gets a small buffer, because clearing a large one would take longer than reading.
         let room = self.size.clamp(1 << 10, 1 << 18) as usize;
         Ok(BufReader::with_capacity(
             room,
-            Watched { file, done: 0, size: self.size, progress: self.progress },
+            ProgressReader { file, done: 0, size: self.size, progress: self.progress },
         ))
     }
 
@@ -251,7 +251,7 @@ impl<'a> Input<'a> {
     }
 
     /// Whether this many bytes could be claimed.
-    pub fn has(&self, bytes: u64) -> bool {
+    pub fn can_claim(&self, bytes: u64) -> bool {
         self.budget.free.saturating_sub(self.budget.claimed.load(Relaxed)) >= bytes
     }
 
@@ -341,14 +341,14 @@ impl<'a> Input<'a> {
 }
 
 /// A file that reports progress and observes cancellation.
-pub(super) struct Watched<'a> {
+pub(super) struct ProgressReader<'a> {
     file: File,
     done: u64,
     size: u64,
     progress: &'a dyn Progress,
 }
 
-impl Read for Watched<'_> {
+impl Read for ProgressReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.progress.cancelled() {
             return Err(io::Error::other("cancelled"));
@@ -360,7 +360,7 @@ impl Read for Watched<'_> {
     }
 }
 
-impl Seek for Watched<'_> {
+impl Seek for ProgressReader<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.done = self.file.seek(to)?;
         Ok(self.done)
@@ -386,7 +386,7 @@ struct State {
 }
 
 impl State {
-    fn of(about: &Metadata) -> Self {
+    fn from_metadata(about: &Metadata) -> Self {
         #[cfg(unix)]
         let file = (std::os::unix::fs::MetadataExt::dev(about), std::os::unix::fs::MetadataExt::ino(about));
         #[cfg(not(unix))]
@@ -399,11 +399,11 @@ impl Stamp {
     /// The current metadata of a file, or of the file of a `FILE:NAME`.
     pub fn now(path: &Path) -> Self {
         let path = file_of(path);
-        Self { state: path.metadata().ok().as_ref().map(State::of), path }
+        Self { state: path.metadata().ok().as_ref().map(State::from_metadata), path }
     }
 
-    pub(super) fn of(path: &Path, about: &Metadata) -> Self {
-        Self { path: path.to_owned(), state: Some(State::of(about)) }
+    pub(super) fn from_metadata(path: &Path, about: &Metadata) -> Self {
+        Self { path: path.to_owned(), state: Some(State::from_metadata(about)) }
     }
 
     /// Returns `made`, unless the file has changed since.
@@ -411,7 +411,7 @@ impl Stamp {
     /// # Errors
     /// [`FormatError::Changed`], also in place of an error that the change may have caused.
     pub fn check<T>(&self, made: Result<T>) -> Result<T> {
-        let state = || self.path.metadata().ok().as_ref().map(State::of);
+        let state = || self.path.metadata().ok().as_ref().map(State::from_metadata);
         if matches!(made, Err(FormatError::Cancelled)) || state() == self.state {
             made
         } else {

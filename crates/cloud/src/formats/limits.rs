@@ -31,7 +31,7 @@ pub const MAX_CATEGORIES: usize = 1 << 16;
 /// file.
 pub const MAX_LINE: u64 = 1 << 28;
 /// Members of a JSON object, and frames of an XYZ file, that are listed as clouds.
-pub const MAX_PARTS: usize = 1 << 16;
+pub const MAX_DATASETS: usize = 1 << 16;
 /// Values of a JSON table after filling gaps, per value present.
 pub const MAX_PADDED: u64 = 64;
 /// Nesting depth of JSON arrays and objects: the parser's own limit.
@@ -39,7 +39,7 @@ pub const MAX_JSON_DEPTH: u64 = 127;
 /// Nodes of the tree of values in JSON points: columns, and the arrays and objects around them.
 pub const MAX_NODES: usize = 1 << 22;
 /// Data sets listed of an HDF5 file.
-pub const MAX_DATA_SETS: usize = 10_000;
+pub const MAX_HDF5_DATASETS: usize = 10_000;
 /// Links of an HDF5 file to groups that were already listed under another name or are not searched.
 pub const MAX_LISTED_AGAIN: usize = 10_000;
 /// Links in an HDF5 group's header, each look-up scanning all of them. Eight are usual; larger groups store
@@ -184,7 +184,7 @@ pub const TABLE: &[Limit] = &[
     Limit::new(
         "JSON, XYZ of atoms",
         "arrays or frames listed",
-        MAX_PARTS as u64,
+        MAX_DATASETS as u64,
         "not listed; frames can still be opened as `FILE:NUMBER`",
     ),
     Limit::new(
@@ -277,7 +277,7 @@ pub const TABLE: &[Limit] = &[
     Limit::new(
         "HDF5",
         "data sets listed",
-        MAX_DATA_SETS as u64,
+        MAX_HDF5_DATASETS as u64,
         "not listed, because each is opened; others can still be opened as `FILE:NAME`",
     ),
     Limit::new(

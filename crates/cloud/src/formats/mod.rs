@@ -8,8 +8,8 @@
 mod arrow;
 mod cell;
 mod columns;
-mod contain;
 mod crs;
+mod datasets;
 mod delimited;
 mod e57;
 mod guess;
@@ -24,7 +24,7 @@ mod molecule;
 mod npy;
 mod npz;
 mod number;
-mod parts;
+mod panics;
 mod pcd;
 mod ply;
 mod registry;
@@ -39,24 +39,25 @@ use std::path::{Path, PathBuf};
 
 // Readers import shared items from here.
 pub use arrow::Moment;
+use columns::{CategoryBuilder, FixedRecords, RecordPicker, claim_cells, number_cell};
 pub use columns::{
-    Cell, ColumnData, Marks, Records, column, columns_of, records, records_by_marks, records_of_columns,
+    Cell, ColumnData, RecordIndex, Records, column, column_indices, records, records_indexed,
+    records_of_columns,
 };
-use columns::{Even, Picked, Texts, claim_cells, number_cell};
-use contain::decoded;
-pub use contain::{Broken, contained};
 use crs::Crs;
-pub use guess::{Guess, Guessed, Reason};
+use datasets::DatasetState;
+pub use datasets::{DatasetInfo, file_of, path_of, path_without_lines};
+pub use guess::{ColumnGuess, GuessedColumn, Reason};
 pub use input::Stamp;
-use input::{Input, Watched, printable};
+use input::{Input, ProgressReader, printable};
 pub use limits::MAX_CATEGORIES;
 use number::{Endian, Number, read_bytes, whole};
-use parts::State;
-pub use parts::{Entry, file_of, path_of, path_without_lines};
+use panics::decoded;
+pub use panics::{DecoderError, catch_panics};
 pub use registry::{Format, registry};
 use registry::{known_extensions, recognise};
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
-use sheet::{Declared, Range, SheetColumn, Want, cut};
+use sheet::{ColumnRequest, Declared, Range, SheetColumn, join_first};
 
 use super::{AutoColumns, ColumnChoice, Coordinates, Hint};
 use crate::progress::Progress;
@@ -110,12 +111,12 @@ pub enum FormatError {
     /// The file contains several clouds, and the choice is ambiguous.
     #[error(
         "several clouds: choose one with FILE:NAME; available: {}: {}",
-        parts::list(parts),
+        datasets::list(datasets),
         path.display()
     )]
     Ambiguous {
         /// All clouds in the file.
-        parts: Vec<Entry>,
+        datasets: Vec<DatasetInfo>,
         /// Path of the file.
         path: PathBuf,
     },
@@ -203,7 +204,7 @@ impl FormatError {
 /// [`FormatError`] if the file cannot be read or the columns are not coordinates.
 pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Result<Coordinates> {
     let line = |record| line_of_record(path, record, progress);
-    scan(path, &Want::Chosen(columns), progress)?.into_table(columns, &line)
+    scan(path, &ColumnRequest::Selected(columns), progress)?.into_table(columns, &line)
 }
 
 /// Like [`read`], for the columns with these names. `None` if the file has no column names and its number of
@@ -218,8 +219,8 @@ pub fn read_by_names(
 ) -> Result<Option<Coordinates>> {
     let line = |record| line_of_record(path, record, progress);
     let columns = ColumnChoice::Named(names);
-    let sheet = scan(path, &Want::Chosen(&columns), progress)?;
-    if sheet.is_other_vector() { Ok(None) } else { sheet.into_table(&columns, &line).map(Some) }
+    let sheet = scan(path, &ColumnRequest::Selected(&columns), progress)?;
+    if sheet.has_other_length() { Ok(None) } else { sheet.into_table(&columns, &line).map(Some) }
 }
 
 /// Like [`read`], with columns selected by the default rule or by inference. The inference is returned in
@@ -227,11 +228,15 @@ pub fn read_by_names(
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_unchosen(path: &Path, how: AutoColumns, progress: &dyn Progress) -> Result<(Coordinates, Guess)> {
+pub fn read_auto(
+    path: &Path,
+    how: AutoColumns,
+    progress: &dyn Progress,
+) -> Result<(Coordinates, ColumnGuess)> {
     let line = |record| line_of_record(path, record, progress);
-    let sheet = scan(path, &Want::Chosen(&ColumnChoice::Default), progress)?;
+    let sheet = scan(path, &ColumnRequest::Selected(&ColumnChoice::Default), progress)?;
     let guess = sheet.guess();
-    if how == AutoColumns::Inferred && guess.taken.is_empty() && !guess.usual.is_empty() {
+    if how == AutoColumns::Inferred && guess.coordinates.is_empty() && !guess.default_columns.is_empty() {
         let why = format!("the numeric columns are {}", guess.others());
         return Err(FormatError::Column {
             what: "no coordinates".to_owned(),
@@ -240,7 +245,7 @@ pub fn read_unchosen(path: &Path, how: AutoColumns, progress: &dyn Progress) -> 
             path: path.to_owned(),
         });
     }
-    let columns = if how == AutoColumns::Inferred { &guess.taken } else { &guess.usual };
+    let columns = if how == AutoColumns::Inferred { &guess.coordinates } else { &guess.default_columns };
     Ok((sheet.into_columns(columns, false, &line)?, guess))
 }
 
@@ -249,7 +254,7 @@ pub fn read_unchosen(path: &Path, how: AutoColumns, progress: &dyn Progress) -> 
 /// # Errors
 /// [`FormatError`] if the file cannot be read.
 pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo> {
-    Ok(scan(path, &Want::Everything, progress)?.info())
+    Ok(scan(path, &ColumnRequest::Everything, progress)?.info())
 }
 
 /// Lists the clouds of a file in file order; empty for formats with one cloud per file. Each is read as
@@ -257,10 +262,11 @@ pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo> {
 ///
 /// # Errors
 /// [`FormatError`] if the file cannot be read.
-pub fn parts(path: &Path, progress: &dyn Progress) -> Result<Vec<Entry>> {
+pub fn datasets(path: &Path, progress: &dyn Progress) -> Result<Vec<DatasetInfo>> {
     let input = Input::new(path, progress)?;
     input.finish(
-        recognise(&input).and_then(|format| format.parts.map_or_else(|| Ok(Vec::new()), |list| list(&input))),
+        recognise(&input)
+            .and_then(|format| format.datasets.map_or_else(|| Ok(Vec::new()), |list| list(&input))),
     )
 }
 
@@ -288,9 +294,9 @@ pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) 
     recognise(&input).ok()?.line_of?(&input, record).ok()
 }
 
-fn scan(path: &Path, want: &Want<'_>, progress: &dyn Progress) -> Result<Sheet> {
+fn scan(path: &Path, request: &ColumnRequest<'_>, progress: &dyn Progress) -> Result<Sheet> {
     let input = Input::new(path, progress)?;
-    input.finish(recognise(&input).and_then(|format| (format.read)(&input, want)))
+    input.finish(recognise(&input).and_then(|format| (format.read)(&input, request)))
 }
 
 #[cfg(test)]

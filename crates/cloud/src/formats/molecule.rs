@@ -1,15 +1,18 @@
 //! XYZ files of chemistry: the number of atoms, a comment line, then an element with x, y, z per line;
-//! repeated for each frame of a trajectory. The frames are the file's parts.
+//! repeated for each frame of a trajectory. The frames are the file's datasets.
 
 use std::io::BufRead;
 
 use super::cell::{Cell, words};
-use super::limits::{MAX_COLUMNS, MAX_PARTS};
-use super::parts::{self, Entry};
-use super::{ColumnKind, Input, Picked, Records, Result, Sheet, SheetColumn, Want, cell, columns, unpacked};
+use super::datasets::{self, DatasetInfo};
+use super::limits::{MAX_COLUMNS, MAX_DATASETS};
+use super::{
+    ColumnKind, ColumnRequest, Input, RecordPicker, Records, Result, Sheet, SheetColumn, cell, columns,
+    unpacked,
+};
 
 /// Whether a text begins with a number, any line, and an element with three numbers.
-pub(super) fn looks(head: &[u8]) -> bool {
+pub(super) fn sniff(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').map(|line| line.trim_ascii());
     let (Some(count), Some(_), Some(atom)) = (lines.next(), lines.next(), lines.next()) else { return false };
     let atom: Vec<&[u8]> = words(atom).collect();
@@ -33,7 +36,7 @@ struct Frame {
 }
 
 /// Lists the frames, named by number, up to the limit.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
+pub(super) fn datasets(input: &Input<'_>) -> Result<Vec<DatasetInfo>> {
     Ok(entries(&frames(input)?))
 }
 
@@ -56,27 +59,27 @@ fn frames(input: &Input<'_>) -> Result<Vec<Frame>> {
     Ok(frames)
 }
 
-fn entries(frames: &[Frame]) -> Vec<Entry> {
+fn entries(frames: &[Frame]) -> Vec<DatasetInfo> {
     let entry = |(at, &Frame { atoms, width }): (usize, &Frame)| {
-        Entry::new(at.to_string(), atoms, width as u64, true, "atoms")
+        DatasetInfo::new(at.to_string(), atoms, width as u64, true, "atoms")
     };
-    frames.iter().take(MAX_PARTS).enumerate().map(entry).collect()
+    frames.iter().take(MAX_DATASETS).enumerate().map(entry).collect()
 }
 
 /// The frame named in the path, or the only one.
 fn choose(frames: &[Frame], input: &Input<'_>) -> Result<usize> {
     // Frames beyond the listed ones can be selected by number too.
-    match input.part().map(str::parse) {
+    match input.dataset().map(str::parse) {
         Some(Ok(at)) if at < frames.len() => Ok(at),
-        None if frames.len() > MAX_PARTS => {
+        None if frames.len() > MAX_DATASETS => {
             let why = format!("choose one with FILE:NUMBER; frames: {}", frames.len());
             Err(input.unsupported("too many frames to list", why))
         }
-        _ => parts::choose(&entries(frames), input),
+        _ => datasets::choose(&entries(frames), input),
     }
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let frames = frames(input)?;
     let chosen = choose(&frames, input)?;
     let mut text = Lines::open(input)?;
@@ -86,8 +89,8 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     input.claim((width * 3 * size_of::<SheetColumn>()) as u64, "the columns")?;
     let mut columns: Vec<SheetColumn> = names(width).into_iter().map(SheetColumn::numeric).collect();
     columns[0].kind = ColumnKind::Text;
-    let mut selected = want.resolve(&columns, input)?;
-    let mut texts = want.texts(&mut selected);
+    let mut selected = request.resolve(&columns, input)?;
+    let mut texts = request.texts(&mut selected);
     let mut values = Vec::new();
     for at in 0..atoms {
         text.atom(at, atoms)?;
@@ -126,7 +129,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut text = Lines::open(input)?;
     text.skip(chosen)?;
     text.frame()?;
-    let mut picked = Picked::new(wanted);
+    let mut picked = RecordPicker::new(wanted);
     for at in 0..picked.end() {
         let line = text.atom(at, rows)?;
         picked.offer(at, || {

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::columns::Cell;
 use super::limits::{MAX_COLUMNS, MAX_HEADER};
-use super::sheet::places;
+use super::sheet::positions_by_column;
 use super::{
-    Endian, Even, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell, printable,
-    read_bytes, whole,
+    ColumnRequest, Endian, FixedRecords, Input, Number, Records, Result, Sheet, SheetColumn, number_cell,
+    printable, read_bytes, whole,
 };
 use crate::table::{Real, Values, with_values};
 
@@ -22,7 +22,7 @@ pub(super) const SCALAR: &str = "an array of 0 dimensions";
 /// Prefix of errors about elements that are not numbers.
 pub(super) const ELEMENTS: &str = "elements of type ";
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
     let left = input.size.saturating_sub(header.length);
@@ -32,7 +32,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
             format!("the header declares {} bytes of data, but the file has {left}", header.bytes),
         ));
     }
-    let mut sheet = read_array(&mut file, &header, input, want)?;
+    let mut sheet = read_array(&mut file, &header, input, request)?;
     if left > header.bytes {
         sheet.skipped.push(format!("{} bytes after the array were not read", left - header.bytes));
     }
@@ -47,8 +47,9 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
 
 /// Reads all columns of some records of the array whose header begins at a byte offset of the file.
 pub(super) fn records_at(start: u64, header: &Header, input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
-    let of_file = |even: Even| Even { start: start + header.length + even.start, ..even };
-    header.records(input, |even, cells| of_file(even).records(input, wanted, cells))
+    let of_file =
+        |layout: FixedRecords| FixedRecords { start: start + header.length + layout.start, ..layout };
+    header.records(input, |layout, cells| of_file(layout).records(input, wanted, cells))
 }
 
 /// Reads all columns of some records of an array from its data stream, without holding others.
@@ -59,7 +60,7 @@ pub(super) fn records_in(
     wanted: &[u64],
 ) -> Result<Records> {
     let mut at = 0;
-    header.records(input, |even, cells| even.records_in(reader, &mut at, input, wanted, cells))
+    header.records(input, |layout, cells| layout.records_in(reader, &mut at, input, wanted, cells))
 }
 
 /// A field of a structured array.
@@ -181,27 +182,28 @@ impl Header {
     }
 
     /// The rows of C order, from the beginning of the data.
-    fn even(&self) -> Even {
-        Even { start: 0, record: self.stride, rows: self.rows as u64 }
+    fn fixed_records(&self) -> FixedRecords {
+        FixedRecords { start: 0, record: self.stride, rows: self.rows as u64 }
     }
 
     /// All columns of some records. `read` reads fixed-size records: rows, or single values in Fortran order.
     fn records(
         &self,
         input: &Input<'_>,
-        mut read: impl FnMut(Even, &dyn Fn(&[u8]) -> Vec<Cell>) -> Result<Vec<Vec<Cell>>>,
+        mut read: impl FnMut(FixedRecords, &dyn Fn(&[u8]) -> Vec<Cell>) -> Result<Vec<Vec<Cell>>>,
     ) -> Result<Records> {
         let columns = self.names(input)?;
         if !self.fortran {
-            let rows = read(self.even(), &|raw| {
+            let rows = read(self.fixed_records(), &|raw| {
                 (0..self.columns).map(|at| number_cell(self.value(at, raw))).collect()
             })?;
             return Ok(Records { columns, rows });
         }
         let (mut rows, record) = (Vec::new(), self.number.size());
         for at in 0..self.columns {
-            let even = Even { start: (at * self.rows * record) as u64, record, rows: self.rows as u64 };
-            let cells = read(even, &|raw| vec![number_cell(self.number.one(self.endian, raw))])?;
+            let start = (at * self.rows * record) as u64;
+            let layout = FixedRecords { start, record, rows: self.rows as u64 };
+            let cells = read(layout, &|raw| vec![number_cell(self.number.decode_one(self.endian, raw))])?;
             rows.resize(cells.len(), Vec::new());
             rows.iter_mut().zip(cells).for_each(|(row, cell)| row.extend(cell));
         }
@@ -225,7 +227,7 @@ impl Header {
             None => (column * self.number.size(), Ok(&own)),
             Some(field) => (field.at, field.number.as_ref()),
         };
-        number.map_or(f64::NAN, |&(number, endian)| number.one(endian, &row[at..at + number.size()]))
+        number.map_or(f64::NAN, |&(number, endian)| number.decode_one(endian, &row[at..at + number.size()]))
     }
 
     /// The column names for the array's width.
@@ -261,7 +263,7 @@ impl Header {
             return Err(input.unsupported(format!("{} columns", self.columns), why));
         }
         input.check_shape(self.rows as u64, self.columns as u64)?;
-        input.claim(SheetColumn::claimed(self.columns as u64), "the names of the columns")?;
+        input.claim(SheetColumn::memory_of(self.columns as u64), "the names of the columns")?;
         Ok(self.columns)
     }
 }
@@ -271,11 +273,11 @@ pub(super) fn read_array(
     reader: &mut impl Read,
     header: &Header,
     input: &Input<'_>,
-    want: &Want<'_>,
+    request: &ColumnRequest<'_>,
 ) -> Result<Sheet> {
     let Header { number, rows, columns: width, .. } = *header;
     let columns = header.sheet_columns(input)?;
-    let selected = want.resolve(&columns, input)?;
+    let selected = request.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
     with_values!(&mut values, values => {
         if header.fortran {
@@ -301,7 +303,7 @@ fn read_by_row<T: Real>(
     if header.bytes <= input.size {
         input.reserve_all(values, header.rows as u64, selected.len())?;
     }
-    header.even().visit(
+    header.fixed_records().visit(
         reader,
         |why| input.io(why),
         |_, bytes| {
@@ -310,7 +312,9 @@ fn read_by_row<T: Real>(
             if header.fields.is_empty() {
                 header.number.decode_selected(header.endian, bytes, header.columns, selected, values);
             } else {
-                values.extend(rows.flat_map(|row| selected.iter().map(|&at| T::of(header.value(at, row)))));
+                values.extend(
+                    rows.flat_map(|row| selected.iter().map(|&at| T::from_f64(header.value(at, row)))),
+                );
             }
             Ok(())
         },
@@ -327,10 +331,10 @@ fn read_by_column<T: Real>(
 ) -> Result<()> {
     let Header { number, endian, rows, columns: width, .. } = *header;
     // Copies of a column that is selected twice are made at the end.
-    let position_of = places(selected, width);
+    let position_of = positions_by_column(selected, width);
     let mut decoded: Vec<T> = Vec::new();
     for (at, position) in position_of.iter().enumerate() {
-        Even { start: 0, record: number.size(), rows: rows as u64 }.visit(
+        FixedRecords { start: 0, record: number.size(), rows: rows as u64 }.visit(
             reader,
             |why| input.io(why),
             |row, bytes| {
@@ -396,7 +400,7 @@ fn element(descr: &str) -> Option<(Number, Endian)> {
     };
     let number = match kind.as_bytes() {
         b"b1" => Number::Bool,
-        &[kind, size] => Number::of(kind.into(), size.wrapping_sub(b'0').into())?,
+        &[kind, size] => Number::from_kind(kind.into(), size.wrapping_sub(b'0').into())?,
         _ => return None,
     };
     Some((number, endian))

@@ -1,6 +1,6 @@
 //! NumPy's `.npz`: a zip archive of arrays, one of which is read.
 //!
-//! Each array is an [`Entry`]; a two-dimensional one is a table. If an array is damaged, another must be
+//! Each array is a [`DatasetInfo`]; a two-dimensional one is a table. If an array is damaged, another must be
 //! selected by name, because the damaged one might have been the default.
 
 use std::collections::HashMap;
@@ -9,21 +9,24 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::datasets::{self, DatasetInfo, DatasetState};
 use super::limits::DEFLATE;
 use super::npy::{Header, read_array};
-use super::parts::{self, Entry, State};
-use super::{FormatError, Input, Records, Result, Sheet, Want, Watched, cut, decoded, npy, printable};
+use super::{
+    ColumnRequest, FormatError, Input, ProgressReader, Records, Result, Sheet, decoded, join_first, npy,
+    printable,
+};
 
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 15;
 
 /// Lists the arrays of an archive, from their headers.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
-    decoded("zip archive", input, || Ok(Arrays::of(&mut open(input)?, input)?.parts))
+pub(super) fn datasets(input: &Input<'_>) -> Result<Vec<DatasetInfo>> {
+    decoded("zip archive", input, || Ok(Arrays::read(&mut open(input)?, input)?.datasets))
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
-    decoded("zip archive", input, || read_archive(input, want))
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
+    decoded("zip archive", input, || read_archive(input, request))
 }
 
 fn zip_error(input: &Input<'_>, why: ZipError) -> FormatError {
@@ -42,23 +45,23 @@ pub fn has(input: &Input<'_>, member: &str) -> bool {
     open(input).is_ok_and(|archive| archive.index_for_name(member).is_some())
 }
 
-fn open<'a>(input: &Input<'a>) -> Result<ZipArchive<BufReader<Watched<'a>>>> {
+fn open<'a>(input: &Input<'a>) -> Result<ZipArchive<BufReader<ProgressReader<'a>>>> {
     // Small, because it is refilled at each of possibly many members.
     let file = BufReader::with_capacity(BUFFER, input.open()?.into_inner());
     ZipArchive::new(file).map_err(|why| zip_error(input, why))
 }
 
-fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+fn read_archive(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let mut archive = open(input)?;
-    let arrays = Arrays::of(&mut archive, input)?;
+    let arrays = Arrays::read(&mut archive, input)?;
     let chosen = arrays.choose(input)?;
-    let name = printable(&arrays.parts[chosen].name);
+    let name = printable(&arrays.datasets[chosen].name);
     let mut read = || {
         let mut member = archive.by_index(arrays.indices[chosen]).map_err(|why| zip_error(input, why))?;
         let header = Header::read(&mut member, input)?;
-        let mut sheet = read_array(&mut member, &header, input, want)?;
+        let mut sheet = read_array(&mut member, &header, input, request)?;
         // Reading to the end of a member verifies its checksum.
-        let more = input.pass(&mut member)?;
+        let more = input.skip_rest(&mut member)?;
         if more > 0 {
             sheet.skipped.push(format!("{more} bytes after the array were not read"));
         }
@@ -82,7 +85,7 @@ fn within(name: &str, why: FormatError, input: &Input<'_>) -> FormatError {
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     decoded("zip archive", input, || {
         let mut archive = open(input)?;
-        let arrays = Arrays::of(&mut archive, input)?;
+        let arrays = Arrays::read(&mut archive, input)?;
         let chosen = arrays.choose(input)?;
         let mut member = archive.by_index(arrays.indices[chosen]).map_err(|why| zip_error(input, why))?;
         let start = member
@@ -98,19 +101,19 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
 
 /// The arrays of an archive.
 struct Arrays {
-    parts: Vec<Entry>,
+    datasets: Vec<DatasetInfo>,
     /// The index of each in the archive.
     indices: Vec<usize>,
-    states: Vec<State>,
+    states: Vec<DatasetState>,
     /// The names of the other members.
     others: Vec<String>,
 }
 
 impl Arrays {
     /// Reads the headers of all arrays.
-    fn of(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Self> {
+    fn read(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Self> {
         let mut arrays =
-            Self { parts: Vec::new(), indices: Vec::new(), states: Vec::new(), others: Vec::new() };
+            Self { datasets: Vec::new(), indices: Vec::new(), states: Vec::new(), others: Vec::new() };
         let differing = check(archive, input)?;
         for index in 0..archive.len() {
             input.check()?;
@@ -155,27 +158,28 @@ impl Arrays {
                     }
                     Ok(header)
                 });
-            let (part, state) = match header {
+            let (dataset, state) = match header {
                 Ok(header) => {
                     let (rows, columns) = (header.rows as u64, header.columns as u64);
-                    (Entry::new(name, rows, columns, header.is_table(), header.about()), State::Whole)
+                    let dataset = DatasetInfo::new(name, rows, columns, header.is_table(), header.about());
+                    (dataset, DatasetState::Whole)
                 }
                 Err(FormatError::Cancelled) => return Err(FormatError::Cancelled),
                 Err(why) => {
                     let state = match &why {
-                        FormatError::Unsupported { what, .. } if what == npy::SCALAR => State::Scalar,
+                        FormatError::Unsupported { what, .. } if what == npy::SCALAR => DatasetState::Scalar,
                         FormatError::Unsupported { what, .. }
                             if what.starts_with(npy::ELEMENTS) && what.contains(['U', 'S']) =>
                         {
-                            State::Text
+                            DatasetState::Text
                         }
-                        FormatError::Unsupported { .. } => State::Unread,
-                        _ => State::Damaged,
+                        FormatError::Unsupported { .. } => DatasetState::Unread,
+                        _ => DatasetState::Damaged,
                     };
-                    (Entry::unread(name, why.reason()), state)
+                    (DatasetInfo::unread(name, why.reason()), state)
                 }
             };
-            arrays.parts.push(part);
+            arrays.datasets.push(dataset);
             arrays.indices.push(index);
             arrays.states.push(state);
         }
@@ -184,11 +188,11 @@ impl Arrays {
 
     /// The named array, or the obvious one if none is damaged.
     fn choose(&self, input: &Input<'_>) -> Result<usize> {
-        if self.parts.is_empty() && !self.others.is_empty() {
-            let members = cut(self.others.len(), |at| format!("`{}`", printable(&self.others[at])));
+        if self.datasets.is_empty() && !self.others.is_empty() {
+            let members = join_first(self.others.len(), |at| format!("`{}`", printable(&self.others[at])));
             return Err(input.unsupported(format!("a zip archive with {members}"), "unpack it first"));
         }
-        parts::choose_array("array", &self.parts, &self.states, input)
+        datasets::choose_array("array", &self.datasets, &self.states, input)
     }
 }
 
@@ -196,11 +200,11 @@ impl Arrays {
 // hide an array, because another would be read in its place.
 
 /// Bytes of a member's local header before its name.
-const OWN: usize = 30;
+const LOCAL_HEADER: usize = 30;
 /// Bytes of a member's central directory entry before its name.
-const LISTED: usize = 46;
+const CENTRAL_ENTRY: usize = 46;
 /// Signatures that may follow the central directory: the end record, or that of zip64.
-const ENDS: [&[u8; 4]; 2] = [b"PK\x05\x06", b"PK\x06\x06"];
+const END_SIGNATURES: [&[u8; 4]; 2] = [b"PK\x05\x06", b"PK\x06\x06"];
 /// Encryption flags. Encrypted members are not supported.
 const ENCRYPTED: u16 = 0x2041;
 
@@ -229,7 +233,7 @@ fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Resul
     if archive.has_duplicate_names() {
         return Err(bad("several of its members have the same name".to_owned()));
     }
-    let listed = listed(archive, input)?;
+    let listed = central_directory(archive, input)?;
     let mut places = Vec::new();
     for index in 0..archive.len() {
         let member = archive.by_index_raw(index).map_err(|why| zip_error(input, why));
@@ -248,7 +252,7 @@ fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Resul
         {
             return Err(bad(format!("its members `{}` and `{}` overlap", shown(before), shown(index))));
         }
-        let own = own(&mut file, start).map_err(|why| input.io(why))?;
+        let own = local_header(&mut file, start).map_err(|why| input.io(why))?;
         let member = &listed[index];
         let why = match () {
             () if own == *member => continue,
@@ -261,13 +265,13 @@ fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Resul
 }
 
 /// The entries of the central directory. It must end at the end record, whose count may be too small.
-fn listed(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Vec<Member>> {
+fn central_directory(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Vec<Member>> {
     let mut file = BufReader::with_capacity(BUFFER, input.open()?.into_inner());
     let mut read = || {
         file.seek(SeekFrom::Start(archive.central_directory_start()))?;
         let mut members = Vec::new();
         for _ in 0..archive.len() {
-            let mut head = [0; LISTED];
+            let mut head = [0; CENTRAL_ENTRY];
             file.read_exact(&mut head)?;
             let number = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
             let mut name = vec![0; number(28).into()];
@@ -277,7 +281,7 @@ fn listed(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<V
         }
         let mut end = [0; 4];
         file.read_exact(&mut end)?;
-        Ok((members, ENDS.contains(&&end)))
+        Ok((members, END_SIGNATURES.contains(&&end)))
     };
     let (members, ends) = read().map_err(|why| input.io(why))?;
     if ends {
@@ -288,8 +292,8 @@ fn listed(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<V
 }
 
 /// The local header at this byte; the name may be truncated by the end of the file.
-fn own(mut file: impl Read + Seek, start: u64) -> std::io::Result<Member> {
-    let mut head = [0; OWN];
+fn local_header(mut file: impl Read + Seek, start: u64) -> std::io::Result<Member> {
+    let mut head = [0; LOCAL_HEADER];
     file.seek(SeekFrom::Start(start))?;
     file.read_exact(&mut head)?;
     let number = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);

@@ -29,7 +29,7 @@ pub(super) enum Endian {
 }
 
 /// Converts exactly the bytes of one number.
-macro_rules! one {
+macro_rules! decode_bytes {
     ($type:ty, $widen:expr, $endian:expr, $bytes:expr) => {{
         let mut raw = [0; size_of::<$type>()];
         raw.copy_from_slice($bytes);
@@ -64,7 +64,7 @@ macro_rules! with_type {
 
 impl Number {
     /// The type of this kind, signed (`i`), unsigned (`u`) or floating (`f`), and of this size in bytes.
-    pub fn of(kind: char, size: u64) -> Option<Self> {
+    pub fn from_kind(kind: char, size: u64) -> Option<Self> {
         Some(match (kind, size) {
             ('i', 1) => Self::I8,
             ('u', 1) => Self::U8,
@@ -106,7 +106,9 @@ impl Number {
         macro_rules! all {
             ($type:ty, $widen:expr) => {
                 out.extend(
-                    bytes.chunks_exact(size_of::<$type>()).map(|raw| T::of(one!($type, $widen, endian, raw))),
+                    bytes
+                        .chunks_exact(size_of::<$type>())
+                        .map(|raw| T::from_f64(decode_bytes!($type, $widen, endian, raw))),
                 )
             };
         }
@@ -125,7 +127,9 @@ impl Number {
         if selected.iter().copied().eq(0..width) {
             return self.decode(endian, rows, out);
         }
-        let one = |row: &[u8], at: usize| T::of(self.one(endian, &row[at * self.size()..][..self.size()]));
+        let one = |row: &[u8], at: usize| {
+            T::from_f64(self.decode_one(endian, &row[at * self.size()..][..self.size()]))
+        };
         out.extend(
             rows.chunks_exact(width * self.size())
                 .flat_map(|row| selected.iter().map(move |&at| one(row, at))),
@@ -133,13 +137,13 @@ impl Number {
     }
 
     /// Decodes one number from exactly its size in bytes.
-    pub fn one(self, endian: Endian, bytes: &[u8]) -> f64 {
-        macro_rules! only {
+    pub fn decode_one(self, endian: Endian, bytes: &[u8]) -> f64 {
+        macro_rules! one {
             ($type:ty, $widen:expr) => {
-                one!($type, $widen, endian, bytes)
+                decode_bytes!($type, $widen, endian, bytes)
             };
         }
-        with_type!(self, only)
+        with_type!(self, one)
     }
 }
 
@@ -199,6 +203,6 @@ mod tests {
         Number::U64.decode(Endian::Big, &[0, 0, 0, 0, 0, 0, 1, 2], &mut out);
         Number::Bool.decode(Endian::Little, &[0, 1, 7], &mut out);
         assert_eq!(out, [-2.0, 1.0, -2.0, 1.0, 258.0, 0.0, 1.0, 1.0]);
-        assert_eq!(Number::F64.one(Endian::Big, &1.5f64.to_be_bytes()), 1.5);
+        assert_eq!(Number::F64.decode_one(Endian::Big, &1.5f64.to_be_bytes()), 1.5);
     }
 }

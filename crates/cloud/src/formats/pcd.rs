@@ -10,15 +10,15 @@ use std::io::{BufRead, Read};
 use super::limits::{LZF, MAX_HEADER, MAX_PCD_COLUMNS};
 use super::lzf::Lzf;
 use super::{
-    Endian, Even, FormatError, Input, Number, Picked, Records, Result, Sheet, SheetColumn, Want, cell,
-    number_cell, printable, whole,
+    ColumnRequest, Endian, FixedRecords, FormatError, Input, Number, RecordPicker, Records, Result, Sheet,
+    SheetColumn, cell, number_cell, printable, whole,
 };
 
 /// Bytes of a compressed field decoded at a time, or one point if that is larger.
 const CHUNK: usize = 1 << 18;
 
 /// Whether a text begins like a PCD header, for files without the first comment line.
-pub(super) fn looks(head: &[u8]) -> bool {
+pub(super) fn sniff(head: &[u8]) -> bool {
     let line = |word: &[u8]| {
         head.split(|&byte| byte == b'\n')
             .any(|line| line.strip_prefix(word).is_some_and(|rest| rest.starts_with(b" ")))
@@ -26,14 +26,14 @@ pub(super) fn looks(head: &[u8]) -> bool {
     (line(b"FIELDS") || line(b"COLUMNS")) && line(b"DATA") && line(b"WIDTH")
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
-    let cells = Cell::of(&header, input)?;
+    let cells = PcdColumn::list(&header, input)?;
     let columns: Vec<SheetColumn> =
         cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
-    let selected = want.resolve(&columns, input)?;
-    let cells: Vec<&Cell> = selected.iter().map(|&at| &cells[at]).collect();
+    let selected = request.resolve(&columns, input)?;
+    let cells: Vec<&PcdColumn> = selected.iter().map(|&at| &cells[at]).collect();
     let mut packed = 0;
     let values = match header.encoding {
         Encoding::Ascii => {
@@ -72,16 +72,16 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
-    let cells = Cell::of(&header, input)?;
+    let cells = PcdColumn::list(&header, input)?;
     let columns = cells.iter().map(|cell| printable(&cell.name)).collect();
-    let cells: Vec<&Cell> = cells.iter().collect();
+    let cells: Vec<&PcdColumn> = cells.iter().collect();
     input.check_records(wanted, header.points)?;
     let cells_of = |point: &[f64]| point.iter().map(|&value| number_cell(value)).collect();
-    let mut picked = Picked::new(wanted);
+    let mut picked = RecordPicker::new(wanted);
     match header.encoding {
         Encoding::Binary => {
             let row = |point: &[u8]| cells.iter().map(|cell| number_cell(cell.value(point))).collect();
-            return Ok(Records { columns, rows: header.even().records(input, wanted, row)? });
+            return Ok(Records { columns, rows: header.fixed_records().records(input, wanted, row)? });
         }
         Encoding::Ascii => {
             ascii(file, &header, &cells, input, &mut |row, point| Ok(picked.offer(row, || cells_of(point))))?
@@ -105,7 +105,7 @@ fn too_many_columns(input: &Input<'_>) -> FormatError {
 }
 
 /// A column, and the bytes of a point that it is decoded from.
-struct Cell {
+struct PcdColumn {
     name: String,
     /// Index of its field.
     field: usize,
@@ -119,8 +119,8 @@ struct Cell {
     shift: Option<u32>,
 }
 
-impl Cell {
-    fn of(header: &Header, input: &Input<'_>) -> Result<Vec<Self>> {
+impl PcdColumn {
+    fn list(header: &Header, input: &Input<'_>) -> Result<Vec<Self>> {
         let (mut cells, mut words, mut end) = (Vec::new(), 0, 0);
         for (index, field) in header.fields.iter().enumerate() {
             let (first, start, number) = (words, end, field.number);
@@ -145,7 +145,7 @@ impl Cell {
             // Each name is stored here and in the sheet.
             let bytes = field.name.len() as u64 + size_of::<Self>() as u64;
             input.claim(
-                (2 * bytes * count as u64).saturating_add(SheetColumn::claimed(count as u64)),
+                (2 * bytes * count as u64).saturating_add(SheetColumn::memory_of(count as u64)),
                 "the names of the columns",
             )?;
             match field.count {
@@ -174,13 +174,13 @@ impl Cell {
         let bytes = &field[self.at..][..self.number.size()];
         match self.shift {
             Some(shift) => f64::from(whole(bytes) as u32 >> shift & 255),
-            None => self.number.one(Endian::Little, bytes),
+            None => self.number.decode_one(Endian::Little, bytes),
         }
     }
 
     /// The value of a number in an ASCII file. A packed colour is written as an integer, or as the tiny float
     /// with the same bits.
-    fn of_text(&self, value: f64) -> f64 {
+    fn decode_text(&self, value: f64) -> f64 {
         match self.shift {
             None => value,
             Some(_) if value.is_nan() => value,
@@ -202,7 +202,7 @@ type Take<'a> = dyn FnMut(u64, &[f64]) -> Result<bool> + 'a;
 fn ascii(
     mut file: impl BufRead,
     header: &Header,
-    cells: &[&Cell],
+    cells: &[&PcdColumn],
     input: &Input<'_>,
     take: &mut Take<'_>,
 ) -> Result<()> {
@@ -239,7 +239,7 @@ fn ascii(
                 let word: String = String::from_utf8_lossy(word).chars().take(40).collect();
                 bad(format!("`{}` is `{word}`, which is not a number", cell.name))
             })?;
-            point.push(cell.of_text(value));
+            point.push(cell.decode_text(value));
         }
         if !take(row, &point)? {
             return Ok(());
@@ -268,7 +268,7 @@ fn too_many(header: &Header, points: u64, input: &Input<'_>) -> FormatError {
     input.malformed("points", why)
 }
 
-fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'_>) -> Result<Vec<f64>> {
+fn binary(mut file: impl Read, header: &Header, cells: &[&PcdColumn], input: &Input<'_>) -> Result<Vec<f64>> {
     let stride = header.stride();
     let left = input.size.saturating_sub(header.length);
     if header.points > left / stride as u64 {
@@ -283,7 +283,7 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
         return Err(too_many(header, left / stride as u64, input));
     }
     let mut found = Vec::new();
-    header.even().visit(
+    header.fixed_records().visit(
         &mut file,
         |why| input.io(why),
         |_, bytes| {
@@ -301,7 +301,7 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
 fn compressed(
     mut file: impl BufRead,
     header: &Header,
-    cells: &[&Cell],
+    cells: &[&PcdColumn],
     wanted: Option<&[usize]>,
     input: &Input<'_>,
 ) -> Result<(Vec<f64>, u64)> {
@@ -339,7 +339,7 @@ fn compressed(
     input.reserve(&mut values, selected * width)?;
     values.resize(selected * width, f64::NAN);
     let mut points = Lzf::new(file.take(packed));
-    let mut of_field: Vec<Vec<(usize, &Cell)>> = vec![Vec::new(); header.fields.len()];
+    let mut of_field: Vec<Vec<(usize, &PcdColumn)>> = vec![Vec::new(); header.fields.len()];
     cells.iter().enumerate().for_each(|(column, cell)| of_field[cell.field].push((column, cell)));
     let mut bytes = Vec::new();
     for (field, cells) in header.fields.iter().zip(of_field) {
@@ -508,7 +508,7 @@ impl Header {
             } else {
                 None
             };
-            let number = known.and_then(|kind| Number::of(kind, size));
+            let number = known.and_then(|kind| Number::from_kind(kind, size));
             let why = || {
                 input.malformed(
                     "header",
@@ -539,8 +539,8 @@ impl Header {
     }
 
     /// The points in binary.
-    fn even(&self) -> Even {
-        Even { start: self.length, record: self.stride(), rows: self.points }
+    fn fixed_records(&self) -> FixedRecords {
+        FixedRecords { start: self.length, record: self.stride(), rows: self.points }
     }
 
     /// Bytes of a point.

@@ -7,24 +7,24 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use super::limits::MAX_HEADER;
 use super::{
-    Endian, Even, FormatError, Input, Number, Picked, Records, Result, Sheet, SheetColumn, Want, Watched,
-    cut, number_cell, printable,
+    ColumnRequest, Endian, FixedRecords, FormatError, Input, Number, ProgressReader, RecordPicker, Records,
+    Result, Sheet, SheetColumn, join_first, number_cell, printable,
 };
 use crate::table::{Real, Values, with_values};
 
 /// A file that is read in order.
-type File<'p> = BufReader<Watched<'p>>;
+type File<'p> = BufReader<ProgressReader<'p>>;
 
 /// Names used for the element with the points.
 const VERTEX: [&str; 4] = ["vertex", "vertices", "point", "points"];
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let (mut stream, header, at) = open(input)?;
     let vertex = &header.elements[at];
     let scalars = vertex.scalars();
     let columns: Vec<SheetColumn> =
         scalars.iter().map(|&at| SheetColumn::numeric(vertex.properties[at].name.clone())).collect();
-    let selected = want.resolve(&columns, input)?;
+    let selected = request.resolve(&columns, input)?;
     let properties: Vec<usize> = selected.iter().map(|&at| scalars[at]).collect();
 
     let fits = |&at: &usize| vertex.properties[at].number.fits_f32();
@@ -61,13 +61,14 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
         let cells = |raw: &[u8]| {
             offsets
                 .iter()
-                .map(|&(at, number)| number_cell(number.one(endian, &raw[at..][..number.size()])))
+                .map(|&(at, number)| number_cell(number.decode_one(endian, &raw[at..][..number.size()])))
                 .collect()
         };
-        let even = Even { start: stream.position()?, record: vertex.size(&offsets), rows: vertex.count };
-        return Ok(Records { columns, rows: even.records(input, wanted, cells)? });
+        let (start, record) = (stream.position()?, vertex.size(&offsets));
+        let fixed = FixedRecords { start, record, rows: vertex.count };
+        return Ok(Records { columns, rows: fixed.records(input, wanted, cells)? });
     }
-    let mut picked = Picked::new(wanted);
+    let mut picked = RecordPicker::new(wanted);
     let cells = |row: &[f64]| scalars.iter().map(|&at| number_cell(row[at])).collect();
     stream.each(vertex, &mut |index, row| Ok(picked.offer(index, || cells(row))))?;
     Ok(picked.into_records(columns))
@@ -85,7 +86,7 @@ fn open<'i, 'p>(input: &'i Input<'p>) -> Result<(Stream<'i, 'p>, Header, usize)>
             let names = if elements.is_empty() {
                 "none".to_owned()
             } else {
-                cut(elements.len(), |at| format!("`{}`", elements[at].name))
+                join_first(elements.len(), |at| format!("`{}`", elements[at].name))
             };
             input.malformed("header", format!("element `vertex` not found; available: {names}"))
         })?;
@@ -303,7 +304,7 @@ impl Stream<'_, '_> {
         let (Self::Ascii(Ascii { input, .. }) | Self::Binary(Binary { input, .. })) = *self;
         self.each(element, &mut |_, row| {
             input.reserve(values, properties.len())?;
-            values.extend(properties.iter().map(|&at| T::of(row[at])));
+            values.extend(properties.iter().map(|&at| T::from_f64(row[at])));
             Ok(true)
         })
     }
@@ -318,7 +319,7 @@ impl Stream<'_, '_> {
     fn rest(self) -> Result<u64> {
         match self {
             Self::Ascii(ascii) => ascii.rest(),
-            Self::Binary(Binary { reader, input, .. }) => input.pass(reader),
+            Self::Binary(Binary { reader, input, .. }) => input.skip_rest(reader),
         }
     }
 }
@@ -414,20 +415,20 @@ impl Binary<'_, '_> {
         values: &mut Vec<T>,
     ) -> Result<()> {
         let Self { reader, endian, input } = self;
-        let even = Even { start: 0, record: element.size(offsets), rows: element.count };
-        if even.rows.saturating_mul(even.record as u64) <= input.size {
-            input.reserve_all(values, even.rows, properties.len())?;
+        let fixed = FixedRecords { start: 0, record: element.size(offsets), rows: element.count };
+        if fixed.rows.saturating_mul(fixed.record as u64) <= input.size {
+            input.reserve_all(values, fixed.rows, properties.len())?;
         }
-        even.visit(
+        fixed.visit(
             reader,
             |why| cut_short(element, why, input),
             |_, bytes| {
-                let rows = bytes.chunks_exact(even.record);
+                let rows = bytes.chunks_exact(fixed.record);
                 input.reserve(values, rows.len() * properties.len())?;
                 for row in rows {
                     values.extend(properties.iter().map(|&at| {
                         let (offset, number) = offsets[at];
-                        T::of(number.one(*endian, &row[offset..offset + number.size()]))
+                        T::from_f64(number.decode_one(*endian, &row[offset..offset + number.size()]))
                     }));
                 }
                 Ok(())
@@ -452,11 +453,11 @@ impl Binary<'_, '_> {
         let mut bytes = [0; 8];
         let bytes = &mut bytes[..number.size()];
         self.reader.read_exact(bytes).map_err(|why| cut_short(element, why, self.input))?;
-        Ok(number.one(self.endian, bytes))
+        Ok(number.decode_one(self.endian, bytes))
     }
 
     fn skip(&mut self, element: &Element, count: u64) -> Result<()> {
-        let skipped = self.input.pass(self.reader.by_ref().take(count))?;
+        let skipped = self.input.skip_rest(self.reader.by_ref().take(count))?;
         if skipped < count {
             Err(cut_short(element, io::ErrorKind::UnexpectedEof.into(), self.input))
         } else {

@@ -4,15 +4,15 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{
-    Entry, Input, Records, Result, Sheet, Want, arrow, delimited, e57, hdf5, idx, json, las, molecule, npy,
-    npz, pcd, ply, unpacked, vectors, words,
+    ColumnRequest, DatasetInfo, Input, Records, Result, Sheet, arrow, delimited, e57, hdf5, idx, json, las,
+    molecule, npy, npz, pcd, ply, unpacked, vectors, words,
 };
 
 /// Lists the clouds of a file.
-type ListParts = fn(&Input<'_>) -> Result<Vec<Entry>>;
+type ListDatasets = fn(&Input<'_>) -> Result<Vec<DatasetInfo>>;
 
 /// Finds an attribute of a file by its name.
-type AttributeOf = fn(&Input<'_>, &str) -> Result<Option<String>>;
+type FindAttribute = fn(&Input<'_>, &str) -> Result<Option<String>>;
 
 /// A supported file format.
 #[derive(Clone, Copy, Debug)]
@@ -27,23 +27,23 @@ pub struct Format {
     magic: &'static [&'static [u8]],
     /// Whether a file's beginning looks like this format. Used if there is no magic number and the extension
     /// is missing or a generic one for text.
-    looks: fn(&[u8]) -> bool,
+    sniff: fn(&[u8]) -> bool,
     /// Whether the file may be gzipped.
     gzip: bool,
-    pub(super) read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet>,
+    pub(super) read: fn(&Input<'_>, &ColumnRequest<'_>) -> Result<Sheet>,
     /// Lists the clouds of a file, for formats that can have several; `read` then reads the one chosen by
-    /// [`super::parts::choose`].
-    pub(super) parts: Option<ListParts>,
+    /// [`super::datasets::choose`].
+    pub(super) datasets: Option<ListDatasets>,
     /// The 1-based line of a record, for line-oriented formats.
     pub(super) line_of: Option<fn(&Input<'_>, u64) -> Result<u64>>,
     /// Reads all columns of a few records, without holding others.
     pub(super) records: fn(&Input<'_>, &[u64]) -> Result<Records>,
     /// The text of an attribute of the whole file, for formats that have them.
-    pub(super) attribute: Option<AttributeOf>,
+    pub(super) attribute: Option<FindAttribute>,
 }
 
 impl Format {
-    fn begins(&self, head: &[u8]) -> bool {
+    fn has_magic(&self, head: &[u8]) -> bool {
         self.magic.iter().any(|magic| head.starts_with(magic))
     }
 }
@@ -56,10 +56,10 @@ pub fn registry() -> &'static [Format] {
         extensions: &[],
         about: "",
         magic: &[],
-        looks: |_| false,
+        sniff: |_| false,
         gzip: false,
         read: delimited::read,
-        parts: None,
+        datasets: None,
         line_of: None,
         records: delimited::records,
         attribute: None,
@@ -81,7 +81,7 @@ pub fn registry() -> &'static [Format] {
             extensions: &["vec"],
             about: "GloVe, word2vec and fastText as text: one word with its numbers per line; also as .txt \
                     and .gz",
-            looks: words::looks,
+            sniff: words::sniff,
             gzip: true,
             read: words::read,
             line_of: Some(words::line_of_record),
@@ -93,20 +93,20 @@ pub fn registry() -> &'static [Format] {
             extensions: &["json", "jsonl", "ndjson", "jsonlines", "geojson"],
             about: "points in an array, in an object, one per line, or by column; GeoJSON points; also \
                     as .gz",
-            looks: json::looks,
+            sniff: json::sniff,
             gzip: true,
             read: json::read,
-            parts: Some(json::parts),
+            datasets: Some(json::datasets),
             records: json::records,
             ..PLAIN
         },
         Format {
             name: "XYZ file of atoms",
             about: "one element with x, y, z per line, after their count and a comment; also as .gz",
-            looks: molecule::looks,
+            sniff: molecule::sniff,
             gzip: true,
             read: molecule::read,
-            parts: Some(molecule::parts),
+            datasets: Some(molecule::datasets),
             records: molecule::records,
             ..PLAIN
         },
@@ -125,7 +125,7 @@ pub fn registry() -> &'static [Format] {
             about: "the two-dimensional array, or any array by FILE:NAME",
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
             read: npz::read,
-            parts: Some(npz::parts),
+            datasets: Some(npz::datasets),
             records: npz::records,
             ..PLAIN
         },
@@ -144,7 +144,7 @@ pub fn registry() -> &'static [Format] {
             extensions: &["arrow", "arrows", "feather", "ipc"],
             about: "like Parquet, also as a stream; uncompressed or LZ4",
             magic: &[b"ARROW1"],
-            looks: arrow::looks_streamed,
+            sniff: arrow::is_stream,
             read: arrow::read_ipc,
             records: arrow::ipc_records,
             attribute: Some(arrow::ipc_attribute),
@@ -156,7 +156,7 @@ pub fn registry() -> &'static [Format] {
             about: "numeric data sets, by FILE:PATH; `train` in files of ann-benchmarks",
             magic: &[b"\x89HDF\r\n\x1a\n"],
             read: hdf5::read,
-            parts: Some(hdf5::parts),
+            datasets: Some(hdf5::datasets),
             records: hdf5::records,
             attribute: Some(hdf5::attribute),
             ..PLAIN
@@ -165,7 +165,7 @@ pub fn registry() -> &'static [Format] {
             name: "TEXMEX vector file",
             extensions: &["fvecs", "bvecs", "ivecs"],
             about: "f32, u8 or i32 vectors, each preceded by its dimension",
-            read: |input, want| vectors::texmex(input)?.read(input, want),
+            read: |input, request| vectors::texmex(input)?.read(input, request),
             records: |input, wanted| vectors::texmex(input)?.records(input, wanted),
             ..PLAIN
         },
@@ -173,7 +173,7 @@ pub fn registry() -> &'static [Format] {
             name: "Big-ANN vector file",
             extensions: &["fbin", "u8bin", "i8bin", "ibin"],
             about: "f32, u8, i8 or i32 vectors, preceded by their number and dimension",
-            read: |input, want| vectors::big_ann(input)?.read(input, want),
+            read: |input, request| vectors::big_ann(input)?.read(input, request),
             records: |input, wanted| vectors::big_ann(input)?.records(input, wanted),
             ..PLAIN
         },
@@ -190,7 +190,7 @@ pub fn registry() -> &'static [Format] {
                 "idx3-int",
             ],
             about: "MNIST and similar: one row per image, with its label as a column; also as .gz",
-            looks: idx::looks,
+            sniff: idx::sniff,
             gzip: true,
             read: idx::read,
             records: idx::records,
@@ -210,7 +210,7 @@ pub fn registry() -> &'static [Format] {
             extensions: &["pcd"],
             about: "ASCII, binary or compressed: all fields, packed colours as red, green, blue",
             magic: &[b"# .PCD"],
-            looks: pcd::looks,
+            sniff: pcd::sniff,
             read: pcd::read,
             records: pcd::records,
             ..PLAIN
@@ -221,7 +221,7 @@ pub fn registry() -> &'static [Format] {
             about: "x, y, z of a scan in the file's frame, intensity, colours; FILE:NAME for one of several",
             magic: &[b"ASTM-E57"],
             read: e57::read,
-            parts: Some(e57::parts),
+            datasets: Some(e57::datasets),
             records: e57::records,
             ..PLAIN
         },
@@ -358,7 +358,7 @@ const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
 /// Recognises the format of a file; it must support several clouds if one is named.
 pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format> {
     let format = recognise_name(input)?;
-    if let (None, Some(name)) = (format.parts, input.part()) {
+    if let (None, Some(name)) = (format.datasets, input.dataset()) {
         return Err(input.malformed(
             format!("part `{name}`"),
             format!("{} holds one cloud; leave the name out", article(format.name)),
@@ -386,9 +386,9 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     }
 
     let by_extension = registry().iter().find(|format| format.extensions.contains(&extension.as_str()));
-    let by_looks = |head: &[u8]| registry().iter().find(|format| (format.looks)(head));
+    let sniff = |head: &[u8]| registry().iter().find(|format| (format.sniff)(head));
     let open = by_extension.is_none() || ANY_TEXT.contains(&extension.as_str());
-    let by_magic = registry().iter().find(|format| format.begins(&head));
+    let by_magic = registry().iter().find(|format| format.has_magic(&head));
     if input.skipped > 0 {
         // The first lines may differ from the rest.
         let text = &registry()[0];
@@ -424,28 +424,28 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
                 "unpack it first, with gunzip",
             ));
         }
-        let found = if open { by_looks(&text).filter(|format| format.gzip) } else { None };
+        let found = if open { sniff(&text).filter(|format| format.gzip) } else { None };
         return Ok(found.or(by_extension).unwrap_or(&registry()[0]));
     }
-    let by_looks = || if open { by_looks(&head) } else { None };
+    let by_content = || if open { sniff(&head) } else { None };
     match (by_extension, by_magic) {
         (Some(named), Some(found)) if named.name != found.name => {
             let why =
                 format!("it begins like {}; rename it to .{}", article(found.name), found.extensions[0]);
             Err(input.malformed(format!("named .{extension}"), why))
         }
-        (Some(named), None) if !named.magic.is_empty() && !(named.looks)(&head) => {
+        (Some(named), None) if !named.magic.is_empty() && !(named.sniff)(&head) => {
             let why = format!("does not begin like {}; is it damaged, or renamed?", article(named.name));
             Err(input.malformed(format!("named .{extension}"), why))
         }
         (Some(named), None)
-            if !open && named.magic.is_empty() && named.name != JSON && json::begins(&head) =>
+            if !open && named.magic.is_empty() && named.name != JSON && json::is_json_prefix(&head) =>
         {
             Err(input.malformed(format!("named .{extension}"), "it looks like JSON; rename it to .json"))
         }
         (None, Some(format)) => Ok(format),
-        (Some(format), _) => Ok(by_looks().unwrap_or(format)),
-        (None, None) => match by_looks() {
+        (Some(format), _) => Ok(by_content().unwrap_or(format)),
+        (None, None) => match by_content() {
             Some(format) => Ok(format),
             None if head.contains(&0) => Err(input.unsupported(
                 "unknown format",

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::arrow::Moment;
 use super::cell::number;
 use super::limits::MAX_NAME;
-use super::{FormatError, Input, Result, Texts, printable};
+use super::{CategoryBuilder, FormatError, Input, Result, printable};
 use crate::roles::Role;
 use crate::suggest::suggest;
 use crate::table::Real;
@@ -91,14 +91,14 @@ pub(super) struct SheetColumn {
     /// Whether numbers precede the example.
     pub mixed: bool,
     /// Whether it is an attribute, such as a label, and a coordinate only if selected explicitly.
-    pub beside: bool,
-    /// Whether it is an element of a vector: an array row or a list. Unless `beside` is set, it is always a
-    /// coordinate.
+    pub attribute: bool,
+    /// Whether it is an element of a vector: an array row or a list. Unless `attribute` is set, it is always
+    /// a coordinate.
     pub element: bool,
     /// Alternative name for selecting the column.
     pub alias: Option<&'static str>,
     /// The content of a text column, if requested.
-    pub texts: Option<Texts>,
+    pub texts: Option<CategoryBuilder>,
     /// The range of the numbers, if the reader computed it without storing them.
     pub range: Option<Range>,
     /// Unit and time zone, if the numbers are timestamps.
@@ -122,12 +122,12 @@ impl Default for Range {
 
 impl Range {
     /// Rows without a finite number.
-    pub fn holes(&self) -> u64 {
+    pub fn nonfinite(&self) -> u64 {
         self.missing + self.infinite
     }
 
     /// Extends the range by a number.
-    pub fn take_in(&mut self, value: f64) {
+    pub fn add(&mut self, value: f64) {
         if value.is_finite() {
             self.min = self.min.min(value);
             self.max = self.max.max(value);
@@ -147,7 +147,7 @@ impl SheetColumn {
             kind: ColumnKind::Numeric,
             example: None,
             mixed: false,
-            beside: false,
+            attribute: false,
             element: false,
             alias: None,
             texts: None,
@@ -162,12 +162,12 @@ impl SheetColumn {
     }
 
     /// A numeric attribute that is not a coordinate.
-    pub fn beside(name: &str) -> Self {
-        Self { beside: true, ..Self::numeric(name.to_owned()) }
+    pub fn attribute(name: &str) -> Self {
+        Self { attribute: true, ..Self::numeric(name.to_owned()) }
     }
 
     /// Approximate bytes of this many columns with short names.
-    pub fn claimed(count: u64) -> u64 {
+    pub fn memory_of(count: u64) -> u64 {
         count.saturating_mul(2 * (size_of::<Self>() + 32) as u64)
     }
 
@@ -240,25 +240,25 @@ pub struct Sheet {
 }
 
 /// The columns that a reader should read.
-pub(super) enum Want<'a> {
+pub(super) enum ColumnRequest<'a> {
     Everything,
-    Chosen(&'a ColumnChoice),
+    Selected(&'a ColumnChoice),
     /// One column by name; if it is text, as [`SheetColumn::texts`].
     Column(&'a String),
 }
 
-impl Want<'_> {
+impl ColumnRequest<'_> {
     /// The columns to read, before their types are known.
     pub fn resolve(&self, columns: &[SheetColumn], input: &Input<'_>) -> Result<Vec<usize>> {
         Ok(match self {
-            Self::Chosen(ColumnChoice::Named(names)) => named(names, columns, &input.path)?,
-            Self::Chosen(ColumnChoice::Default) => {
+            Self::Selected(ColumnChoice::Named(names)) => named(names, columns, &input.path)?,
+            Self::Selected(ColumnChoice::Default) => {
                 // Also read columns that inference may choose later.
-                let all = || (0..columns.len()).filter(|&at| !columns[at].beside).collect();
+                let all = || (0..columns.len()).filter(|&at| !columns[at].attribute).collect();
                 conventional(columns).map_or_else(all, |mut conventional| {
                     let headings: Vec<_> = columns
                         .iter()
-                        .map(|column| (!column.made_up && !column.beside).then_some(column.name.as_str()))
+                        .map(|column| (!column.made_up && !column.attribute).then_some(column.name.as_str()))
                         .collect();
                     conventional.extend(
                         headings::coordinates(&headings).map_or_else(Vec::new, |found| found.columns),
@@ -274,11 +274,11 @@ impl Want<'_> {
     }
 }
 
-impl Want<'_> {
+impl ColumnRequest<'_> {
     /// A text store for the first column, if requested. The first column is text, so it is removed from
     /// `selected`.
-    pub fn texts(&self, selected: &mut Vec<usize>) -> Option<Texts> {
-        let texts = (matches!(self, Self::Column(_)) && *selected == [0]).then(Texts::default);
+    pub fn texts(&self, selected: &mut Vec<usize>) -> Option<CategoryBuilder> {
+        let texts = (matches!(self, Self::Column(_)) && *selected == [0]).then(CategoryBuilder::default);
         selected.retain(|&at| at > 0);
         texts
     }
@@ -286,8 +286,8 @@ impl Want<'_> {
 
 impl Sheet {
     /// Whether the file has no column names and its vectors differ in length from the selection.
-    pub(super) fn is_other_vector(&self) -> bool {
-        let vector = || self.columns.iter().filter(|column| !column.beside);
+    pub(super) fn has_other_length(&self) -> bool {
+        let vector = || self.columns.iter().filter(|column| !column.attribute);
         vector().all(|column| column.made_up) && vector().count() != self.selected.len()
     }
 
@@ -315,7 +315,7 @@ impl Sheet {
     /// The types and ranges of all columns.
     pub(super) fn info(&self) -> FileInfo {
         let guess = self.guess();
-        let searches = guess.sentence();
+        let searches = guess.summary();
         let mut columns: Vec<ColumnInfo> = self
             .columns
             .iter()
@@ -338,7 +338,7 @@ impl Sheet {
         let width = self.selected.len();
         for (at, &column) in self.selected.iter().enumerate() {
             let range = ranges[column].insert(Range::default());
-            (at..self.values.len()).step_by(width).for_each(|at| range.take_in(self.values.get(at)));
+            (at..self.values.len()).step_by(width).for_each(|at| range.add(self.values.get(at)));
         }
         for (info, range) in
             columns.iter_mut().zip(ranges).filter(|(info, _)| info.kind == ColumnKind::Numeric)
@@ -352,8 +352,8 @@ impl Sheet {
             format: self.format.clone(),
             rows: self.rows,
             columns,
-            default_columns: guess.usual,
-            guessed_columns: guess.taken,
+            default_columns: guess.default_columns,
+            guessed_columns: guess.coordinates,
             searches,
             skipped: self.skipped.clone(),
         }
@@ -371,7 +371,7 @@ impl Sheet {
             return declared.columns.clone();
         }
         let meant =
-            |column: &SheetColumn| !column.beside && (column.kind == ColumnKind::Numeric || column.mixed);
+            |column: &SheetColumn| !column.attribute && (column.kind == ColumnKind::Numeric || column.mixed);
         conventional(&self.columns)
             .unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
     }
@@ -420,7 +420,7 @@ impl Sheet {
             ));
         }
         let way_out = (!asked).then_some(Hint::OtherColumns);
-        let position_of = places(&self.selected, self.columns.len());
+        let position_of = positions_by_column(&self.selected, self.columns.len());
         let mut positions = Vec::with_capacity(chosen.len());
         for &at in chosen {
             let column = &self.columns[at];
@@ -447,10 +447,12 @@ impl Sheet {
 }
 
 /// The first position of each of `count` columns in a selection.
-pub(super) fn places(selected: &[usize], count: usize) -> Vec<Option<usize>> {
-    let mut places = vec![None; count];
-    selected.iter().enumerate().for_each(|(place, &at)| places[at] = places[at].or(Some(place)));
-    places
+pub(super) fn positions_by_column(selected: &[usize], count: usize) -> Vec<Option<usize>> {
+    let mut positions = vec![None; count];
+    selected.iter().enumerate().for_each(|(position, &at)| {
+        positions[at] = positions[at].or(Some(position));
+    });
+    positions
 }
 
 /// Reduces rows of `width` values to those at `positions`, in position if possible.
@@ -528,7 +530,7 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> R
         Err(match found.map(Vec::as_slice) {
             Some(&[at]) => return Ok(at),
             Some(several) => {
-                let positions = cut(several.len(), |at| several[at].to_string());
+                let positions = join_first(several.len(), |at| several[at].to_string());
                 let why =
                     format!("{} columns have this name; choose one by index: {positions}", several.len());
                 FormatError::Column { what, why, hint: None, path }
@@ -541,7 +543,7 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> R
                         .map_or_else(String::new, |meant| format!(" (did you mean `{}`?)", printable(meant)));
                     let why = format!(
                         "not found{meant}; available: {}",
-                        cut(columns.len(), |at| format!("{at} `{}`", columns[at].name))
+                        join_first(columns.len(), |at| format!("{at} `{}`", columns[at].name))
                     );
                     FormatError::NoColumn { what, why, path }
                 }
@@ -567,9 +569,9 @@ fn hint(text: &str) -> String {
 }
 
 /// The first of `count` items, truncated if there are many.
-pub(super) fn cut(count: usize, thing: impl Fn(usize) -> String) -> String {
+pub(super) fn join_first(count: usize, item: impl Fn(usize) -> String) -> String {
     const SHOWN: usize = 12;
-    let mut text: Vec<String> = (0..count.min(SHOWN)).map(thing).collect();
+    let mut text: Vec<String> = (0..count.min(SHOWN)).map(item).collect();
     if count > SHOWN {
         text.push(format!("… {count} in all"));
     }

@@ -1,15 +1,15 @@
 //! Positions and vectors in one cell: `[0.1, 0.2]`, `(48.1, 11.6)`, `POINT (11.6 48.1)`, WKB.
 //!
-//! A reader passes the values of a column to [`Seen`]. If they are vectors, the column stays unchanged, and
-//! [`Vector`] describes the numeric columns that the reader appends for its elements. [`settle`] decides
-//! which vector of a file is searched.
+//! A reader passes the values of a column to [`VectorDetector`]. If they are vectors, the column stays
+//! unchanged, and [`Vector`] describes the numeric columns that the reader appends for its elements.
+//! [`choose_vector`] decides which vector of a file is searched.
 
 use serde_json::{Map, Value};
 
 use super::cell::{self, Cell};
 use super::guess::name_coordinates;
 use super::limits::MAX_COLUMNS;
-use super::{Crs, Declared, Endian, Input, Number, Result, SheetColumn, Want, printable};
+use super::{ColumnRequest, Crs, Declared, Endian, Input, Number, Result, SheetColumn, printable};
 use crate::roles::{has_word, is_in, lower_words, ranges};
 use crate::{ColumnChoice, Hint};
 
@@ -76,7 +76,7 @@ pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Content {
                 wkt(text, out)
                     .or_else(|| object(text, out))
                     .or_else(|| list(text, out))
-                    .or_else(|| packed(text).then_some(Content::Packed))
+                    .or_else(|| is_base64(text).then_some(Content::Packed))
             }
         },
     };
@@ -98,7 +98,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Whether a text may be base64.
-fn packed(text: &str) -> bool {
+fn is_base64(text: &str) -> bool {
     text.len() >= 16
         && text.len().is_multiple_of(4)
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte))
@@ -112,7 +112,7 @@ fn wkb(bytes: &[u8], out: &mut Vec<f64>) -> Option<Content> {
         let mut whole = || {
             let (first, after) = rest.split_at_checked(4)?;
             rest = after;
-            Some(Number::U32.one(endian, first) as u32)
+            Some(Number::U32.decode_one(endian, first) as u32)
         };
         let kind = whole()?;
         let srid = if kind & 0x2000_0000 != 0 { whole()? } else { 0 };
@@ -124,7 +124,7 @@ fn wkb(bytes: &[u8], out: &mut Vec<f64>) -> Option<Content> {
         }
         // A measure comes last and is not a coordinate.
         let (axes, measures) = (2 + (more & 1) as usize, (more >> 1) as usize);
-        out.extend(rest.chunks_exact(8).take(axes).map(|number| Number::F64.one(endian, number)));
+        out.extend(rest.chunks_exact(8).take(axes).map(|number| Number::F64.decode_one(endian, number)));
         (rest.len() == 8 * (axes + measures)).then(|| point(srid, out))
     };
     read(bytes, out).or_else(|| {
@@ -293,8 +293,9 @@ const PLANE: u32 = u32::MAX;
 const VECTORS: &str = "embedding embeddings emb vector vectors vec feature features values descriptor";
 
 /// Words in the names of lists that are not vectors.
-const OTHERS: &str = "id ids token tokens mask bbox bboxes box boxes label labels shape size color colour \
-                      rgb rgba category categories tags date index indices dims length lengths counts";
+const NON_VECTORS: &str = "id ids token tokens mask bbox bboxes box boxes label labels shape size color \
+                           colour rgb rgba category categories tags date index indices dims length \
+                           lengths counts";
 
 /// Words in the names of position lists, as opposed to velocities, normals and colours.
 const POSITIONS: &str = "position positions pos xyz coord coords coordinates location point points";
@@ -314,10 +315,10 @@ pub(super) const POINTS: u8 = 3;
 pub(super) fn rank(name: &str, fractions: bool, point: bool) -> u8 {
     let words = lower_words(name);
     let vector = has_word(&words, VECTORS);
+    let other =
+        words.last().is_some_and(|last| is_in(last, NON_VECTORS)) || !vector && has_word(&words, NON_VECTORS);
     match () {
-        () if words.last().is_some_and(|last| is_in(last, OTHERS)) || !vector && has_word(&words, OTHERS) => {
-            0
-        }
+        () if other => 0,
         () if vector => 5 + u8::from(fractions),
         () if point => POINTS + u8::from(has_word(&words, "geometry geom")),
         () if has_word(&words, POSITIONS) => POINTS,
@@ -327,7 +328,7 @@ pub(super) fn rank(name: &str, fractions: bool, point: bool) -> u8 {
 
 /// Statistics of a column's values.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct VectorDetector {
     /// Number of lists and points, and number of other values.
     pub vectors: u64,
     others: u64,
@@ -342,15 +343,15 @@ pub(super) struct Seen {
     /// The largest absolute value of the first two numbers.
     extent: [f64; 2],
     /// Why the column is not read.
-    trouble: Option<String>,
+    problem: Option<String>,
 }
 
-impl Seen {
+impl VectorDetector {
     /// Adds a value.
-    pub fn take(&mut self, content: Content, numbers: &[f64]) {
+    pub fn add(&mut self, content: Content, numbers: &[f64]) {
         self.vectors += u64::from(!content.is_plain());
         let (before, first) = (self.length, self.content.get_or_insert_with(|| content.clone()).clone());
-        let trouble = match (first, &content) {
+        let problem = match (first, &content) {
             (_, Content::Missing) => None,
             (_, Content::Other | Content::Packed) => {
                 (self.others, self.packed) =
@@ -373,7 +374,7 @@ impl Seen {
         if !matches!(self.content, Some(Content::List(_) | Content::Point(_))) {
             self.content = None;
         }
-        self.trouble = self.trouble.take().or(trouble);
+        self.problem = self.problem.take().or(problem);
         self.fractions |= numbers.iter().any(|number| number.fract() != 0.0);
         self.fine |= numbers.iter().any(|number| (number * 100.0 - (number * 100.0).round()).abs() > 1e-6);
         self.extent.iter_mut().zip(numbers).for_each(|(extent, number)| *extent = extent.max(number.abs()));
@@ -400,7 +401,7 @@ impl Seen {
         if self.vectors <= self.others || rank == 0 {
             return None;
         }
-        if let Some(why) = &self.trouble {
+        if let Some(why) = &self.problem {
             // Lists of whole numbers with varying length are categories or tokens.
             return if geometry || self.fractions || rank > POINTS + 1 {
                 refused(format!("it holds {why}"))
@@ -490,7 +491,7 @@ pub(super) fn axes(name: &str, length: usize, degrees: bool) -> Vec<SheetColumn>
     let names = if degrees { ["longitude", "latitude", "height"] } else { ["x", "y", "z"] };
     let axis = |axis: &str| SheetColumn::element(format!("{prefix}{axis}"));
     let mut columns: Vec<SheetColumn> = names.into_iter().take(length).map(axis).collect();
-    columns.iter_mut().skip(if degrees { 2 } else { 3 }).for_each(|height| height.beside = true);
+    columns.iter_mut().skip(if degrees { 2 } else { 3 }).for_each(|height| height.attribute = true);
     columns
 }
 
@@ -585,7 +586,7 @@ pub(super) fn append(
 ) -> Result<Vec<Candidate>> {
     let each = |vector: &Vector| {
         let (start, name) = (columns.len(), columns[vector.at].name.clone());
-        input.claim(SheetColumn::claimed(vector.columns.len() as u64), "the columns")?;
+        input.claim(SheetColumn::memory_of(vector.columns.len() as u64), "the columns")?;
         columns.extend(vector.columns.iter().cloned());
         Ok(Candidate {
             name,
@@ -603,12 +604,12 @@ pub(super) fn append(
 ///
 /// # Errors
 /// [`super::FormatError::Column`] if no columns were chosen, and the vector is unreadable or ambiguous.
-pub(super) fn settle(
+pub(super) fn choose_vector(
     columns: &mut [SheetColumn],
     candidates: &[Candidate],
     numeric: impl Fn(usize) -> bool,
     input: &Input<'_>,
-    want: &Want<'_>,
+    request: &ColumnRequest<'_>,
 ) -> Result<(Option<Declared>, Option<String>)> {
     let best = candidates.iter().map(|candidate| candidate.rank).max().unwrap_or(0);
     let best: Vec<&Candidate> = candidates.iter().filter(|candidate| candidate.rank == best).collect();
@@ -621,9 +622,9 @@ pub(super) fn settle(
     columns
         .iter_mut()
         .zip(taken)
-        .for_each(|(column, taken)| column.beside |= if named { column.element } else { !taken });
+        .for_each(|(column, taken)| column.attribute |= if named { column.element } else { !taken });
     let declared = |chosen: &Candidate| {
-        let coordinates = chosen.columns.iter().copied().filter(|&at| !columns[at].beside).collect();
+        let coordinates = chosen.columns.iter().copied().filter(|&at| !columns[at].attribute).collect();
         Declared { columns: coordinates, why: chosen.why.clone() }
     };
     let each = |one: &&&Candidate| format!("`{}` (columns {})", printable(&one.name), ranges(&one.columns));
@@ -636,7 +637,7 @@ pub(super) fn settle(
             ("several vectors".to_owned(), format!("any of {} could be meant", each.join(", ")))
         }
     };
-    if matches!(want, Want::Chosen(ColumnChoice::Default)) {
+    if matches!(request, ColumnRequest::Selected(ColumnChoice::Default)) {
         return Err(input.unusable(what, why, Some(Hint::OtherColumns)));
     }
     Ok((None, Some(format!("{what}: {why}"))))

@@ -7,7 +7,10 @@
 use std::io::{Cursor, Read};
 
 use super::limits::{MAX_COLUMNS, MAX_EMPTY_COLUMNS};
-use super::{Endian, Even, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell, whole};
+use super::{
+    ColumnRequest, Endian, FixedRecords, Input, Number, Records, Result, Sheet, SheetColumn, number_cell,
+    whole,
+};
 use crate::table::{Real, Values, with_values};
 
 /// A larger dimension indicates another format.
@@ -31,13 +34,13 @@ pub(super) fn texmex<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'a
         );
         return Err(input.malformed("cut short", why));
     }
-    let even = Even { start: 0, record: record as usize, rows: input.size / record };
+    let layout = FixedRecords { start: 0, record: record as usize, rows: input.size / record };
     // The dimension of the first vector has already been read.
     Ok(Vectors {
         file: Cursor::new(start).chain(file),
         number,
         dims: dims as usize,
-        even,
+        layout,
         name: "TEXMEX vectors",
     })
 }
@@ -68,8 +71,8 @@ pub(super) fn big_ann<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'
             ),
         ));
     }
-    let even = Even { start: 8, record: record as usize, rows };
-    Ok(Vectors { file, number, dims: dims as usize, even, name: "Big-ANN vectors" })
+    let layout = FixedRecords { start: 8, record: record as usize, rows };
+    Ok(Vectors { file, number, dims: dims as usize, layout, name: "Big-ANN vectors" })
 }
 
 fn checked_dims(dims: i64, input: &Input<'_>) -> Result<u64> {
@@ -87,32 +90,32 @@ pub(super) struct Vectors<R> {
     file: R,
     number: Number,
     dims: usize,
-    even: Even,
+    layout: FixedRecords,
     name: &'static str,
 }
 
 impl<R: Read> Vectors<R> {
     /// Bytes before each vector: 4 for its dimension, or 0.
     fn prefix(&self) -> usize {
-        self.even.record - self.dims * self.number.size()
+        self.layout.record - self.dims * self.number.size()
     }
 
     /// Reads all elements of some vectors.
     pub fn records(&self, input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
-        let one = |raw: &[u8]| number_cell(self.number.one(Endian::Little, raw));
+        let one = |raw: &[u8]| number_cell(self.number.decode_one(Endian::Little, raw));
         let row = |raw: &[u8]| raw[self.prefix()..].chunks_exact(self.number.size()).map(one).collect();
-        let rows = self.even.records(input, wanted, row)?;
+        let rows = self.layout.records(input, wanted, row)?;
         Ok(Records { columns: SheetColumn::names(SheetColumn::elements(self.dims)), rows })
     }
 
-    pub fn read(mut self, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
-        input.claim(SheetColumn::claimed(self.dims as u64), "the names of the columns")?;
+    pub fn read(mut self, input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
+        input.claim(SheetColumn::memory_of(self.dims as u64), "the names of the columns")?;
         let columns = SheetColumn::elements(self.dims);
-        let selected = want.resolve(&columns, input)?;
+        let selected = request.resolve(&columns, input)?;
         let mut values = Values::new(self.number.fits_f32());
         with_values!(&mut values, values => self.read_values(&selected, values, input)?);
-        let format = format!("{}, {} × {} {}", self.name, self.even.rows, self.dims, self.number.name());
-        Ok(Sheet::new(input, format, columns, selected, self.even.rows, values))
+        let format = format!("{}, {} × {} {}", self.name, self.layout.rows, self.dims, self.number.name());
+        Ok(Sheet::new(input, format, columns, selected, self.layout.rows, values))
     }
 
     fn read_values<T: Real>(
@@ -121,12 +124,12 @@ impl<R: Read> Vectors<R> {
         values: &mut Vec<T>,
         input: &Input<'_>,
     ) -> Result<()> {
-        input.reserve_all(values, self.even.rows, selected.len())?;
-        let (number, dims, record, prefix) = (self.number, self.dims, self.even.record, self.prefix());
+        input.reserve_all(values, self.layout.rows, selected.len())?;
+        let (number, dims, record, prefix) = (self.number, self.dims, self.layout.record, self.prefix());
         let decode = |bytes: &[u8], values: &mut Vec<T>| {
             number.decode_selected(Endian::Little, bytes, dims, selected, values)
         };
-        self.even.visit(
+        self.layout.visit(
             &mut self.file,
             |why| input.io(why),
             |first, bytes| {

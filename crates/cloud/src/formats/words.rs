@@ -7,8 +7,8 @@ use std::io::{BufRead, Chain, Cursor, Read};
 
 use super::limits::MAX_COLUMNS;
 use super::{
-    Input, Picked, Records, Result, Sheet, SheetColumn, Want, cell, claim_cells, columns, number_cell,
-    unpacked,
+    ColumnRequest, Input, RecordPicker, Records, Result, Sheet, SheetColumn, cell, claim_cells, columns,
+    number_cell, unpacked,
 };
 
 /// Bytes sampled to determine d.
@@ -16,12 +16,12 @@ const SAMPLE: u64 = 1 << 16;
 /// Number of lines sampled.
 const LINES: usize = 64;
 /// Minimum d without a line `n d`; with fewer numbers it is a labelled point of delimited text.
-const LEAST_DIMS: usize = 25;
+const MIN_DIMS: usize = 25;
 
 /// Whether a text consists of word vectors: either its first line gives their number and dimension, or each
 /// word is followed by many decimal numbers.
-pub(super) fn looks(head: &[u8]) -> bool {
-    let Some(shape) = Shape::of(head, head.len() < SAMPLE as usize) else { return false };
+pub(super) fn sniff(head: &[u8]) -> bool {
+    let Some(shape) = Shape::detect(head, head.len() < SAMPLE as usize) else { return false };
     let lines = lines(head, head.len() < SAMPLE as usize);
     let Some((first, rest)) = lines.split_first() else { return false };
     if shape.promised.is_some() {
@@ -34,18 +34,18 @@ pub(super) fn looks(head: &[u8]) -> bool {
     // Tabs, repeated spaces and integers indicate a table.
     let single =
         |line: &&[u8]| !line.contains(&b'\t') && !line.trim_ascii().windows(2).any(|pair| pair == b"  ");
-    shape.dims >= LEAST_DIMS
+    shape.dims >= MIN_DIMS
         && lines.iter().all(single)
         && lines.iter().all(|line| split(line, shape.dims).is_some_and(|(_, numbers)| all_numbers(numbers)))
         && 2 * lines.iter().filter(|line| word(line)).count() > lines.len()
         && split(first, shape.dims).is_some_and(|(_, numbers)| numbers.contains(&b'.'))
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let mut vectors = Vectors::open(input)?;
     let mut columns = vectors.columns();
-    let mut selected = want.resolve(&columns, input)?;
-    let mut texts = want.texts(&mut selected);
+    let mut selected = request.resolve(&columns, input)?;
+    let mut texts = request.texts(&mut selected);
     let mut values = Vec::new();
     while vectors.advance()? {
         if columns[0].example.is_none() {
@@ -67,7 +67,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
 /// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut vectors = Vectors::open(input)?;
-    let mut picked = Picked::new(wanted);
+    let mut picked = RecordPicker::new(wanted);
     while vectors.rows < picked.end() && vectors.advance()? {
         if let Some(cells) = picked.found.get_mut(&(vectors.rows - 1)) {
             claim_cells(vectors.numbers.len() + 1, input)?;
@@ -106,7 +106,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
     fn open(input: &'i Input<'p>) -> Result<Self> {
         let (mut text, gzip) = unpacked::text(input)?;
         let sample = unpacked::beginning(&mut text, SAMPLE, input)?;
-        let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE);
+        let shape = Shape::detect(&sample, (sample.len() as u64) < SAMPLE);
         let Shape { promised, dims } =
             shape.ok_or_else(|| input.malformed("line 1", "no numbers after a word"))?;
         if dims > MAX_COLUMNS {
@@ -185,7 +185,7 @@ struct Shape {
 
 impl Shape {
     /// Detects the layout from the beginning of a text, or from all of it if `whole`.
-    fn of(head: &[u8], whole: bool) -> Option<Self> {
+    fn detect(head: &[u8], whole: bool) -> Option<Self> {
         let lines = lines(head, whole);
         let number = |field: &[u8]| cell::value(field).is_some();
         // A word may end in a number, and a line may be damaged: the most frequent count of trailing numbers
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     fn shape(text: &str) -> Option<(Option<u64>, usize)> {
-        Shape::of(text.as_bytes(), true).map(|shape| (shape.promised, shape.dims))
+        Shape::detect(text.as_bytes(), true).map(|shape| (shape.promised, shape.dims))
     }
 
     #[test]
@@ -275,9 +275,9 @@ mod tests {
     #[test]
     fn tables_are_not_read_as_word_vectors() {
         let vector = (0..30).map(|at| format!("0.{at}")).collect::<Vec<_>>().join(" ");
-        assert!(looks(format!("the {vector}\nof {vector}\n").as_bytes()));
-        assert!(looks(format!("# {vector}\n2008 {vector}\na b {vector}\n").as_bytes()));
-        assert!(looks(b"2 3\nthe 1 2 3\nof 4 5 6\n"));
+        assert!(sniff(format!("the {vector}\nof {vector}\n").as_bytes()));
+        assert!(sniff(format!("# {vector}\n2008 {vector}\na b {vector}\n").as_bytes()));
+        assert!(sniff(b"2 3\nthe 1 2 3\nof 4 5 6\n"));
         for text in [
             format!("{vector}\n{vector}\n"),
             format!("the\t{}\n", vector.replace(' ', "\t")),
@@ -290,7 +290,7 @@ mod tests {
             "3\nx 1 2\n".to_owned(),
             "x y\n1 2\n".to_owned(),
         ] {
-            assert!(!looks(text.as_bytes()), "{text:?}");
+            assert!(!sniff(text.as_bytes()), "{text:?}");
         }
     }
 }

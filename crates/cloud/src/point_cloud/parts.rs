@@ -69,14 +69,14 @@ impl PointCloud {
         if fingerprint(dims, &axes, &points) != named {
             return Err("the points are not those that the fingerprint names");
         }
-        let stands_for = |at: usize| axes[at % dims].origin + f64::from(points[at]);
+        let rounded = |at: usize| axes[at % dims].origin + f64::from(points[at]);
         let exact = exact.map(|values| {
             let far = values
                 .iter()
                 .enumerate()
-                .filter(|&(at, &value)| rounding::step(value, stands_for(at)).is_none())
+                .filter(|&(at, &value)| rounding::ulps_between(value, rounded(at)).is_none())
                 .count();
-            Exact::new(values, far, stands_for)
+            Exact::new(values, far, rounded)
         });
         let records = records.map(|records| {
             let mut kept = RecordMap::default();

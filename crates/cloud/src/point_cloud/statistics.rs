@@ -9,16 +9,16 @@ use serde::Serialize;
 use super::PointCloud;
 
 /// Rows sampled for the estimate.
-const SEEN: usize = 4096;
+const SAMPLE_ROWS: usize = 4096;
 
 /// The share of values excluded at each end.
 const TAIL: f64 = 0.01;
 
 /// Margin beyond each quantile, as a share of the distance between them.
-const ROOM: f64 = 0.15;
+const MARGIN: f64 = 0.15;
 
 /// The bulk is the whole extent unless that is wider by this factor.
-const WIDER: f64 = 2.0;
+const OUTLIER_RATIO: f64 = 2.0;
 
 /// The bulk of each axis, computed on first use.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl Bulk {
 
 impl PointCloud {
     /// At most `most` rows, evenly spread over the cloud.
-    pub fn spread_rows(&self, most: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
+    pub fn sample_rows(&self, most: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
         let seen = self.len().min(most);
         (0..seen).map(move |at| at * self.len() / seen)
     }
@@ -47,13 +47,14 @@ impl PointCloud {
         *self.bulk.0[axis].get_or_init(|| {
             let Some(column) = self.axes.get(axis) else { return [0.0; 2] };
             let whole = [column.min - column.origin, column.max - column.origin];
-            let mut values: Vec<f32> = self.spread_rows(SEEN).map(|row| self.point(row)[axis]).collect();
+            let mut values: Vec<f32> =
+                self.sample_rows(SAMPLE_ROWS).map(|row| self.point(row)[axis]).collect();
             values.sort_unstable_by(f32::total_cmp);
             let tail = (values.len() as f64 * TAIL) as usize;
             let (low, high) = (f64::from(values[tail]), f64::from(values[values.len() - 1 - tail]));
-            let room = (high - low) * ROOM;
-            let bulk = [(low - room).max(whole[0]), (high + room).min(whole[1])];
-            if whole[1] - whole[0] <= WIDER * (bulk[1] - bulk[0]) || bulk[0] >= bulk[1] {
+            let margin = (high - low) * MARGIN;
+            let bulk = [(low - margin).max(whole[0]), (high + margin).min(whole[1])];
+            if whole[1] - whole[0] <= OUTLIER_RATIO * (bulk[1] - bulk[0]) || bulk[0] >= bulk[1] {
                 whole
             } else {
                 bulk

@@ -92,7 +92,7 @@ pub mod index {
 
     const _: () = {
         laid_out_as_the_twin!(index::Visits: merges candidates accessed leaves nodes left_out);
-        assert!(HEIGHTS as usize == index::HEIGHTS && MOST_DIMS as usize == index::BVH.limits.d);
+        assert!(HEIGHTS as usize == index::HEIGHTS && MAX_DIMS as usize == index::BVH.limits.d);
     };
 }
 
@@ -152,7 +152,7 @@ pub mod select {
         assert!(BITS_ITEMS as usize == select::bits::ITEMS && BITS_KEYS as usize == select::bits::KEYS);
         assert!(
             BITS_FEWEST_THREADS as usize == select::bits::FEWEST_THREADS
-                && MOST_MINIMA as usize == select::MOST_MINIMA
+                && MAX_MINIMA as usize == select::MAX_MINIMA
         );
         assert!(BITS_STAGES as usize == select::bits::stages(select::bits::FEWEST_THREADS));
         assert!(BITS_WIDE_STAGES as usize == select::bits::stages(2 * select::bits::FEWEST_THREADS));
@@ -182,7 +182,7 @@ pub mod select {
         assert!(SELECT_FEW as usize == select::warp_select::FEW);
         assert!(
             FEW as usize == select::multi_pass::FEW
-                && MOST_BUCKETS as usize == select::sample_select::MOST_BUCKETS
+                && MAX_BUCKETS as usize == select::sample_select::MAX_BUCKETS
         );
         assert!(ROW_BITS == select::sort::SORT_BITS && ROW_PASSES as usize == select::sort::SORT_PASSES);
     };

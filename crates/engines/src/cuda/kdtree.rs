@@ -20,7 +20,7 @@ use crate::knn::{Build, DeviceId, Engine, EngineError, MAX_COUNTED_CHUNK, Measur
 const SEARCH: &str = "kdtree/search";
 
 /// Heap entries per launch: half a gigabyte.
-const MOST_ENTRIES: usize = 1 << 26;
+const MAX_ENTRIES: usize = 1 << 26;
 
 /// Threads per multiprocessor that hide most of the memory latency.
 const RESIDENT_THREADS: usize = 512;
@@ -50,12 +50,11 @@ fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTre
     let dims = if d == 2 || d == 3 { d as u32 } else { 0 };
     let unit = Unit::new(SEARCH, 0, dims);
     let search = BuildKernels::load(cuda, KDTREE_THREADS.id, unit, |build| kdtree_entry(dims, build))?;
-    let slice = (MOST_ENTRIES / k).max(1).min(q);
+    let slice = (MAX_ENTRIES / k).max(1).min(q);
     let searching = (8 * slice * k + q.min(MAX_COUNTED_CHUNK) * 4 * MEASURES.len()) as u64;
     // Positions are only valid together with their points, which another engine may have evicted from the
     // device.
-    let points =
-        problem.cache().get(cuda.device_id, |points: &DevicePoints| points.serve(Form::Nodes, n * d));
+    let points = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.fits(Form::Nodes, n * d));
     let there = problem.cache().get(cuda.device_id, |_: &Positions| points.is_some());
     if there.is_none() {
         problem.cache().remove::<Positions>(cuda.device_id);
@@ -111,7 +110,7 @@ impl Kernels for KdTree {
             let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } =
                 memory.addresses(stream);
             let query_count = self.slice.min(queries.end - first) as u32;
-            let visits = self.counts_of(first - queries.start, counts);
+            let visits = self.counts_at(first - queries.start, counts);
             let arguments = Arguments {
                 coordinates: points,
                 positions: self.positions.0.device_ptr(stream).0,
@@ -129,7 +128,7 @@ impl Kernels for KdTree {
             let config = blocks(query_count.div_ceil(SEARCH_THREADS), SEARCH_THREADS);
             // SAFETY: the arguments are the kernel's parameter; their pointers are to buffers of this search
             // with the sizes that they state.
-            unsafe { launch(stream, self.search.of(build), config, &arguments) }?;
+            unsafe { launch(stream, self.search.for_build(build), config, &arguments) }?;
         }
         memory.timer.stop(stream)
     }

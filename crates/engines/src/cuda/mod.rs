@@ -78,7 +78,7 @@ pub static DIRECT: Descriptor = Descriptor {
     document: "docs/kernel.md",
     lesson: Some("search"),
     runs_on: &[DeviceKind::Gpu],
-    keeps: &rules::KEEPS,
+    buffers: &rules::BUFFERS,
     measures: &rules::MEASURES,
     convergence: Some(rules::CONVERGENCE),
     phases: &rules::PHASES,
@@ -165,7 +165,7 @@ impl Cuda {
     fn open_with(id: EngineId, device_id: DeviceId, unit: Unit) -> Result<Self, EngineError> {
         let unavailable = |why: String| EngineError::Unavailable { engine: id, why };
         let context = driver::open(device_id).map_err(unavailable)?;
-        let stream = context.new_stream().map_err(|error| unavailable(driver::say(error)))?;
+        let stream = context.new_stream().map_err(|error| unavailable(driver::error_text(error)))?;
         let mut kernels = kernels::Kernels::new(Arc::clone(&context), Arc::clone(&stream));
         let origin = kernels.probe(unit).map_err(unavailable)?;
         let device = driver::describe(device_id, &context, &origin);

@@ -29,7 +29,7 @@ const TRIALS: usize = 5;
 const LAUNCHES: usize = 51;
 
 /// Bytes to read: many times the size of a cache.
-const MOST_BYTES: usize = 1 << 30;
+const MAX_BYTES: usize = 1 << 30;
 
 /// Measures a GPU in about 50 ms and with up to a gigabyte of its memory. Calls `go_on` before every launch,
 /// and returns `None` if it returns `false`.
@@ -74,7 +74,7 @@ fn measure(
 
     let grid = many as usize * THREADS as usize * READS as usize;
     let (free, _) = cuda.context.mem_get_info()?;
-    let count = MOST_BYTES.min(free / 4) / 16 / grid * grid;
+    let count = MAX_BYTES.min(free / 4) / 16 / grid * grid;
     // At least one number, so that there is an address even if nothing is read.
     let words = stream.alloc_zeros::<f32>((4 * count).max(1))?;
     let words = words.device_ptr(stream).0;

@@ -29,7 +29,7 @@ pub trait Kernels {
 
     /// The address of the numbers of query `number` of a range, given the address `counts` of the first
     /// query's; 0 if they are not written.
-    fn counts_of(&self, number: usize, counts: CUdeviceptr) -> CUdeviceptr {
+    fn counts_at(&self, number: usize, counts: CUdeviceptr) -> CUdeviceptr {
         if counts == 0 { 0 } else { counts + (4 * self.counts() * number) as u64 }
     }
 
@@ -208,11 +208,11 @@ impl BuildKernels {
         unit: Unit,
         entry: impl Fn(&'static str) -> String,
     ) -> Result<Self, EngineError> {
-        let mut load = |build| cuda.kernel(engine, unit.of_build(build), &entry(build_name(build)));
+        let mut load = |build| cuda.kernel(engine, unit.for_build(build), &entry(build_name(build)));
         Ok(Self([load(Build::Timed)?, load(Build::Counted)?]))
     }
 
-    pub fn of(&self, build: Build) -> &CudaFunction {
+    pub fn for_build(&self, build: Build) -> &CudaFunction {
         &self.0[usize::from(build != Build::Timed)]
     }
 }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES;
 
 use super::Cuda;
-use super::device::driver::say;
+use super::device::driver::error_text;
 use super::device::units::Unit;
 use super::direct::{self, Policy, Variant};
 use crate::knn::{Build, EngineError, Neighbors, Problem, Search};
@@ -83,7 +83,7 @@ pub fn tune(
     let variant = Variant::new(problems[0].k(), problems[0].dims());
     let unit = variant.unit();
     let (major, minor) = cuda.context.compute_capability().map_err(|error| cuda.failed(error))?;
-    let start = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.cut.policy;
+    let start = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.config.policy;
 
     let mut expected = Vec::new();
     let measure = |cuda: &mut Cuda, policy, expected: &mut Vec<Neighbors>| Trial {
@@ -191,7 +191,7 @@ fn trial(
 ) -> Result<Vec<f64>, String> {
     for build in BUILDS {
         let kernel = cuda.kernels.search(unit, build)?;
-        let local = kernel.function.get_attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES).map_err(say)?;
+        let local = kernel.function.get_attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES).map_err(error_text)?;
         if local > 0 {
             return Err(format!("{local} bytes per thread are spilled"));
         }
@@ -238,7 +238,7 @@ pub fn updated_table(table: &str, rows: &[Row]) -> String {
     let mut text: String =
         table.lines().filter(|line| parse_row(line).is_none()).flat_map(|line| [line, "\n"]).collect();
     for Row { arch, capacity, dims, policy } in kept {
-        let numbers = policy.numbers().map(|number| number.to_string()).join(", ");
+        let numbers = policy.to_array().map(|number| number.to_string()).join(", ");
         let _ = writeln!(text, "{{{arch}, {capacity}, {dims}, {{{numbers}}}}},");
     }
     text
@@ -261,7 +261,7 @@ fn parse_row(line: &str) -> Option<Row> {
         arch: *arch,
         capacity: *capacity,
         dims: *dims,
-        policy: Policy::from_numbers(policy.try_into().ok()?),
+        policy: Policy::from_array(policy.try_into().ok()?),
     })
 }
 
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn updating_the_table_replaces_only_matching_rows() {
-        let policy = Policy::from_numbers([4, 2, 8, 512, 3, 16, 5]);
+        let policy = Policy::from_array([4, 2, 8, 512, 3, 16, 5]);
         let row = Row { arch: 90, capacity: 64, dims: 3, policy };
         let once = updated_table(TABLE, &[row]);
         assert_eq!(once.lines().count(), TABLE.lines().count() + usize::from(!TABLE.contains("{90, 64, 3,")));
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn alternative_policies_are_valid() {
-        let policy = Policy::from_numbers([8, 4, 8, 1024, 4, 16, 3]);
+        let policy = Policy::from_array([8, 4, 8, 1024, 4, 16, 3]);
         for variant in [Variant { capacity: 32, dims: 2 }, Variant { capacity: 1024, dims: 3 }] {
             let all: Vec<Policy> =
                 TRAITS.iter().flat_map(|alternatives| alternatives(policy, variant)).collect();
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn trial_ratio_is_a_geometric_mean() {
-        let trial = |outcome| Trial { policy: Policy::from_numbers([1; 7]), outcome };
+        let trial = |outcome| Trial { policy: Policy::from_array([1; 7]), outcome };
         assert_eq!(trial(Ok(vec![2.0, 1.0])).ratio(&[1.0, 2.0]), 1.0);
         assert_eq!(trial(Err("spills".to_owned())).ratio(&[1.0]), f64::INFINITY);
     }

@@ -38,14 +38,14 @@ use crate::knn::distance::reach;
 pub(super) const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
 
 /// The most points per block: their products with a block of queries stay in a core's cache.
-const MOST_POINTS: usize = 1024;
+const MAX_POINTS: usize = 1024;
 
 /// The size of a smaller block is a multiple of this.
 const GRANULARITY: usize = 16;
 
 /// Points per block, for n points.
 pub fn block_points(n: usize) -> usize {
-    n.next_multiple_of(GRANULARITY).min(MOST_POINTS)
+    n.next_multiple_of(GRANULARITY).min(MAX_POINTS)
 }
 
 /// Bytes of a filter.

@@ -100,7 +100,7 @@ impl Heap {
             .map_or(f64::NEG_INFINITY, |last| last.0.value)
     }
 
-    fn take(&mut self, product: Product) {
+    fn insert(&mut self, product: Product) {
         if self.entries.len() < self.k {
             self.entries.push(Entry(product));
         } else if let Some(mut last) = self.entries.peek_mut().filter(|last| product.order(&last.0).is_lt()) {
@@ -109,7 +109,7 @@ impl Heap {
     }
 
     /// Writes the products, largest first, padded with [`Product::NONE`].
-    fn put(self, found: &mut [Product]) {
+    fn write_sorted(self, found: &mut [Product]) {
         let sorted = self.entries.into_sorted_vec().into_iter().map(|entry| entry.0);
         found
             .iter_mut()
@@ -130,7 +130,7 @@ struct QueryState<'a> {
 
 impl QueryState<'_> {
     /// Adds the qualifying products with the points from `first` on.
-    fn meet(&mut self, filter: &Filter, points: &[f32], first: usize, products: &[f32]) {
+    fn add_products(&mut self, filter: &Filter, points: &[f32], first: usize, products: &[f32]) {
         let (dims, scale) = (filter.dims, self.scale.unwrap_or(0.0));
         for (chunk, products) in products.chunks(CHUNK).enumerate() {
             let first = first + chunk * CHUNK;
@@ -141,7 +141,7 @@ impl QueryState<'_> {
             for (row, (&product, &margin)) in (first..).zip(products.iter().zip(margins)) {
                 if reaches(product, margin, scale, self.limit) && self.own_row != Some(row as u32) {
                     let value = inner_product(&points[row * dims..][..dims], self.query);
-                    self.heap.take(Product { row: row as u32, value });
+                    self.heap.insert(Product { row: row as u32, value });
                 }
             }
             if self.scale.is_some() {
@@ -156,7 +156,7 @@ impl LargestProducts for Largest<'_> {
         let (filter, points) = (&self.filter, self.products.points());
         let (dims, k, n) = (filter.dims, self.products.shape().k, filter.margins.len());
         let coordinates = &self.products.queries()[queries.start * dims..queries.end * dims];
-        let mut asked: Vec<QueryState<'_>> = coordinates
+        let mut states: Vec<QueryState<'_>> = coordinates
             .chunks_exact(dims)
             .zip(queries)
             .map(|(query, number)| QueryState {
@@ -172,12 +172,12 @@ impl LargestProducts for Largest<'_> {
             product::multiply(columns, coordinates, dims, &mut products);
             let first = number * filter.block;
             let there = filter.block.min(n - first);
-            for (asked, products) in asked.iter_mut().zip(products.chunks_exact(filter.block)) {
-                asked.meet(filter, points, first, &products[..there]);
+            for (state, products) in states.iter_mut().zip(products.chunks_exact(filter.block)) {
+                state.add_products(filter, points, first, &products[..there]);
             }
         }
-        for (asked, found) in asked.into_iter().zip(found.chunks_exact_mut(k)) {
-            asked.heap.put(found);
+        for (state, found) in states.into_iter().zip(found.chunks_exact_mut(k)) {
+            state.heap.write_sorted(found);
         }
     }
 }

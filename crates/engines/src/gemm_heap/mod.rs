@@ -24,19 +24,19 @@ use super::kdtree_threads::Heap;
 use super::lockstep::{distance_of, key_of};
 use crate::knn::distance::squared_distances;
 use crate::knn::{
-    Answer, Build, Cost, Descriptor, DeviceKind, EngineError, EngineId, Group, Keeps, Limits, Measure,
-    Metric, Parameters, Place, Problem, Search, SetupPhase, Shape, code,
+    Answer, Buffer, Build, Cost, Descriptor, DeviceKind, EngineError, EngineId, Group, Limits, Measure,
+    MemorySpace, Metric, Parameters, Problem, Search, SetupPhase, Shape, code,
 };
 use filter::{Bound, Filter};
 
 /// The largest k, equal to that of the selectors it is compared with.
-const MOST_K: usize = 2048;
+const MAX_K: usize = 2048;
 
 /// Products that are tested together.
 const CHUNK: usize = 64;
 
 /// The most queries per block.
-const MOST_QUERIES: usize = 64;
+const MAX_QUERIES: usize = 64;
 
 /// The columns of `counters.csv`.
 static MEASURES: [Measure; 2] = [
@@ -65,19 +65,22 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
     code: code!["crates/engines/src/gemm_heap/mod.rs"],
     document: "docs/selection.md",
     runs_on: &[DeviceKind::Cpu],
-    keeps: &[
-        Keeps::new(Place::Memory, "products of a block of queries with 1,024 points", "a thread", |_| {
-            64 * 1024
-        }),
-        Keeps::new(Place::Memory, "heap of the k nearest so far", "a query", |shape| shape.k),
-        Keeps::new(
-            Place::Memory,
+    buffers: &[
+        Buffer::new(
+            MemorySpace::Memory,
+            "products of a block of queries with 1,024 points",
+            "a thread",
+            |_| 64 * 1024,
+        ),
+        Buffer::new(MemorySpace::Memory, "heap of the k nearest so far", "a query", |shape| shape.k),
+        Buffer::new(
+            MemorySpace::Memory,
             "points relative to their mean, and their norms",
             "all queries",
             Shape::points,
         ),
     ],
-    limits: Limits { k: MOST_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
+    limits: Limits { k: MAX_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &MEASURES,
     distances: |_, _, _| None,
     cost: |shape, _| cost(shape),
@@ -98,7 +101,7 @@ type Counts = [u32; 2];
 fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
     let (n, dims) = (problem.n(), problem.dims());
     // Per thread: products, translated queries, heaps, and the buffers of `gemm`.
-    let of_thread = MOST_QUERIES * (4 * filter::block_points(n) + 4 * dims + 8 * problem.k()) + PACKED;
+    let of_thread = MAX_QUERIES * (4 * filter::block_points(n) + 4 * dims + 8 * problem.k()) + PACKED;
     let search_bytes = (rayon::current_num_threads().min(problem.q()) * of_thread) as u64
         + cpu::counts_bytes::<Counts>(problem);
     let make = || Filter::new(problem.points(), dims);
@@ -115,8 +118,8 @@ struct GemmHeap {
 impl Searcher for GemmHeap {
     type Visits = Counts;
 
-    fn per_thread(&self) -> usize {
-        MOST_QUERIES
+    fn queries_per_thread(&self) -> usize {
+        MAX_QUERIES
     }
 
     fn search(
@@ -127,7 +130,7 @@ impl Searcher for GemmHeap {
         found: &mut SearchOutput<Counts>,
     ) {
         // With few queries, one block per thread.
-        let block = queries.len().div_ceil(rayon::current_num_threads()).clamp(1, MOST_QUERIES);
+        let block = queries.len().div_ceil(rayon::current_num_threads()).clamp(1, MAX_QUERIES);
         found.in_blocks(problem, queries, block, build, |queries, rows| {
             answer(problem, &self.filter, queries, rows)
         });
@@ -198,7 +201,7 @@ fn answer(problem: &Problem, filter: &Filter, queries: &[f32], rows: &mut Rows<'
                 positions.clear();
                 positions.extend(left.map(|(position, _)| position));
                 squared_distances(problem.points(), query, &positions, &mut distances);
-                nearest.take(&positions, &distances);
+                nearest.insert(&positions, &distances);
             }
         }
     }
@@ -210,7 +213,7 @@ fn answer(problem: &Problem, filter: &Filter, queries: &[f32], rows: &mut Rows<'
 
 impl Nearest {
     /// Inserts the points that are nearer than the farthest.
-    fn take(&mut self, positions: &[u32], distances: &[f32]) {
+    fn insert(&mut self, positions: &[u32], distances: &[f32]) {
         self.counts[0] += positions.len() as u32;
         for (&position, &distance) in positions.iter().zip(distances) {
             let key = key_of(distance, position);

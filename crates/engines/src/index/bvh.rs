@@ -11,7 +11,7 @@ use super::boxes::WARP;
 use super::cost;
 use super::morton::Depth;
 use super::nearest::Nearest;
-use super::observer::Unwatched;
+use super::observer::NoTrace;
 use super::packet::{Packets, answer_packets, packet_length};
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
@@ -20,9 +20,9 @@ use crate::cpu::{self, CpuSearch, Laps, SearchOutput, Searcher, Setup};
 use crate::cuda::open_bvh;
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, EngineError, EngineId, Group, Keeps, Limits, Measure, Measured,
-    Metric, Parameter, Parameters, Place, Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan, Within,
-    code, warp as rules,
+    Answer, Buffer, Build, Descriptor, DeviceId, EngineError, EngineId, Group, Limits, Measure, Measured,
+    MemorySpace, Metric, Parameter, Parameters, Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan,
+    Within, code, warp as rules,
 };
 use crate::lockstep::distance::squared_distances;
 use crate::lockstep::{PADDING, distance_of, index_of};
@@ -42,20 +42,30 @@ pub static BVH: Descriptor = Descriptor {
     ],
     document: "docs/index.md",
     lesson: Some("not-looking"),
-    keeps: &[
-        Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
-        Keeps::new(Place::Shared, "candidate buffer, and nodes still to visit", "a warp", Shape::capacity),
-        Keeps::new(Place::Memory, "tree of boxes, over points in Morton order", "all queries", Shape::points),
+    buffers: &[
+        Buffer::new(MemorySpace::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
+        Buffer::new(
+            MemorySpace::Shared,
+            "candidate buffer, and nodes still to visit",
+            "a warp",
+            Shape::capacity,
+        ),
+        Buffer::new(
+            MemorySpace::Memory,
+            "tree of boxes, over points in Morton order",
+            "all queries",
+            Shape::points,
+        ),
     ],
-    limits: Limits { k: rules::MAX_K, d: 32, n: MOST_POINTS, metrics: &Metric::ALL },
+    limits: Limits { k: rules::MAX_K, d: 32, n: MAX_POINTS, metrics: &Metric::ALL },
     measures: &MEASURES,
     active_threads: Some(active_threads),
     parameters: &[PACKETS],
     is_exhaustive: false,
     distances: |_, _, measured| measured.mean("distance_evals"),
     cost: cost::cost,
-    walk: Some(walk_of),
-    within: Some(within_of),
+    walk: Some(record_walk),
+    within: Some(open_within),
     ..Descriptor::new(EngineId::new("bvh"), |device| match device {
         DeviceId::Cpu => cpu::open(&BVH, "CPU, tree of boxes", None, load),
         DeviceId::Gpu(_) => open_bvh(device),
@@ -118,7 +128,7 @@ fn active_threads(measured: &Measured) -> Option<f64> {
 }
 
 /// The most points: a tile of the radix sort publishes counts of 30 bits (`cuda/index/radix_sort.cuh`).
-pub const MOST_POINTS: usize = (1 << 30) - 1;
+pub const MAX_POINTS: usize = (1 << 30) - 1;
 
 /// Queries per work item; they are neighbours on the curve.
 const BLOCK: usize = 64;
@@ -131,7 +141,7 @@ const PACKED_BLOCK: usize = 32 * 32;
 const CHUNK_MS: f64 = 800.0;
 
 /// The tree over a problem's points. The search needs another `search_bytes`.
-fn tree_of(problem: &Problem, search_bytes: u64) -> Result<(Arc<Tree>, Setup), EngineError> {
+fn cached_tree(problem: &Problem, search_bytes: u64) -> Result<(Arc<Tree>, Setup), EngineError> {
     let bytes = Tree::bytes(problem.n(), problem.dims());
     cpu::prepared(problem, SetupPhase::BuildIndex, bytes, search_bytes, || Tree::new(problem))
 }
@@ -139,14 +149,14 @@ fn tree_of(problem: &Problem, search_bytes: u64) -> Result<(Arc<Tree>, Setup), E
 /// Builds the tree, unless it is cached.
 fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
     // Besides the tree: a code, an output row and the visits of each query.
-    let (tree, setup) = tree_of(problem, 128 * problem.q() as u64)?;
+    let (tree, setup) = cached_tree(problem, 128 * problem.q() as u64)?;
     let asked = asks_for_packets(parameters);
     let packs = asked.unwrap_or(false) && packet_length(problem.k(), problem.dims()).is_some();
     Ok(Box::new(CpuSearch::new(problem, setup, Bvh { tree, packs, note: why_no_packets(asked, problem) })))
 }
 
 /// See [`Descriptor::walk`].
-fn walk_of(
+fn record_walk(
     problem: &Problem,
     query: usize,
     _: &Parameters,
@@ -160,14 +170,14 @@ fn walk_of(
             value: problem.dims() as u64,
         });
     }
-    let (tree, _) = tree_of(problem, LEAF_BYTES * problem.n().div_ceil(WARP) as u64)?;
+    let (tree, _) = cached_tree(problem, LEAF_BYTES * problem.n().div_ceil(WARP) as u64)?;
     Ok(Some(walk(&tree, problem, query)))
 }
 
 /// See [`Descriptor::within`].
-fn within_of(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
+fn open_within(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
     BVH.limits.check(BVH.id, &problem.shape(), problem.metric())?;
-    Ok(Box::new(WithinBoxes(tree_of(problem, 0)?.0)))
+    Ok(Box::new(WithinBoxes(cached_tree(problem, 0)?.0)))
 }
 
 struct WithinBoxes(Arc<Tree>);
@@ -234,7 +244,7 @@ struct Row<'a> {
 impl Searcher for Bvh {
     type Visits = Visits;
 
-    fn per_thread(&self) -> usize {
+    fn queries_per_thread(&self) -> usize {
         BLOCK
     }
 
@@ -267,7 +277,7 @@ impl Searcher for Bvh {
             .collect();
 
         let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
-            let (mut nearest, mut laps) = (Nearest::new(k, Unwatched), Laps::start());
+            let (mut nearest, mut laps) = (Nearest::new(k, NoTrace), Laps::start());
             traverse_each(tree, coordinates, dims, order, &mut nearest, &mut |at, nearest, visits| {
                 let row = &mut rows[at];
                 if let Some(place) = &mut row.visits {
@@ -368,8 +378,8 @@ mod tests {
             let [packed, single] = by_packets_and_alone(&problem);
             for query in 0..n {
                 assert_eq!(
-                    packed.of(query),
-                    single.of(query),
+                    packed.for_query(query),
+                    single.for_query(query),
                     "{n} points, d = {dims}, k = {k}, query {query}"
                 );
             }
@@ -433,7 +443,7 @@ mod tests {
         let (found, answer) = search(&problem);
         for query in 0..3 {
             assert!(
-                found.of(query).0.iter().copied().eq(0..40),
+                found.for_query(query).0.iter().copied().eq(0..40),
                 "all points are equally far, so the first positions win"
             );
             let leaves = answer.measured.column("leaves").unwrap()[query];
@@ -446,7 +456,7 @@ mod tests {
         let n = 32_768;
         let values = (0..n).flat_map(|i| [f64::from(i), 0.0, 0.0]).collect();
         let (found, answer) = search(&problem(3, values, vec![16_384], 8));
-        assert_eq!(found.of(0).0, [16_384, 16_383, 16_385, 16_382, 16_386, 16_381, 16_387, 16_380]);
+        assert_eq!(found.for_query(0).0, [16_384, 16_383, 16_385, 16_382, 16_386, 16_381, 16_387, 16_380]);
         assert!(answer.measured.column("leaves").unwrap()[0] <= 3);
     }
 
@@ -490,10 +500,10 @@ mod tests {
                 ];
                 assert_eq!(
                     told.to_vec(),
-                    answer.measured.of(query).map(|(_, value)| value).collect::<Vec<_>>(),
+                    answer.measured.for_query(query).map(|(_, value)| value).collect::<Vec<_>>(),
                     "{n} points, query {query}"
                 );
-                assert_eq!(walk.steps.last().unwrap().after, found.of(query).1[k - 1]);
+                assert_eq!(walk.steps.last().unwrap().after, found.for_query(query).1[k - 1]);
                 assert!(
                     walk.steps
                         .windows(2)
@@ -508,13 +518,13 @@ mod tests {
                 let count =
                     |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
                 assert_eq!(
-                    (count(Fate::Visited), count(Fate::LeftOut)),
+                    (count(Fate::Visited), count(Fate::Pruned)),
                     (totals.leaves + totals.nodes, totals.left_out)
                 );
                 let there: std::collections::HashSet<u32> = walk.rows.iter().copied().collect();
                 assert!(
                     found
-                        .of(query)
+                        .for_query(query)
                         .0
                         .iter()
                         .take_while(|&&row| row != u32::MAX)
@@ -548,7 +558,13 @@ mod tests {
     #[test]
     fn a_single_point_forms_a_tree() {
         let (found, answer) = search(&problem(1, vec![5.0], vec![0], 3));
-        assert_eq!(found.of(0), (&[0, u32::MAX, u32::MAX][..], &[0.0, f32::INFINITY, f32::INFINITY][..]));
-        assert_eq!(answer.measured.of(0).map(|(_, value)| value).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 0]);
+        assert_eq!(
+            found.for_query(0),
+            (&[0, u32::MAX, u32::MAX][..], &[0.0, f32::INFINITY, f32::INFINITY][..])
+        );
+        assert_eq!(
+            answer.measured.for_query(0).map(|(_, value)| value).collect::<Vec<_>>(),
+            [1, 1, 1, 1, 1, 0]
+        );
     }
 }

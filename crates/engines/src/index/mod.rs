@@ -34,12 +34,12 @@ mod walk;
 
 pub(crate) use boxes::lane_keys;
 pub use boxes::{Boxes, WARP};
-pub use bvh::{BVH, MEASURES, MOST_POINTS, asks_for_packets, why_no_packets};
-pub use morton::{Depth, Frame, Part, is_crowded};
+pub use bvh::{BVH, MAX_POINTS, MEASURES, asks_for_packets, why_no_packets};
+pub use morton::{BitRange, Depth, Frame, is_crowded};
 pub use nearest::Nearest;
 pub(crate) use nearest::lanes_before;
-pub use observer::{Observer, Unwatched};
+pub use observer::{NoTrace, Observer};
 pub use packet::{WORTH_PACKING, are_neighbours, packet_length};
-pub use traverse::{Visits, watch};
+pub use traverse::{Visits, observe};
 pub use tree::{HEIGHTS, Tree};
 pub use walk::visits_in_order;

@@ -20,7 +20,7 @@ pub enum Depth {
 
 /// A range of the bits of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct BitRange {
     /// The number of bits below the range.
     pub shift: u32,
     /// The number of bits in the range, at most 32.
@@ -60,12 +60,12 @@ impl Frame {
 
     /// The parts of the codes to sort by, the lowest first, and the number of bits below them. No CUDA
     /// counterpart: the host launches the passes.
-    pub fn parts(&self, depth: Depth) -> (Vec<Part>, u32) {
+    pub fn bit_ranges(&self, depth: Depth) -> (Vec<BitRange>, u32) {
         let all = self.bits * self.low.len() as u32;
         let below = all.saturating_sub(KEY_BITS);
-        let high = Part { shift: below, bits: all - below };
+        let high = BitRange { shift: below, bits: all - below };
         match depth {
-            Depth::Fine if below > 0 => (vec![Part { shift: 0, bits: below }, high], 0),
+            Depth::Fine if below > 0 => (vec![BitRange { shift: 0, bits: below }, high], 0),
             _ => (vec![high], below),
         }
     }

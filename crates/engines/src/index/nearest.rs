@@ -3,12 +3,12 @@
 //! Twin of `cuda/index/nearest.cuh`.
 
 use super::boxes::WARP;
-use super::observer::{Observer, Unwatched};
+use super::observer::{NoTrace, Observer};
 use crate::lockstep::candidate_buffer::Warp;
 use crate::lockstep::{Key, Lanes, PADDING, registers_for};
 
 /// A warp that also stores the k-th element.
-pub struct Nearest<O = Unwatched> {
+pub struct Nearest<O = NoTrace> {
     pub warp: Warp<WARP>,
     pub last: Key,
     /// Notified of each step.

@@ -1,6 +1,6 @@
 //! Observers of a query's search of the tree, with which lessons and walks record it.
 //!
-//! Every method does nothing by default. Runs use [`Unwatched`], whose empty methods disappear by inlining.
+//! Every method does nothing by default. Runs use [`NoTrace`], whose empty methods disappear by inlining.
 
 use super::boxes::WARP;
 use crate::lockstep::{Key, Lanes};
@@ -50,9 +50,9 @@ pub trait Observer {
 
 /// The observer of runs, which ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
+pub struct NoTrace;
 
-impl Observer for Unwatched {}
+impl Observer for NoTrace {}
 
 #[cfg(test)]
 mod tests {
@@ -60,7 +60,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::{self, Order, Source};
-    use crate::index::traverse::{Visits, watch};
+    use crate::index::traverse::{Visits, observe};
     use crate::index::tree::Tree;
     use crate::knn::{Metric, Problem, Queries, Setup};
     use crate::lockstep::PADDING;
@@ -140,7 +140,7 @@ mod tests {
                 drop_zero_rows: false,
             };
             let problem = Problem::new(&cloud, &Queries::Rows(vec![cloud.len() as u32 / 3]), setup).unwrap();
-            let (nearest, visits) = watch(&Tree::new(&problem), &problem, 0, Counter::default());
+            let (nearest, visits) = observe(&Tree::new(&problem), &problem, 0, Counter::default());
             let told = nearest.observer;
             assert_eq!((told.visits, told.finished, told.last), (visits, 1, Some(nearest.last)), "{spec}");
             assert!(told.waiting.is_empty());

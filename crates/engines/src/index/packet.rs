@@ -24,7 +24,7 @@ use multiversion::multiversion;
 use super::boxes::WARP;
 use super::lane::{bitonic_merge, sort};
 use super::nearest::Nearest;
-use super::observer::Unwatched;
+use super::observer::NoTrace;
 use super::traverse::{descend, leaf_of};
 use super::tree::{HEIGHTS, Tree};
 use crate::lockstep::distance::{Coordinates, squared_distances};
@@ -36,7 +36,7 @@ const STRIDE: usize = 8;
 /// The most leaves with candidates per part. The queries of a part that needs more are not close together. No
 /// CUDA counterpart: a constant.
 #[inline(always)]
-fn most_visited(length: usize) -> usize {
+fn max_visited(length: usize) -> usize {
     if length < 128 { 256 } else { 512 }
 }
 
@@ -230,11 +230,11 @@ fn distances<const D: usize>(
 fn distance_to<const D: usize>(
     leaf: &[Coordinates<WARP>],
     packet: &Packet<D>,
-    whose: usize,
+    owner: usize,
 ) -> Lanes<f32, WARP> {
     let mut query = [0.0; D];
     for axis in 0..D {
-        query[axis] = packet.query[axis].0[whose];
+        query[axis] = packet.query[axis].0[owner];
     }
     let [squared] = squared_distances(leaf, [&query]);
     squared
@@ -304,7 +304,7 @@ impl Shortest {
 
     /// Filters a leaf for all lanes: each lane tests every point.
     #[inline(always)]
-    fn leaf<const D: usize>(&mut self, leaf: &[Coordinates<WARP>], packet: &Packet<D>) {
+    fn filter_leaf<const D: usize>(&mut self, leaf: &[Coordinates<WARP>], packet: &Packet<D>) {
         let limits = self.best[self.best.len() - 1].0;
         for point in 0..WARP {
             let squared = distances(leaf, point, packet);
@@ -326,12 +326,17 @@ impl Shortest {
 
     /// Filters a leaf for a few lanes, one after the other.
     #[inline(always)]
-    fn leaf_for<const D: usize>(&mut self, leaf: &[Coordinates<WARP>], mut askers: u32, packet: &Packet<D>) {
-        while askers != 0 {
-            let whose = askers.trailing_zeros() as usize;
-            askers &= askers - 1;
-            let squared = distance_to(leaf, packet, whose);
-            let kth = [self.best[self.best.len() - 1].0[whose]; WARP];
+    fn filter_leaf_for<const D: usize>(
+        &mut self,
+        leaf: &[Coordinates<WARP>],
+        mut active_lanes: u32,
+        packet: &Packet<D>,
+    ) {
+        while active_lanes != 0 {
+            let owner = active_lanes.trailing_zeros() as usize;
+            active_lanes &= active_lanes - 1;
+            let squared = distance_to(leaf, packet, owner);
+            let kth = [self.best[self.best.len() - 1].0[owner]; WARP];
             let mut candidates = if is_selective::<D>() {
                 lanes_within::<true>(&squared, &kth)
             } else {
@@ -340,8 +345,8 @@ impl Shortest {
             while candidates != 0 {
                 let point = candidates.trailing_zeros() as usize;
                 candidates &= candidates - 1;
-                self.slots[self.taken[whose] as usize].0[whose] = squared[point];
-                self.taken[whose] += 1;
+                self.slots[self.taken[owner] as usize].0[owner] = squared[point];
+                self.taken[owner] += 1;
             }
         }
     }
@@ -450,8 +455,8 @@ fn find_shortest<const D: usize>(
         }
         // Test each query by itself: if the queries are across a jump, their bounding box may be much larger
         // than needed.
-        let askers = lanes_within::<true>(&bound(tree, level, number, packet), &found.limit());
-        if askers == 0 {
+        let active_lanes = lanes_within::<true>(&bound(tree, level, number, packet), &found.limit());
+        if active_lanes == 0 {
             continue;
         }
         if level > 0 {
@@ -463,15 +468,15 @@ fn find_shortest<const D: usize>(
         }
         let before = found.taken;
         let (points, _) = tree.leaf(number);
-        if askers.count_ones() > few(length) {
-            found.leaf(points, packet);
+        if active_lanes.count_ones() > few(length) {
+            found.filter_leaf(points, packet);
         } else {
-            found.leaf_for(points, askers, packet);
+            found.filter_leaf_for(points, active_lanes, packet);
         }
         if is_selective::<D>() && found.taken == before {
             continue;
         }
-        if visited.len() == most_visited(length) {
+        if visited.len() == max_visited(length) {
             return false;
         }
         visited.push(number);
@@ -491,7 +496,7 @@ impl Collected {
     }
 
     #[inline(always)]
-    fn leaf<const D: usize>(
+    fn filter_leaf<const D: usize>(
         &mut self,
         points: &[Coordinates<WARP>],
         positions: &Lanes<u32, WARP>,
@@ -506,37 +511,37 @@ impl Collected {
                 self.put(lane, key_of(squared[lane], positions[point]));
             }
             if point % STRIDE == STRIDE - 1 {
-                self.enough();
+                self.cap();
             }
         }
     }
 
     #[inline(always)]
-    fn leaf_for<const D: usize>(
+    fn filter_leaf_for<const D: usize>(
         &mut self,
         points: &[Coordinates<WARP>],
         positions: &Lanes<u32, WARP>,
-        mut askers: u32,
+        mut active_lanes: u32,
         packet: &Packet<D>,
     ) {
-        while askers != 0 {
-            let whose = askers.trailing_zeros() as usize;
-            askers &= askers - 1;
-            let squared = distance_to(points, packet, whose);
-            let mut candidates = lanes_within::<true>(&squared, &[self.kth[whose]; WARP]);
+        while active_lanes != 0 {
+            let owner = active_lanes.trailing_zeros() as usize;
+            active_lanes &= active_lanes - 1;
+            let squared = distance_to(points, packet, owner);
+            let mut candidates = lanes_within::<true>(&squared, &[self.kth[owner]; WARP]);
             while candidates != 0 {
                 let point = candidates.trailing_zeros() as usize;
                 candidates &= candidates - 1;
-                self.put(whose, key_of(squared[point], positions[point]));
+                self.put(owner, key_of(squared[point], positions[point]));
             }
         }
-        self.enough();
+        self.cap();
     }
 
     /// Gives up lanes with more entries than the list holds, because their number is unbounded. The slots
     /// after the list have room for one stride.
     #[inline(always)]
-    fn enough(&mut self) {
+    fn cap(&mut self) {
         let length = (self.entries.len() - STRIDE) as u32;
         for lane in 0..WARP {
             self.kth[lane] = if self.taken[lane] > length { -1.0 } else { self.kth[lane] };
@@ -569,8 +574,8 @@ impl Packets {
             k,
             shortest: Shortest::new(length),
             collected: Collected::new(length),
-            visited: Vec::with_capacity(most_visited(length)),
-            alone: Nearest::new(k, Unwatched),
+            visited: Vec::with_capacity(max_visited(length)),
+            alone: Nearest::new(k, NoTrace),
         }
     }
 }
@@ -643,11 +648,11 @@ fn answer_part<const D: usize>(
     let length = collected.entries.len() - STRIDE;
     for &leaf in visited.iter().filter(|_| whole) {
         let (points, positions) = tree.leaf(leaf);
-        let askers = lanes_within::<true>(&bound(tree, 0, leaf, &packet), &collected.kth);
-        if askers.count_ones() > few(length) {
-            collected.leaf(points, positions, &packet);
+        let active_lanes = lanes_within::<true>(&bound(tree, 0, leaf, &packet), &collected.kth);
+        if active_lanes.count_ones() > few(length) {
+            collected.filter_leaf(points, positions, &packet);
         } else {
-            collected.leaf_for(points, positions, askers, &packet);
+            collected.filter_leaf_for(points, positions, active_lanes, &packet);
         }
     }
     let mut keys = [PADDING; 128];

@@ -59,7 +59,12 @@ pub fn traverse_each<O: Observer>(
 
 /// Searches the tree for one query of a problem and notifies an observer of each step. No CUDA counterpart:
 /// the traced build does this in CUDA.
-pub fn watch<O: Observer>(tree: &Tree, problem: &Problem, query: usize, observer: O) -> (Nearest<O>, Visits) {
+pub fn observe<O: Observer>(
+    tree: &Tree,
+    problem: &Problem,
+    query: usize,
+    observer: O,
+) -> (Nearest<O>, Visits) {
     let (row, mut nearest) = (problem.query(query), Nearest::new(problem.k(), observer));
     let mut visited = Visits::default();
     traverse_each(

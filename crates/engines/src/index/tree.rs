@@ -16,7 +16,7 @@ use crate::lockstep::distance::Coordinates;
 pub const HEIGHTS: usize = 6;
 
 /// Leaves, or groups of boxes, per work item.
-const PART: usize = 256;
+const LEAVES_PER_TASK: usize = 256;
 
 /// The tree over a problem's points.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Tree {
         let mut order = sorted(&frame, points, dims, Depth::Coarse);
         let starts = || order.iter().step_by(WARP).map(|&(code, _)| code);
         let crowded = starts().zip(starts().skip(1)).filter(|(code, next)| code == next).count();
-        if frame.parts(Depth::Coarse).1 > 0 && is_crowded(crowded, order.len()) {
+        if frame.bit_ranges(Depth::Coarse).1 > 0 && is_crowded(crowded, order.len()) {
             order = sorted(&frame, points, dims, Depth::Fine);
         }
         let leaves = order.len().div_ceil(WARP);
@@ -58,7 +58,7 @@ impl Tree {
             .par_chunks_mut(dims)
             .zip(&mut positions)
             .zip(order.par_chunks(WARP))
-            .with_min_len(PART)
+            .with_min_len(LEAVES_PER_TASK)
             .for_each(fill);
 
         let mut heights = vec![Boxes::empty(leaves, dims)];
@@ -134,8 +134,8 @@ type Leaves<'a> = (&'a [Coordinates<WARP>], &'a [Lanes<u32, WARP>]);
 /// The rows of n × d values with their codes, without the bits that are not sorted by; ordered by code, then
 /// by row. No CUDA counterpart: a stable radix sort on the device.
 pub fn sorted(frame: &Frame, values: &[f32], dims: usize, depth: Depth) -> Vec<(u64, u32)> {
-    let (_, below) = frame.parts(depth);
-    let rows = values.par_chunks_exact(dims).with_min_len(PART);
+    let (_, below) = frame.bit_ranges(depth);
+    let rows = values.par_chunks_exact(dims).with_min_len(LEAVES_PER_TASK);
     let mut codes: Vec<(u64, u32)> =
         rows.map(|row| frame.code(row) >> below << below).zip(0..(values.len() / dims) as u32).collect();
     codes.par_sort_unstable();

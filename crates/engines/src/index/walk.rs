@@ -3,11 +3,11 @@
 
 use super::boxes::{Boxes, WARP};
 use super::nearest::Nearest;
-use super::observer::{Observer, Unwatched};
-use super::traverse::{Visits, visit_leaf, watch};
+use super::observer::{NoTrace, Observer};
+use super::traverse::{Visits, observe, visit_leaf};
 use super::tree::Tree;
 use crate::knn::Problem;
-use crate::knn::walk::{AXES, Bounds, Event, Part, Region, Step, Totals, Walk};
+use crate::knn::walk::{AXES, Bounds, Event, Region, RegionKind, Step, Totals, Walk};
 use crate::lockstep::{Key, Lanes, PADDING, distance_of, index_of};
 
 /// Bytes per leaf of a walk that visits every leaf: the rows of its points, its step, its box, and its share
@@ -27,7 +27,7 @@ pub fn walk(tree: &Tree, problem: &Problem, query: usize) -> Walk {
         below: Vec::new(),
         next: None,
     };
-    watch(tree, problem, query, recorder).0.observer.walk
+    observe(tree, problem, query, recorder).0.observer.walk
 }
 
 struct Recorder<'a> {
@@ -48,15 +48,16 @@ impl Recorder<'_> {
     }
 
     /// Records a region found in this step. It counts as pruned until it is settled.
-    fn meet(&mut self, part: Part, bounds: Bounds, bound: f32) -> usize {
+    fn add_region(&mut self, kind: RegionKind, bounds: Bounds, bound: f32) -> usize {
         let step = self.step();
-        self.walk.regions.push(Region { part, bounds, bound, met: step, settled: step, visited: false });
+        let region = Region { kind, bounds, bound, seen_at: step, settled_at: step, visited: false };
+        self.walk.regions.push(region);
         self.walk.regions.len() - 1
     }
 
     fn settle(&mut self, region: usize, visited: bool) {
         let step = self.step();
-        (self.walk.regions[region].settled, self.walk.regions[region].visited) = (step, visited);
+        (self.walk.regions[region].settled_at, self.walk.regions[region].visited) = (step, visited);
     }
 
     /// Records a step in which the k-th neighbour has not changed so far.
@@ -73,7 +74,7 @@ impl Recorder<'_> {
                 (low, high);
         }
         let bound = distance_of(boxes.keys(0, self.query)[0]);
-        self.meet(Part::Node { height: height as u32 + 1, number: 0 }, bounds(&boxes, 0), bound)
+        self.add_region(RegionKind::Node { height: height as u32 + 1, number: 0 }, bounds(&boxes, 0), bound)
     }
 }
 
@@ -81,7 +82,8 @@ impl Observer for Recorder<'_> {
     fn own_leaf(&mut self, leaf: usize) {
         let boxes = self.tree.boxes(0);
         let bound = distance_of(boxes.keys(leaf / WARP, self.query)[leaf % WARP]);
-        self.next = Some(self.meet(Part::Leaf { number: leaf as u32 }, bounds(boxes, leaf), bound));
+        let kind = RegionKind::Leaf { number: leaf as u32 };
+        self.next = Some(self.add_region(kind, bounds(boxes, leaf), bound));
     }
 
     fn entered(&mut self, height: usize, group: usize, keys: &Lanes<Key, WARP>) {
@@ -91,11 +93,11 @@ impl Observer for Recorder<'_> {
         let (mut below, mut near, mut children) = ([None; WARP], 0, 0);
         for (lane, &key) in keys.iter().enumerate().filter(|(_, key)| **key != PADDING) {
             let number = group * WARP + lane;
-            let part = match height {
-                0 => Part::Leaf { number: number as u32 },
-                _ => Part::Node { height: height as u32, number: number as u32 },
+            let kind = match height {
+                0 => RegionKind::Leaf { number: number as u32 },
+                _ => RegionKind::Node { height: height as u32, number: number as u32 },
             };
-            below[lane] = Some(self.meet(part, bounds(boxes, number), distance_of(key)));
+            below[lane] = Some(self.add_region(kind, bounds(boxes, number), distance_of(key)));
             near += u32::from(key < self.last);
             children += 1;
         }
@@ -118,7 +120,7 @@ impl Observer for Recorder<'_> {
         }
         if let Some(region) = nearest {
             self.totals.left_out += lanes.count_ones();
-            self.push(Event::LeftOut { region, count: lanes.count_ones() });
+            self.push(Event::Pruned { region, count: lanes.count_ones() });
         }
     }
 
@@ -181,7 +183,7 @@ pub fn visits_in_order(tree: &Tree, problem: &Problem, query: usize) -> Visits {
     let mut search = InOrder {
         tree,
         query: problem.query(query),
-        nearest: Nearest::new(problem.k(), Unwatched),
+        nearest: Nearest::new(problem.k(), NoTrace),
         visits: Visits::default(),
     };
     search.visit_children(tree.top(), 0);
@@ -249,7 +251,7 @@ mod tests {
         let (mut first, mut lie) = (0, 0);
         for query in 0..problem.q() {
             let other = visits_in_order(&tree, &problem, query);
-            first += watch(&tree, &problem, query, Unwatched).1.leaves;
+            first += observe(&tree, &problem, query, NoTrace).1.leaves;
             lie += other.leaves;
             // Only the last leaf has fewer points.
             assert_eq!(other.accessed.div_ceil(WARP as u32), other.leaves);

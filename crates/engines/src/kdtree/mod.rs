@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use super::cpu::{self, CpuSearch, SearchOutput, Searcher, Setup};
 use crate::knn::{
-    Build, Descriptor, DeviceKind, EngineError, EngineId, Group, Keeps, Limits, Metric, NONE, Place, Problem,
-    SetupPhase, Shape, Within, code, warp as rules,
+    Buffer, Build, Descriptor, DeviceKind, EngineError, EngineId, Group, Limits, MemorySpace, Metric, NONE,
+    Problem, SetupPhase, Shape, Within, code, warp as rules,
 };
 use tree::Tree;
 
@@ -24,20 +24,20 @@ pub static KDTREE: Descriptor = Descriptor {
     source: "Bentley 1975, as the crate kiddo builds it",
     code: code!["crates/engines/src/kdtree/tree.rs", "crates/engines/src/kdtree/mod.rs"],
     runs_on: &[DeviceKind::Cpu],
-    keeps: &[
-        Keeps::new(Place::Memory, "k-d tree of points", "all queries", Shape::points),
-        Keeps::new(Place::Memory, "k nearest so far", "a query", |shape| shape.k),
+    buffers: &[
+        Buffer::new(MemorySpace::Memory, "k-d tree of points", "all queries", Shape::points),
+        Buffer::new(MemorySpace::Memory, "k nearest so far", "a query", |shape| shape.k),
     ],
-    limits: Limits { k: rules::MAX_K, d: tree::LARGEST, n: u32::MAX as usize, metrics: &Metric::ALL },
+    limits: Limits { k: rules::MAX_K, d: tree::MAX_DIMS, n: u32::MAX as usize, metrics: &Metric::ALL },
     is_exhaustive: false,
     distances: |_, _, _| None,
     cost: |shape, _| cost::cost(shape),
-    within: Some(within_of),
+    within: Some(open_within),
     ..Descriptor::new(EngineId::new("kdtree"), |_| {
         let in_hardware = crate::knn::distance::in_hardware();
         let multiply_add = ("fused multiply-add", if in_hardware { "hardware" } else { "software, slow" });
         cpu::open(&KDTREE, "CPU, k-d tree", Some(multiply_add), |problem, _| {
-            let (tree, setup) = index_of(problem)?;
+            let (tree, setup) = cached_index(problem)?;
             Ok(Box::new(CpuSearch::new(problem, setup, KdTree(tree))))
         })
     })
@@ -53,14 +53,14 @@ const BLOCK: usize = 8;
 /// The tree, cached with the points.
 struct Index(Box<dyn Tree>);
 
-fn index_of(problem: &Problem) -> Result<(Arc<Index>, Setup), EngineError> {
+fn cached_index(problem: &Problem) -> Result<(Arc<Index>, Setup), EngineError> {
     cpu::prepared(problem, SetupPhase::BuildIndex, tree::bytes(problem), 0, || Index(tree::build(problem)))
 }
 
 /// See [`Descriptor::within`].
-fn within_of(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
+fn open_within(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
     KDTREE.limits.check(KDTREE.id, &problem.shape(), problem.metric())?;
-    Ok(Box::new(WithinTree { problem, tree: index_of(problem)?.0 }))
+    Ok(Box::new(WithinTree { problem, tree: cached_index(problem)?.0 }))
 }
 
 /// The points of a problem and the tree over them.
@@ -80,7 +80,7 @@ struct KdTree(Arc<Index>);
 impl Searcher for KdTree {
     type Visits = ();
 
-    fn per_thread(&self) -> usize {
+    fn queries_per_thread(&self) -> usize {
         QUERIES_PER_THREAD
     }
 

@@ -22,7 +22,7 @@ use crate::knn::distance::{reach, squared_distances};
 /// The largest number of dimensions that trees are compiled for. Rows are padded with zeros to the next
 /// compiled number. The padding does not change distances, but a level of the tree that splits along it is
 /// wasted; from 16 dimensions on no tree is deep enough to have such a level.
-pub const LARGEST: usize = 128;
+pub const MAX_DIMS: usize = 128;
 
 /// A reported squared distance and a position, packed into one number that sorts by both: the bits of
 /// non-negative floats sort like the floats themselves.
@@ -49,27 +49,27 @@ pub trait Tree: Send + Sync {
     fn within(&self, problem: &Problem, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32));
 }
 
-/// Builds the tree over points of at most [`LARGEST`] dimensions. The engine's limits guarantee that bound.
+/// Builds the tree over points of at most [`MAX_DIMS`] dimensions. The engine's limits guarantee that bound.
 pub fn build(problem: &Problem) -> Box<dyn Tree> {
     match compiled_dims(problem.dims()) {
-        1 => Box::new(Sized::<1>::new(problem)),
-        2 => Box::new(Sized::<2>::new(problem)),
-        3 => Box::new(Sized::<3>::new(problem)),
-        4 => Box::new(Sized::<4>::new(problem)),
-        6 => Box::new(Sized::<6>::new(problem)),
-        8 => Box::new(Sized::<8>::new(problem)),
-        12 => Box::new(Sized::<12>::new(problem)),
-        16 => Box::new(Sized::<16>::new(problem)),
-        32 => Box::new(Sized::<32>::new(problem)),
-        64 => Box::new(Sized::<64>::new(problem)),
-        _ => Box::new(Sized::<LARGEST>::new(problem)),
+        1 => Box::new(FixedDims::<1>::new(problem)),
+        2 => Box::new(FixedDims::<2>::new(problem)),
+        3 => Box::new(FixedDims::<3>::new(problem)),
+        4 => Box::new(FixedDims::<4>::new(problem)),
+        6 => Box::new(FixedDims::<6>::new(problem)),
+        8 => Box::new(FixedDims::<8>::new(problem)),
+        12 => Box::new(FixedDims::<12>::new(problem)),
+        16 => Box::new(FixedDims::<16>::new(problem)),
+        32 => Box::new(FixedDims::<32>::new(problem)),
+        64 => Box::new(FixedDims::<64>::new(problem)),
+        _ => Box::new(FixedDims::<MAX_DIMS>::new(problem)),
     }
 }
 
 /// The compiled number of dimensions used for points of `dims` dimensions.
 pub fn compiled_dims(dims: usize) -> usize {
     const COMPILED: [usize; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 32, 64];
-    COMPILED.into_iter().find(|&compiled| compiled >= dims).unwrap_or(LARGEST)
+    COMPILED.into_iter().find(|&compiled| compiled >= dims).unwrap_or(MAX_DIMS)
 }
 
 /// Estimated bytes needed to build a tree: twice the points, since it is built from a temporary copy, and
@@ -79,12 +79,12 @@ pub fn bytes(problem: &Problem) -> u64 {
     2 * 4 * n * dims + 4 * 4 * n
 }
 
-struct Sized<const D: usize> {
+struct FixedDims<const D: usize> {
     sites: Sites,
     tree: ImmutableKdTree<f32, D>,
 }
 
-impl<const D: usize> Sized<D> {
+impl<const D: usize> FixedDims<D> {
     fn new(problem: &Problem) -> Self {
         let sites = Sites::new(problem.points(), problem.dims());
         let places: Vec<[f32; D]> = (0..sites.len() as u32)
@@ -125,7 +125,7 @@ impl<const D: usize> Sized<D> {
     }
 }
 
-impl<const D: usize> Tree for Sized<D> {
+impl<const D: usize> Tree for FixedDims<D> {
     fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<Neighbour> {
         let k = problem.k();
         let place = padded::<D>(query);

@@ -53,7 +53,7 @@ impl Heap {
 
     /// Like [`Self::replace`]; calls `sank` with the index of each entry that the key moves to. No CUDA
     /// counterpart: only lessons use it.
-    pub fn replace_watched(&mut self, key: Key, sank: impl FnMut(u32)) {
+    pub fn replace_observed(&mut self, key: Key, sank: impl FnMut(u32)) {
         self.sift(key, self.entries.len(), sank);
     }
 

@@ -36,17 +36,18 @@ use crate::cpu::{self, CpuSearch, SearchOutput, Searcher};
 use crate::cuda::open_kdtree;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{
-    Answer, Build, Cost, Descriptor, DeviceId, DeviceKind, EngineError, EngineId, Group, Keeps, Limits,
-    Measure, Measured, Metric, Parameters, Place, Problem, Search, SetupPhase, Shape, code, warp as rules,
+    Answer, Buffer, Build, Cost, Descriptor, DeviceId, DeviceKind, EngineError, EngineId, Group, Limits,
+    Measure, Measured, MemorySpace, Metric, Parameters, Problem, Search, SetupPhase, Shape, code,
+    warp as rules,
 };
 
 /// The most dimensions: with more, a k-d tree would visit every point anyway.
-pub const MOST_DIMS: usize = 32;
+pub const MAX_DIMS: usize = 32;
 
 /// The most points: the most that were published for such trees (Wang and Ino 2025, §6.2). A thread's
 /// traversal cannot be interrupted. If all points are equally far from a query, it visits each of them, which
 /// takes a GPU seconds at this size.
-const MOST_POINTS: usize = 1 << 24;
+const MAX_POINTS: usize = 1 << 24;
 
 /// The registry's row for `kdtree-threads`.
 pub static KDTREE_THREADS: Descriptor = Descriptor {
@@ -59,12 +60,17 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
         "crates/engines/src/kdtree_threads/traverse.rs"
     ],
     document: "docs/index.md",
-    keeps: &[
-        Keeps::new(Place::Registers, "position in the tree, and the root of the heap", "a thread", |_| 2),
-        Keeps::new(Place::Memory, "heap of the k nearest so far", "a thread", |shape| shape.k),
-        Keeps::new(Place::Memory, "k-d tree of points", "all queries", Shape::points),
+    buffers: &[
+        Buffer::new(
+            MemorySpace::Registers,
+            "position in the tree, and the root of the heap",
+            "a thread",
+            |_| 2,
+        ),
+        Buffer::new(MemorySpace::Memory, "heap of the k nearest so far", "a thread", |shape| shape.k),
+        Buffer::new(MemorySpace::Memory, "k-d tree of points", "all queries", Shape::points),
     ],
-    limits: Limits { k: rules::MAX_K, d: MOST_DIMS, n: MOST_POINTS, metrics: &Metric::ALL },
+    limits: Limits { k: rules::MAX_K, d: MAX_DIMS, n: MAX_POINTS, metrics: &Metric::ALL },
     measures: &MEASURES,
     active_threads: Some(active_threads),
     is_exhaustive: false,
@@ -123,7 +129,7 @@ struct KdTreeThreads(Arc<Tree>);
 impl Searcher for KdTreeThreads {
     type Visits = Visits;
 
-    fn per_thread(&self) -> usize {
+    fn queries_per_thread(&self) -> usize {
         BLOCK
     }
 

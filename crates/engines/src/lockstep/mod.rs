@@ -13,7 +13,7 @@
 //!
 //! The deliberate faults that an [`Observer`] can select, for lessons, exist only here.
 //!
-//! An [`Observer`] is notified of each step of a warp; [`watch`] runs a search with one.
+//! An [`Observer`] is notified of each step of a warp; [`observe`] runs a search with one.
 //!
 //! A function has the name of its counterpart in `cuda/`, or its documentation says "No CUDA counterpart" and
 //! why. `tests/device_code.rs` compares the files of this table.
@@ -62,7 +62,7 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     document: "docs/kernel.md",
     lesson: Some("search"),
     runs_on: &[DeviceKind::Cpu],
-    keeps: &rules::KEEPS,
+    buffers: &rules::BUFFERS,
     measures: &rules::MEASURES,
     convergence: Some(rules::CONVERGENCE),
     twin_of: Some(EngineId::new("cuda")),
@@ -138,7 +138,7 @@ struct Lockstep {
 impl Searcher for Lockstep {
     type Visits = counters::Tally;
 
-    fn per_thread(&self) -> usize {
+    fn queries_per_thread(&self) -> usize {
         if self.points.dims() <= 3 { BLOCK } else { LARGE_BLOCK.start }
     }
 
@@ -218,13 +218,13 @@ fn cost(shape: &Shape) -> Cost {
 /// Searches one query again and records every merge, not only 64: its counters and (points seen,
 /// max_distance).
 pub fn replay(problem: &Problem, query: usize) -> (Counters, Vec<(u32, f32)>) {
-    let Watched { counters, history, .. } = watch::<WARP, ()>(problem, query, None, ());
+    let ObservedSearch { counters, history, .. } = observe::<WARP, ()>(problem, query, None, ());
     (counters, history)
 }
 
 /// The result of an observed search.
 #[derive(Clone, Debug)]
-pub struct Watched<O> {
+pub struct ObservedSearch<O> {
     /// The k nearest: position in processing order and squared distance, nearest first.
     pub neighbours: Vec<(u32, f32)>,
     pub counters: Counters,
@@ -239,12 +239,12 @@ pub struct Watched<O> {
 ///
 /// # Panics
 /// Unless k is at most 32·W and W is 4, 8, 16 or 32.
-pub fn watch<const W: usize, O: Observer<W>>(
+pub fn observe<const W: usize, O: Observer<W>>(
     problem: &Problem,
     query: usize,
     batch: Option<usize>,
     observer: O,
-) -> Watched<O> {
+) -> ObservedSearch<O> {
     assert!([4, 8, 16, 32].contains(&W), "a warp of {W} lanes");
     let (n, dims) = (problem.n(), problem.dims());
     // Group one batch at a time: for a single query, grouping all points would only double their memory.
@@ -259,7 +259,7 @@ pub fn watch<const W: usize, O: Observer<W>>(
     let batch = batch.unwrap_or_else(|| warp_knn::groups_in_batch(W, dims));
     warp_knn::warp_knn(n, stage, problem.query(query), dims, batch, std::slice::from_mut(&mut warp));
     let neighbours = warp.neighbours().collect();
-    Watched {
+    ObservedSearch {
         neighbours,
         counters: warp.tally.counters,
         history: warp.tally.history,
@@ -276,7 +276,7 @@ pub fn distances_to(problem: &Problem, query: usize, points: Range<usize>) -> Ve
 pub fn distances_from(problem: &Problem, place: &[f32], points: Range<usize>) -> Vec<f32> {
     let dims = problem.dims();
     let mut found = Vec::with_capacity(points.len().next_multiple_of(WARP));
-    // Groups a few at a time, as in `watch`.
+    // Groups a few at a time, as in `observe`.
     for rows in problem.points()[points.start * dims..points.end * dims].chunks(32 * WARP * dims) {
         distance::group::<WARP>(rows, dims)
             .chunks_exact(dims)

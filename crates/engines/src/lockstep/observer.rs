@@ -12,7 +12,7 @@ use super::lanes::Lanes;
 /// Register keys are given as R registers of W lanes: element i = L·R + r of the warp is `keys[r][L]`.
 pub trait Observer<const W: usize> {
     /// Whether the observer records anything. If not, the warp skips windows of groups without candidates.
-    const WATCHES: bool = true;
+    const OBSERVES: bool = true;
 
     /// The deliberate fault in the warp's algorithm. No CUDA counterpart: the kernel has none.
     #[inline(always)]
@@ -80,7 +80,7 @@ pub trait Observer<const W: usize> {
 
 /// The observer of production runs, which ignores everything.
 impl<const W: usize> Observer<W> for () {
-    const WATCHES: bool = false;
+    const OBSERVES: bool = false;
 }
 
 /// A deliberate mistake in the kernel's algorithm, for a lesson to show what it breaks. In runs,

@@ -176,7 +176,7 @@ fn filter_window<const W: usize, O: Observer<W>>(
     least: Lanes<f32, W>,
     base: u32,
 ) {
-    if O::WATCHES || least.iter().fold(false, |any, &distance| any | (distance < warp.max_distance)) {
+    if O::OBSERVES || least.iter().fold(false, |any, &distance| any | (distance < warp.max_distance)) {
         for (group, distances) in distances.iter().enumerate() {
             warp.filter(distances, base + (group * W) as u32);
         }

@@ -6,7 +6,7 @@
 
 use super::bitonic::Bitonic;
 use super::sample::{Sample, sampled_bound};
-use super::{Counts, DISTANCES, Selector, TIMED, value_of};
+use super::{Counts, DISTANCES, Selector, TIMED, value_or};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, Values, theory};
 use crate::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 
@@ -29,7 +29,7 @@ pub const fn stages(threads: usize) -> usize {
 }
 
 /// The largest k.
-pub const MOST_K: usize = 2048;
+pub const MAX_K: usize = 2048;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 4] = [
@@ -107,7 +107,7 @@ pub fn capacity(k: usize) -> usize {
 
 /// The sample for a problem of this shape, if a row is divided into `parts` parts. No CUDA counterpart: the
 /// host passes it to the kernels.
-pub fn sample_of(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample {
+pub fn new_sample(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample {
     match parameters.get("bound") {
         Some("none") => Sample::default(),
         _ => Sample::new(shape.n, shape.k, parts),
@@ -130,8 +130,8 @@ pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parame
     let own = [
         ("bound", bound_word(sample).to_owned()),
         ("items", items(parameters).to_string()),
-        ("slots", value_of(parameters, "slots", "atomic")),
-        ("prefetch", value_of(parameters, "prefetch", "off")),
+        ("slots", value_or(parameters, "slots", "atomic")),
+        ("prefetch", value_or(parameters, "prefetch", "off")),
         ("parts", parts.to_string()),
     ];
     super::resolved(parameters, own)
@@ -140,7 +140,7 @@ pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parame
 /// The selector. No CUDA counterpart: an entry point.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let (k, size) = (shape.k, capacity(shape.k));
-    let (sample, batch) = (sample_of(shape, parameters, 1), threads(size) * items(parameters));
+    let (sample, batch) = (new_sample(shape, parameters, 1), threads(size) * items(parameters));
     let parts = parameters.number("parts").unwrap_or(1) as usize;
     Selector::new(resolved(sample, parameters, parts), move |row, found| {
         select_row(row, k, sample, Block::new(k, size, size, threads(size)), batch, found)
@@ -188,9 +188,9 @@ impl Block {
         self.keys.fill(PADDING);
     }
 
-    /// Appends the candidates of a batch, in the order in which threads get slots. Merges whenever the buffer
+    /// Appends all candidates of a batch, in the order in which threads get slots. Merges whenever the buffer
     /// is full.
-    fn take(&mut self, waiting: &mut Vec<Key>) {
+    fn append_all(&mut self, waiting: &mut Vec<Key>) {
         loop {
             let free = self.slots - self.buffer.len();
             let limit = self.limit;
@@ -248,7 +248,7 @@ fn stream(block: &mut Block, row: &[f32], size: usize) {
             let (vector, thread, item) = (at / (width * threads), at / width % threads, at % width);
             (vector * width + item) * threads + thread
         });
-        block.take(&mut waiting);
+        block.append_all(&mut waiting);
     }
 }
 

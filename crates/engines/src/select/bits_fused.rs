@@ -7,7 +7,7 @@
 use std::array;
 
 use super::bitonic::Bitonic;
-use super::engine::row_of;
+use super::engine::compute_row;
 use super::network::WARP;
 use super::{Counts, FromPoints};
 use crate::knn::{Measure, Parameters, Shape, Theory, theory};
@@ -15,7 +15,7 @@ use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::{Key, Lanes, PADDING, distance_of, key_of};
 
 /// The largest k.
-pub const MOST_K: usize = 128;
+pub const MAX_K: usize = 128;
 
 /// Queries per warp, and groups of 32 points per window.
 pub const QUERIES: usize = 8;
@@ -71,12 +71,12 @@ impl BitsFused {
 
 impl FromPoints for BitsFused {
     /// No CUDA counterpart: host only.
-    fn together(&self) -> usize {
+    fn batch_size(&self) -> usize {
         QUERIES
     }
 
     /// No CUDA counterpart: host only.
-    fn bytes_of_thread(&self, _shape: &Shape) -> usize {
+    fn bytes_per_thread(&self, _shape: &Shape) -> usize {
         4 * QUERIES * POINTS
     }
 
@@ -88,7 +88,7 @@ impl FromPoints for BitsFused {
         for (window, first) in (0..points.groups()).step_by(GROUPS).enumerate() {
             let groups = first..(first + GROUPS).min(points.groups());
             for (query, distances) in queries.iter().zip(&mut windows) {
-                row_of(points, groups.clone(), query, distances);
+                compute_row(points, groups.clone(), query, distances);
                 distances.resize(GROUPS, [f32::INFINITY; WARP]);
             }
             lists.add(&windows, window);
@@ -109,7 +109,7 @@ impl FromPoints for BitsFused {
 type Waiting = [Lanes<u8, WARP>; QUERIES];
 
 /// Position of a lane's item in the window: four neighbours, and four more half a window further.
-fn place(lane: usize, item: usize) -> usize {
+fn point_of_item(lane: usize, item: usize) -> usize {
     item / 4 * (POINTS / 2) + lane * 4 + item % 4
 }
 
@@ -154,8 +154,8 @@ impl FusedLists {
             if distances.iter().fold(false, |any, &distance| any | (distance <= bound)) {
                 near = true;
                 for (lane, items) in waiting[query].iter_mut().enumerate() {
-                    *items = (0..GROUPS)
-                        .fold(0, |bits, item| bits | u8::from(distances[place(lane, item)] <= bound) << item);
+                    let is_near = |item| u8::from(distances[point_of_item(lane, item)] <= bound);
+                    *items = (0..GROUPS).fold(0, |bits, item| bits | is_near(item) << item);
                 }
             }
         }
@@ -180,7 +180,7 @@ impl FusedLists {
             let mut full = false;
             while !full && items.iter().any(|&items| items != 0) {
                 for (lane, items) in items.iter_mut().enumerate().filter(|(_, items)| **items != 0) {
-                    let at = place(lane, items.trailing_zeros() as usize);
+                    let at = point_of_item(lane, items.trailing_zeros() as usize);
                     let key = key_of(distances[at], (window * POINTS + at) as u32);
                     if key < limit {
                         if buffer.len() == size {

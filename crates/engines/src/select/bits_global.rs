@@ -3,7 +3,7 @@
 //!
 //! Twin of `cuda/select/bits_global.cuh`: the block of `bits` with a buffer smaller than its list.
 
-use super::bits::{BOUND, Block, ITEMS, bound_word, sample_of, select_row};
+use super::bits::{BOUND, Block, ITEMS, bound_word, new_sample, select_row};
 use super::{DISTANCES, Sample, Selector, TIMED};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, theory};
 
@@ -41,7 +41,7 @@ pub fn resolved(sample: Sample, parameters: &Parameters) -> Parameters {
 
 /// The selector. No CUDA counterpart: an entry point.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
-    let (k, sample) = (shape.k, sample_of(shape, parameters, 1));
+    let (k, sample) = (shape.k, new_sample(shape, parameters, 1));
     Selector::new(resolved(sample, parameters), move |row, found| {
         select_row(row, k, sample, Block::new(k, KEPT, SLOTS, THREADS), THREADS * ITEMS, found)
     })

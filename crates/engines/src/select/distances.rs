@@ -10,7 +10,7 @@ use std::time::Instant;
 use std::vec::Drain;
 
 use super::bits;
-use super::engine::row_of;
+use super::engine::compute_row;
 use super::expanded::{distances_expanded, distances_norms, distances_wrong};
 use super::{Counts, Selector};
 use crate::cpu::{self, CpuSearch, GROUP, SearchOutput, Searcher};
@@ -23,7 +23,7 @@ pub const EXPANDED: &str = "expanded";
 pub const EXPANDED_OWN: &str = "expanded-own";
 
 /// The largest k: that of the selector that computes the answer.
-pub const MOST_K: usize = bits::MOST_K;
+pub const MAX_K: usize = bits::MAX_K;
 
 const BLOCK: usize = 4;
 
@@ -48,7 +48,7 @@ pub static PARAMETERS: [Parameter; 1] = [Parameter {
 }];
 
 /// The selected kernel.
-pub fn kernel_of(parameters: &Parameters) -> &str {
+pub fn kernel_name(parameters: &Parameters) -> &str {
     parameters.get("kernel").unwrap_or("registers")
 }
 
@@ -67,7 +67,7 @@ pub fn is_exact(kernel: &str) -> bool {
 /// # Errors
 /// [`EngineError::HostMemory`].
 pub fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
-    let kernel = if is_exact(kernel_of(parameters)) { kernel_of(parameters) } else { EXPANDED_OWN };
+    let kernel = if is_exact(kernel_name(parameters)) { kernel_name(parameters) } else { EXPANDED_OWN };
     let rows = if is_exact(kernel) { 1 } else { 2 };
     // Rows of each thread, and the norms.
     let extra = 4 * problem.n() * (rows * rayon::current_num_threads() + rows - 1);
@@ -91,7 +91,7 @@ struct DistancesAlone {
 impl Searcher for DistancesAlone {
     type Visits = Counts;
 
-    fn per_thread(&self) -> usize {
+    fn queries_per_thread(&self) -> usize {
         BLOCK
     }
 
@@ -110,7 +110,7 @@ impl Searcher for DistancesAlone {
             for query in queries.chunks_exact(dims) {
                 let start = Instant::now();
                 if norms.is_empty() {
-                    row_of(points, 0..points.groups(), query, &mut timed);
+                    compute_row(points, 0..points.groups(), query, &mut timed);
                 } else {
                     distances_expanded(points, norms, query, &mut timed);
                 }
@@ -118,7 +118,7 @@ impl Searcher for DistancesAlone {
                 let row = if norms.is_empty() {
                     &timed
                 } else {
-                    row_of(points, 0..points.groups(), query, &mut exact);
+                    compute_row(points, 0..points.groups(), query, &mut exact);
                     &exact
                 };
                 let row = &row.as_flattened()[..points.n()];

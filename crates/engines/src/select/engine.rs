@@ -15,14 +15,14 @@ use super::{multi_pass, radix_select, sample_select};
 use crate::cpu::{self, CpuSearch, GROUP, SearchOutput, Searcher};
 use crate::cuda;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric,
-    Parameters, Place, Problem, Search, Shape, code,
+    Answer, Buffer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Limits, MemorySpace,
+    Metric, Parameters, Problem, Search, Shape, code,
 };
 use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{Key, Lanes, distance_of, index_of};
 
 /// The matrix of distances, one row per query.
-const MATRIX: Keeps = Keeps::new(Place::Memory, "row of distances", "a query", Shape::points);
+const MATRIX: Buffer = Buffer::new(MemorySpace::Memory, "row of distances", "a query", Shape::points);
 
 /// The common parts of all selectors' rows.
 const SELECTION: Descriptor = Descriptor {
@@ -42,21 +42,21 @@ pub static BITS: Descriptor = Descriptor {
             buffer of candidates into them.",
     source: "Hanák 2023, §4.1",
     code: code!["cuda/select/bits.cuh", "crates/engines/src/select/bits.rs"],
-    keeps: &[
-        Keeps::new(
-            Place::Registers,
+    buffers: &[
+        Buffer::new(
+            MemorySpace::Registers,
             "K smallest so far, sorted, consecutive ones in a thread",
             "a block",
             |shape| bits::capacity(shape.k),
         ),
-        Keeps::new(Place::Shared, "candidate buffer", "a block", |shape| bits::capacity(shape.k)),
-        Keeps::new(Place::Shared, "batches of distances in flight", "a block", |shape| {
+        Buffer::new(MemorySpace::Shared, "candidate buffer", "a block", |shape| bits::capacity(shape.k)),
+        Buffer::new(MemorySpace::Shared, "batches of distances in flight", "a block", |shape| {
             let threads = bits::threads(bits::capacity(shape.k));
             bits::stages(threads) * bits::ITEMS * threads
         }),
         MATRIX,
     ],
-    limits: Limits { k: bits::MOST_K, ..SELECTION.limits },
+    limits: Limits { k: bits::MAX_K, ..SELECTION.limits },
     measures: &bits::MEASURES,
     parameters: &bits::PARAMETERS,
     ..SELECTION
@@ -69,11 +69,11 @@ pub static BITS_GLOBAL: Descriptor = Descriptor {
             is half as large.",
     source: "Hanák 2023, §5.6",
     code: code!["cuda/select/bits_global.cuh", "crates/engines/src/select/bits_global.rs"],
-    keeps: &[
-        Keeps::new(Place::Shared, "candidate buffer, half as large as the list", "a block", |_| {
+    buffers: &[
+        Buffer::new(MemorySpace::Shared, "candidate buffer, half as large as the list", "a block", |_| {
             bits_global::SLOTS
         }),
-        Keeps::new(Place::Memory, "K smallest so far, sorted", "a query", |_| bits_global::KEPT),
+        Buffer::new(MemorySpace::Memory, "K smallest so far, sorted", "a query", |_| bits_global::KEPT),
         MATRIX,
     ],
     limits: Limits { k: bits_global::KEPT, ..SELECTION.limits },
@@ -91,25 +91,28 @@ pub static BITS_FUSED: Descriptor = Descriptor {
             eight queries are merged together.",
     source: "Hanák 2023, §4.2",
     code: code!["cuda/select/bits_fused.cuh", "crates/engines/src/select/bits_fused.rs"],
-    keeps: &[
-        Keeps::new(
-            Place::Registers,
+    buffers: &[
+        Buffer::new(
+            MemorySpace::Registers,
             "distances of eight queries to eight groups of points",
             "a lane",
             |_| bits_fused::QUERIES * bits_fused::GROUPS,
         ),
-        Keeps::new(Place::Shared, "K smallest so far of each of eight queries, sorted", "a warp", |shape| {
+        Buffer::new(
+            MemorySpace::Shared,
+            "K smallest so far of each of eight queries, sorted",
+            "a warp",
+            |shape| bits_fused::QUERIES * bits_fused::capacity(shape.k),
+        ),
+        Buffer::new(MemorySpace::Shared, "candidate buffers of eight queries", "a warp", |shape| {
             bits_fused::QUERIES * bits_fused::capacity(shape.k)
         }),
-        Keeps::new(Place::Shared, "candidate buffers of eight queries", "a warp", |shape| {
-            bits_fused::QUERIES * bits_fused::capacity(shape.k)
-        }),
-        Keeps::new(Place::Shared, "window of points, four dimensions of each", "a block", |_| {
+        Buffer::new(MemorySpace::Shared, "window of points, four dimensions of each", "a block", |_| {
             32 * bits_fused::GROUPS * 4
         }),
-        Keeps::new(Place::Memory, "points", "all queries", Shape::points),
+        Buffer::new(MemorySpace::Memory, "points", "all queries", Shape::points),
     ],
-    limits: Limits { k: bits_fused::MOST_K, ..SELECTION.limits },
+    limits: Limits { k: bits_fused::MAX_K, ..SELECTION.limits },
     measures: &bits_fused::MEASURES,
     cost: cost::bits_fused,
     open: |device| open(device, &BITS_FUSED, |shape, _| BitsFused::new(shape), cuda::load_bits_fused),
@@ -124,16 +127,16 @@ pub static WARP_SELECT: Descriptor = Descriptor {
     source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
     code: code!["cuda/select/warp_select.cuh", "crates/engines/src/select/warp_select.rs"],
     lesson: Some("warp-select"),
-    keeps: &[
-        Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| {
+    buffers: &[
+        Buffer::new(MemorySpace::Registers, "K smallest so far, sorted", "a warp", |shape| {
             warp_select::capacity(shape.k)
         }),
-        Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| {
+        Buffer::new(MemorySpace::Registers, "queue of candidates, largest first", "a lane", |shape| {
             warp_select::default_queue(shape.k)
         }),
         MATRIX,
     ],
-    limits: Limits { k: warp_select::MOST_K, ..SELECTION.limits },
+    limits: Limits { k: warp_select::MAX_K, ..SELECTION.limits },
     measures: &warp_select::MEASURES,
     parameters: &warp_select::PARAMETERS,
     cost: cost::warp_select,
@@ -155,20 +158,20 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
             at the end.",
     source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
     code: code!["cuda/select/warp_select.cuh", "crates/engines/src/select/warp_select.rs"],
-    keeps: &[
-        Keeps::new(Place::Registers, "K smallest so far, sorted", "a warp", |shape| {
+    buffers: &[
+        Buffer::new(MemorySpace::Registers, "K smallest so far, sorted", "a warp", |shape| {
             warp_select::capacity(shape.k)
         }),
-        Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| {
+        Buffer::new(MemorySpace::Registers, "queue of candidates, largest first", "a lane", |shape| {
             warp_select::default_queue(shape.k)
         }),
-        Keeps::new(Place::Shared, "results of half of the warps, at the end", "a block", |shape| {
+        Buffer::new(MemorySpace::Shared, "results of half of the warps, at the end", "a block", |shape| {
             let capacity = warp_select::capacity(shape.k);
             warp_select::block_select_warps(capacity) / 2 * capacity
         }),
         MATRIX,
     ],
-    limits: Limits { k: warp_select::MOST_K, ..SELECTION.limits },
+    limits: Limits { k: warp_select::MAX_K, ..SELECTION.limits },
     measures: &warp_select::MEASURES,
     parameters: &warp_select::PARAMETERS,
     cost: cost::warp_select,
@@ -183,18 +186,18 @@ pub static MERGE_QUEUE: Descriptor = Descriptor {
             the next when the next one's largest key exceeds its own.",
     source: "Tang et al. 2015; Hanák 2023, §3.6.2",
     code: code!["cuda/select/merge_queue.cuh", "crates/engines/src/select/merge_queue.rs"],
-    keeps: &[
-        Keeps::new(Place::Registers, "first level, sorted, largest first", "a warp", |_| 32),
-        Keeps::new(
-            Place::Shared,
+    buffers: &[
+        Buffer::new(MemorySpace::Registers, "first level, sorted, largest first", "a warp", |_| 32),
+        Buffer::new(
+            MemorySpace::Shared,
             "all levels; from the third on, each is twice as large as the previous",
             "a warp",
             |shape| merge_queue::capacity(shape.k),
         ),
-        Keeps::new(Place::Shared, "candidate buffer", "a warp", |_| 128),
+        Buffer::new(MemorySpace::Shared, "candidate buffer", "a warp", |_| 128),
         MATRIX,
     ],
-    limits: Limits { k: merge_queue::MOST_K, ..SELECTION.limits },
+    limits: Limits { k: merge_queue::MAX_K, ..SELECTION.limits },
     measures: &merge_queue::MEASURES,
     parameters: &merge_queue::PARAMETERS,
     cost: cost::merge_queue,
@@ -211,16 +214,16 @@ pub static THREAD_HEAP: Descriptor = Descriptor {
     source: "Hanák 2023, §3.6.1",
     code: code!["cuda/select/thread_heap.cuh", "crates/engines/src/select/thread_heap.rs"],
     lesson: Some("heap"),
-    keeps: &[
-        Keeps::new(Place::Registers, "root of the heap", "a thread", |_| 1),
-        Keeps::new(Place::Shared, "tile of distances, transposed", "a warp", |_| 32 * 32),
-        Keeps::new(Place::Shared, "heap of the k smallest so far", "a thread", |shape| shape.k)
-            .only_if(|shape| shape.k <= thread_heap::MOST_SHARED),
-        Keeps::new(Place::Memory, "heap of the k smallest so far", "a thread", |shape| shape.k)
-            .only_if(|shape| shape.k > thread_heap::MOST_SHARED),
+    buffers: &[
+        Buffer::new(MemorySpace::Registers, "root of the heap", "a thread", |_| 1),
+        Buffer::new(MemorySpace::Shared, "tile of distances, transposed", "a warp", |_| 32 * 32),
+        Buffer::new(MemorySpace::Shared, "heap of the k smallest so far", "a thread", |shape| shape.k)
+            .only_if(|shape| shape.k <= thread_heap::MAX_SHARED_K),
+        Buffer::new(MemorySpace::Memory, "heap of the k smallest so far", "a thread", |shape| shape.k)
+            .only_if(|shape| shape.k > thread_heap::MAX_SHARED_K),
         MATRIX,
     ],
-    limits: Limits { k: thread_heap::MOST_K, ..SELECTION.limits },
+    limits: Limits { k: thread_heap::MAX_K, ..SELECTION.limits },
     measures: &thread_heap::MEASURES,
     parameters: &thread_heap::PARAMETERS,
     cost: cost::thread_heap,
@@ -235,16 +238,19 @@ pub static PARTIAL_BITONIC: Descriptor = Descriptor {
             smallest, without a filter.",
     source: "Hanák 2023, §3.5.1",
     code: code!["cuda/select/partial_bitonic.cuh", "crates/engines/src/select/partial_bitonic.rs"],
-    keeps: &[
-        Keeps::new(Place::Registers, "chunk of K distances that is sorted", "a warp or a block", |shape| {
-            partial_bitonic::capacity(shape.k)
-        }),
-        Keeps::new(Place::Shared, "K smallest so far, sorted", "a warp or a block", |shape| {
+    buffers: &[
+        Buffer::new(
+            MemorySpace::Registers,
+            "chunk of K distances that is sorted",
+            "a warp or a block",
+            |shape| partial_bitonic::capacity(shape.k),
+        ),
+        Buffer::new(MemorySpace::Shared, "K smallest so far, sorted", "a warp or a block", |shape| {
             partial_bitonic::capacity(shape.k)
         }),
         MATRIX,
     ],
-    limits: Limits { k: partial_bitonic::MOST_K, ..SELECTION.limits },
+    limits: Limits { k: partial_bitonic::MAX_K, ..SELECTION.limits },
     measures: &partial_bitonic::MEASURES,
     parameters: &partial_bitonic::PARAMETERS,
     cost: cost::partial_bitonic,
@@ -259,14 +265,19 @@ pub static MERGE_PATH: Descriptor = Descriptor {
             merge by binary search.",
     source: "Hanák 2023, §3.4.2",
     code: code!["cuda/select/merge_path.cuh", "crates/engines/src/select/merge_path.rs"],
-    keeps: &[
-        Keeps::new(Place::Registers, "keys that a thread sorts by itself", "a thread", |_| merge_path::KEYS),
-        Keeps::new(Place::Shared, "runs that are merged, and the K smallest so far", "a block", |shape| {
-            2 * merge_path::capacity(shape.k)
+    buffers: &[
+        Buffer::new(MemorySpace::Registers, "keys that a thread sorts by itself", "a thread", |_| {
+            merge_path::KEYS
         }),
+        Buffer::new(
+            MemorySpace::Shared,
+            "runs that are merged, and the K smallest so far",
+            "a block",
+            |shape| 2 * merge_path::capacity(shape.k),
+        ),
         MATRIX,
     ],
-    limits: Limits { k: merge_path::MOST_K, ..SELECTION.limits },
+    limits: Limits { k: merge_path::MAX_K, ..SELECTION.limits },
     measures: &merge_path::MEASURES,
     parameters: &merge_path::PARAMETERS,
     cost: cost::merge_path,
@@ -286,11 +297,14 @@ pub static SAMPLE_SELECT: Descriptor = Descriptor {
         "cuda/select/multi_pass.cuh",
         "crates/engines/src/select/sample_select.rs"
     ],
-    keeps: &[
-        Keeps::new(Place::Shared, "splitters as a search tree, and counts of the buckets", "a block", |_| {
-            sample_select::MOST_BUCKETS
-        }),
-        Keeps::new(Place::Memory, "bucket of the k-th", "a query", |shape| shape.n / 2),
+    buffers: &[
+        Buffer::new(
+            MemorySpace::Shared,
+            "splitters as a search tree, and counts of the buckets",
+            "a block",
+            |_| sample_select::MAX_BUCKETS,
+        ),
+        Buffer::new(MemorySpace::Memory, "bucket of the k-th", "a query", |shape| shape.n / 2),
         MATRIX,
     ],
     limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
@@ -313,9 +327,9 @@ pub static RADIX_SELECT: Descriptor = Descriptor {
         "crates/engines/src/select/radix_select.rs"
     ],
     lesson: Some("radix-select"),
-    keeps: &[
-        Keeps::new(Place::Shared, "counts of the digits", "a block", |_| 1 << 8),
-        Keeps::new(Place::Memory, "bucket of the k-th", "a query", |shape| shape.n / 2),
+    buffers: &[
+        Buffer::new(MemorySpace::Shared, "counts of the digits", "a block", |_| 1 << 8),
+        Buffer::new(MemorySpace::Memory, "bucket of the k-th", "a query", |shape| shape.n / 2),
         MATRIX,
     ],
     limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
@@ -332,11 +346,11 @@ pub static SORT: Descriptor = Descriptor {
     about: "A radix sort of all distances of a query: the baseline of all selectors; any k.",
     source: "Satish, Harris and Garland 2009; Hanák 2023, §3.4.3",
     code: code!["cuda/select/sort.cuh", "crates/engines/src/select/sort.rs"],
-    keeps: &[
-        Keeps::new(Place::Shared, "digit counts, and a tile sorted by digit", "a block", |_| {
+    buffers: &[
+        Buffer::new(MemorySpace::Shared, "digit counts, and a tile sorted by digit", "a block", |_| {
             1 << sort::SORT_BITS
         }),
-        Keeps::new(Place::Memory, "distances and positions, twice", "a query", |shape| 2 * shape.n),
+        Buffer::new(MemorySpace::Memory, "distances and positions, twice", "a query", |shape| 2 * shape.n),
         MATRIX,
     ],
     limits: Limits { k: u32::MAX as usize, ..SELECTION.limits },
@@ -358,21 +372,21 @@ pub static DISTANCES_ALONE: Descriptor = Descriptor {
         "cuda/select/expanded.cuh",
         "crates/engines/src/select/distances.rs"
     ],
-    keeps: &[
-        Keeps::new(Place::Registers, "distances of eight queries to eight points", "a thread", |_| 64),
-        Keeps::new(
-            Place::Shared,
+    buffers: &[
+        Buffer::new(MemorySpace::Registers, "distances of eight queries to eight points", "a thread", |_| 64),
+        Buffer::new(
+            MemorySpace::Shared,
             "tiles of points and queries, eight dimensions of each, twice",
             "a block",
             |_| 2 * 2 * 128 * 8,
         ),
         MATRIX,
     ],
-    limits: Limits { k: distances::MOST_K, ..SELECTION.limits },
+    limits: Limits { k: distances::MAX_K, ..SELECTION.limits },
     measures: &distances::MEASURES,
     parameters: &distances::PARAMETERS,
     // The expanded form computes products instead of distances.
-    distances: |n, parameters, _| distances::is_exact(distances::kernel_of(parameters)).then_some(n as f64),
+    distances: |n, parameters, _| distances::is_exact(distances::kernel_name(parameters)).then_some(n as f64),
     open: |device| match device {
         DeviceId::Cpu => cpu::open(&DISTANCES_ALONE, "CPU, distances", None, distances::load),
         DeviceId::Gpu(_) => cuda::open_selector(device, &DISTANCES_ALONE, cuda::load_distances),
@@ -405,7 +419,7 @@ fn load<'p, S: FromPoints + 'static>(
     selector: S,
 ) -> Result<Box<dyn Search + 'p>, EngineError> {
     // Per thread: distances, working copies, and results.
-    let of_thread = selector.bytes_of_thread(&problem.shape()) + size_of::<Key>() * problem.k();
+    let of_thread = selector.bytes_per_thread(&problem.shape()) + size_of::<Key>() * problem.k();
     let rows = (of_thread * rayon::current_num_threads()) as u64;
     let (points, setup) = cpu::grouped(problem, rows + cpu::counts_bytes::<Counts>(problem))?;
     Ok(Box::new(CpuSearch::new(problem, setup, Select { descriptor, points, selector })))
@@ -423,7 +437,7 @@ struct Select<S> {
     "x86_64+avx2+fma",
     "aarch64+neon"
 ))]
-pub fn row_of(
+pub fn compute_row(
     points: &GroupedPoints<GROUP>,
     groups: Range<usize>,
     query: &[f32],
@@ -438,11 +452,11 @@ pub fn row_of(
 
 /// A selector that reads a row of computed distances.
 impl FromPoints for Selector {
-    fn together(&self) -> usize {
+    fn batch_size(&self) -> usize {
         1
     }
 
-    fn bytes_of_thread(&self, shape: &Shape) -> usize {
+    fn bytes_per_thread(&self, shape: &Shape) -> usize {
         let [of_distance, of_neighbour] = self.bytes;
         (4 + of_distance) * shape.n + of_neighbour * shape.k
     }
@@ -450,7 +464,7 @@ impl FromPoints for Selector {
     fn answer(&self, points: &GroupedPoints<GROUP>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts)) {
         let (mut row, mut found) = (Vec::with_capacity(points.groups()), Vec::new());
         for query in queries {
-            row_of(points, 0..points.groups(), query, &mut row);
+            compute_row(points, 0..points.groups(), query, &mut row);
             let counts = self.select(&row.as_flattened()[..points.n()], &mut found);
             put(&found, counts);
         }
@@ -464,8 +478,8 @@ impl FromPoints for Selector {
 impl<S: FromPoints> Searcher for Select<S> {
     type Visits = Counts;
 
-    fn per_thread(&self) -> usize {
-        BLOCK.max(self.selector.together())
+    fn queries_per_thread(&self) -> usize {
+        BLOCK.max(self.selector.batch_size())
     }
 
     fn search(
@@ -476,13 +490,13 @@ impl<S: FromPoints> Searcher for Select<S> {
         found: &mut SearchOutput<Counts>,
     ) {
         let (points, selector) = (&self.points, &self.selector);
-        let (dims, together) = (problem.dims(), selector.together());
-        found.in_blocks(problem, queries, self.per_thread(), build, |wanted, rows| {
+        let (dims, batch) = (problem.dims(), selector.batch_size());
+        found.in_blocks(problem, queries, self.queries_per_thread(), build, |wanted, rows| {
             let range = rows.first()..rows.first() + wanted.len() / dims;
             // All queries that are answered together with one of the range.
-            for first in (range.start / together * together..range.end).step_by(together) {
+            for first in (range.start / batch * batch..range.end).step_by(batch) {
                 let queries: Vec<&[f32]> =
-                    problem.queries().chunks_exact(dims).skip(first).take(together).collect();
+                    problem.queries().chunks_exact(dims).skip(first).take(batch).collect();
                 let mut query = first;
                 selector.answer(points, &queries, &mut |found, counts| {
                     if range.contains(&query) {

@@ -11,7 +11,7 @@ use crate::knn::{Measure, Parameter, Parameters, Shape};
 use crate::lockstep::{Key, PADDING, key_of};
 
 /// The largest k.
-pub const MOST_K: usize = 2048;
+pub const MAX_K: usize = 2048;
 
 /// Keys that a thread sorts by itself.
 pub const KEYS: usize = 8;

@@ -13,7 +13,7 @@ use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
 /// The largest k.
-pub const MOST_K: usize = 2048;
+pub const MAX_K: usize = 2048;
 
 /// Groups of 32 distances that a warp reads at a time.
 pub const GROUPS: usize = 8;

@@ -59,7 +59,7 @@ pub use engine::{
     BITS, BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, DISTANCES_ALONE, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC,
     RADIX_SELECT, SAMPLE_SELECT, SORT, THREAD_HEAP, WARP_SELECT,
 };
-pub use sample::{MOST_MINIMA, Sample};
+pub use sample::{MAX_MINIMA, Sample};
 
 use super::lockstep::distance::GroupedPoints;
 use super::lockstep::{Key, Lanes};
@@ -90,11 +90,11 @@ pub(super) const TIMED: Parameter = Parameter {
 /// The resolved parameters: those that all selectors share, and the selector's own.
 fn resolved(parameters: &Parameters, own: impl IntoIterator<Item = (&'static str, String)>) -> Parameters {
     let shared = [(DISTANCES.name, "registers"), (TIMED.name, "all")]
-        .map(|(name, default)| (name, value_of(parameters, name, default)));
+        .map(|(name, default)| (name, value_or(parameters, name, default)));
     Parameters::from_iter(shared.into_iter().chain(own))
 }
 
-fn value_of(parameters: &Parameters, name: &str, default: &str) -> String {
+fn value_or(parameters: &Parameters, name: &str, default: &str) -> String {
     parameters.get(name).unwrap_or(default).to_owned()
 }
 
@@ -126,12 +126,12 @@ impl Selector {
 /// Finds the k nearest points of queries: a source of distances with a selector.
 pub trait FromPoints: Send + Sync {
     /// Queries that are answered together; their counts depend on each other.
-    fn together(&self) -> usize;
+    fn batch_size(&self) -> usize;
 
     /// Bytes of host memory that a thread needs for a problem of this shape.
-    fn bytes_of_thread(&self, shape: &Shape) -> usize;
+    fn bytes_per_thread(&self, shape: &Shape) -> usize;
 
-    /// Answers up to [`Self::together`] queries; calls `put` with the k keys and the counts of each.
+    /// Answers up to [`Self::batch_size`] queries; calls `put` with the k keys and the counts of each.
     fn answer(
         &self,
         points: &GroupedPoints<{ network::WARP }>,

@@ -7,7 +7,7 @@
 //! range of integers, and equal distances are a range of one integer.
 
 use super::sort::sort_row;
-use super::{Counts, DISTANCES, PassObserver, Selector, TIMED, value_of};
+use super::{Counts, DISTANCES, PassObserver, Selector, TIMED, value_or};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
@@ -62,7 +62,7 @@ pub const fn parameters(divides: Parameter) -> [Parameter; 5] {
 
 /// The resolved parameters. No CUDA counterpart: host only.
 pub fn resolved(parameters: &Parameters, divides: (&'static str, String)) -> Parameters {
-    let own = [STAGES.name, SORTED.name].map(|name| (name, value_of(parameters, name, "1")));
+    let own = [STAGES.name, SORTED.name].map(|name| (name, value_or(parameters, name, "1")));
     super::resolved(parameters, own.into_iter().chain([divides]))
 }
 
@@ -115,7 +115,7 @@ struct Limit {
 }
 
 /// The bits of a key's distance. No CUDA counterpart: distances and positions are separate.
-pub fn bits_of(key: Key) -> u32 {
+pub fn distance_bits(key: Key) -> u32 {
     distance_of(key).to_bits()
 }
 
@@ -138,7 +138,7 @@ pub fn selector<P: Partition>(shape: &Shape, (bits, parameters): (u32, Parameter
 /// Counts the distances of a range by the buckets of `partition`.
 fn count_buckets(source: &[Key], range: &Range, partition: &impl Partition) -> Vec<usize> {
     let mut counters = vec![0; partition.buckets()];
-    for bits in source.iter().map(|&key| bits_of(key)).filter(|&bits| range.holds(bits)) {
+    for bits in source.iter().map(|&key| distance_bits(key)).filter(|&bits| range.holds(bits)) {
         counters[partition.bucket_of(bits)] += 1;
     }
     counters
@@ -160,7 +160,7 @@ fn find_bucket(counters: &[usize], rank: usize) -> (usize, usize, usize) {
 /// The k-th distance, by sorting its range.
 fn sort_few(source: &[Key], range: &Range) -> Limit {
     let mut few: Vec<u32> =
-        source.iter().map(|&key| bits_of(key)).filter(|&bits| range.holds(bits)).collect();
+        source.iter().map(|&key| distance_bits(key)).filter(|&bits| range.holds(bits)).collect();
     few.sort_unstable();
     let bits = few[range.rank - 1];
     Limit { bits, equal: range.rank - few.partition_point(|&other| other < bits) }
@@ -174,18 +174,18 @@ fn select_row<P: Partition>(
     moves_positions: bool,
     found: &mut Vec<Key>,
 ) -> Counts {
-    select_watched::<P>(row, k, bits, FEW, moves_positions, found, &mut ())
+    select_observed::<P>(row, k, bits, FEW, moves_positions, found, &mut ())
 }
 
 /// A selection for a lesson, in two stages, that never sorts to find the k-th distance: its neighbours by
 /// position, and its counts. No CUDA counterpart: an entry point.
-pub fn watch<P: Partition>(row: &[f32], k: usize, bits: u32, observer: &mut impl PassObserver) -> Counts {
-    select_watched::<P>(row, k, bits, 1, false, &mut Vec::new(), observer)
+pub fn observe<P: Partition>(row: &[f32], k: usize, bits: u32, observer: &mut impl PassObserver) -> Counts {
+    select_observed::<P>(row, k, bits, 1, false, &mut Vec::new(), observer)
 }
 
 /// Selects with an observer, sorting ranges of up to `few` distances. No CUDA counterpart: a template
 /// argument in CUDA.
-fn select_watched<P: Partition>(
+fn select_observed<P: Partition>(
     row: &[f32],
     k: usize,
     bits: u32,
@@ -217,10 +217,11 @@ fn select_watched<P: Partition>(
         read += source.len();
         if moves_positions {
             let before = found.len();
-            found.extend(source.iter().filter(|&&key| bits_of(key) < range.low));
+            found.extend(source.iter().filter(|&&key| distance_bits(key) < range.low));
             written += found.len() - before;
         }
-        let inside: Vec<Key> = source.iter().copied().filter(|&key| range.holds(bits_of(key))).collect();
+        let inside: Vec<Key> =
+            source.iter().copied().filter(|&key| range.holds(distance_bits(key))).collect();
         written += inside.len();
         narrowed = Some(inside);
         observer.narrowed();
@@ -237,7 +238,7 @@ fn select_watched<P: Partition>(
     let last = if moves_positions { source } else { &keys };
     let (before, mut equal) = (found.len(), 0);
     found.extend(last.iter().filter(|&&key| {
-        let bits = bits_of(key);
+        let bits = distance_bits(key);
         let is_equal = bits == limit.bits && equal < limit.equal;
         equal += usize::from(is_equal);
         bits < limit.bits || is_equal

@@ -12,7 +12,7 @@ use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, key_of};
 
 /// The largest k.
-pub const MOST_K: usize = 2048;
+pub const MAX_K: usize = 2048;
 
 /// The most keys per thread that sorts in registers, and the teams per block if a team is a warp.
 pub const KEYS: usize = 16;

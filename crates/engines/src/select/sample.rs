@@ -8,7 +8,7 @@
 const GROUPS: [usize; 4] = [8, 16, 32, 64];
 
 /// The most minima of a sample.
-pub const MOST_MINIMA: usize = 2048;
+pub const MAX_MINIMA: usize = 2048;
 
 /// Lower bits of a bound that are rounded up instead of determined.
 const LEAST_BIT: u32 = 12;
@@ -49,7 +49,7 @@ impl Sample {
             (Self { minima, group, rank: rank as usize }, sampled + merging(below * n_f / sampled))
         };
         let shapes =
-            [256, 512, 1024, MOST_MINIMA].into_iter().flat_map(|minima| GROUPS.map(|group| (minima, group)));
+            [256, 512, 1024, MAX_MINIMA].into_iter().flat_map(|minima| GROUPS.map(|group| (minima, group)));
         let all = shapes.filter(|(minima, group)| 2 * minima * group <= n).map(with);
         let worth = all.filter(|(sample, cost)| 2 * sample.rank < sample.minima && *cost < without);
         worth.min_by(|a, b| a.1.total_cmp(&b.1)).map_or_else(Self::default, |(sample, _)| sample)

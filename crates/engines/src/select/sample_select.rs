@@ -6,12 +6,12 @@
 //! each pass excludes the values that it has sampled.
 
 use super::Selector;
-use super::multi_pass::{self, FEW, Partition, Range, bits_of};
+use super::multi_pass::{self, FEW, Partition, Range, distance_bits};
 use crate::knn::{Parameter, Parameters, Shape, Values};
 use crate::lockstep::Key;
 
 /// The most buckets that a sample divides into.
-pub const MOST_BUCKETS: usize = 256;
+pub const MAX_BUCKETS: usize = 256;
 
 const DEFAULT_BUCKETS: u32 = 128;
 
@@ -72,7 +72,7 @@ impl Partition for Splitters {
 
     /// The source must have more than FEW distances.
     fn new(source: &[Key], range: &Range, depth: u32, pass: usize) -> Self {
-        let sampled = (0..FEW).map(|number| bits_of(Self::sampled_key(source, number)));
+        let sampled = (0..FEW).map(|number| distance_bits(Self::sampled_key(source, number)));
         let mut sample: Vec<u32> = sampled.filter(|&bits| range.holds(bits)).collect();
         sample.sort_unstable();
         let by_sample = !sample.is_empty() && pass < SAMPLED_PASSES;

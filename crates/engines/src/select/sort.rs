@@ -4,7 +4,7 @@
 //! Twin of `cuda/select/sort.cuh`, which also sorts the results of the multi-pass selectors. The keys are the
 //! distances alone. The sort is stable, so equal distances stay in the order of positions.
 
-use super::{Counts, DISTANCES, Selector, TIMED, value_of};
+use super::{Counts, DISTANCES, Selector, TIMED, value_or};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
@@ -44,7 +44,7 @@ pub static PARAMETERS: [Parameter; 3] = [
 
 /// The resolved parameters. No CUDA counterpart: host only.
 pub fn resolved(parameters: &Parameters) -> Parameters {
-    super::resolved(parameters, [("by", value_of(parameters, "by", "segmented"))])
+    super::resolved(parameters, [("by", value_or(parameters, "by", "segmented"))])
 }
 
 /// The selector. No CUDA counterpart: an entry point.
@@ -55,13 +55,13 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
         found.extend(row.iter().zip(0..).map(|(&distance, position)| key_of(distance, position)));
         sort_row(found);
         found.resize(k, PADDING);
-        counts_of(row.len(), k)
+        sort_counts(row.len(), k)
     });
     Selector { bytes: [2 * size_of::<Key>(), 0], ..selector }
 }
 
 /// The counts, which do not depend on the distances. They saturate at `u32::MAX`.
-fn counts_of(n: usize, k: usize) -> Counts {
+fn sort_counts(n: usize, k: usize) -> Counts {
     let (n, kept) = (n as u64, k.min(n) as u64);
     let [read, written] = [n * (1 + SORT_PASSES as u64), n * (SORT_PASSES as u64 - 1) + kept]
         .map(|count| u32::try_from(count).unwrap_or(u32::MAX));
@@ -132,8 +132,8 @@ mod tests {
 
     #[test]
     fn overflowing_counts_saturate() {
-        assert_eq!(counts_of(1000, 10), [4, 5000, 3010, 0, 0, 0, 0, 0]);
-        assert_eq!(counts_of(10, 1000), [4, 50, 40, 0, 0, 0, 0, 0]);
-        assert_eq!(counts_of(u32::MAX as usize, 1)[1..3], [u32::MAX; 2]);
+        assert_eq!(sort_counts(1000, 10), [4, 5000, 3010, 0, 0, 0, 0, 0]);
+        assert_eq!(sort_counts(10, 1000), [4, 50, 40, 0, 0, 0, 0, 0]);
+        assert_eq!(sort_counts(u32::MAX as usize, 1)[1..3], [u32::MAX; 2]);
     }
 }

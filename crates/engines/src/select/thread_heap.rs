@@ -9,10 +9,10 @@ use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
 /// The largest k.
-pub const MOST_K: usize = 2048;
+pub const MAX_K: usize = 2048;
 
 /// The largest k whose heaps fit into a GPU's shared memory: 16 KiB for the 32 of a warp.
-pub const MOST_SHARED: usize = 64;
+pub const MAX_SHARED_K: usize = 64;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 2] = [
@@ -39,7 +39,7 @@ pub static PARAMETERS: [Parameter; 3] = [
 /// Whether heaps are in shared memory, and the resolved parameters. No CUDA counterpart: the host chooses the
 /// kernel.
 pub fn resolved(k: usize, parameters: &Parameters) -> (bool, Parameters) {
-    let in_shared = k <= MOST_SHARED && parameters.get("heaps") != Some("device");
+    let in_shared = k <= MAX_SHARED_K && parameters.get("heaps") != Some("device");
     let own = [("heaps", if in_shared { "shared" } else { "device" }.to_owned())];
     (in_shared, super::resolved(parameters, own))
 }
@@ -75,7 +75,7 @@ fn stream_tiles(heap: &mut Heap, counts: &mut Counts, row: &[f32]) {
 /// Runs a warp's queries in lockstep, given one row of distances each, all of equal length; returns each
 /// lane's keys, ascending. There are up to 32 lanes. No CUDA counterpart: on the GPU, `thread_heap` does
 /// this, and the hardware masks idle lanes.
-pub fn watch(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> Vec<Vec<Key>> {
+pub fn observe(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> Vec<Vec<Key>> {
     let mut heaps: Vec<Heap> = rows.iter().map(|_| Heap::new(k)).collect();
     for point in 0..rows.first().map_or(0, Vec::len) {
         let distances: Vec<f32> = rows.iter().map(|row| row[point]).collect();
@@ -90,7 +90,7 @@ pub fn watch(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> V
         let mut ways = vec![Vec::new(); heaps.len()];
         for lane in (0..heaps.len()).filter(|lane| lanes >> lane & 1 == 1) {
             heaps[lane]
-                .replace_watched(key_of(distances[lane], point as u32), |entry| ways[lane].push(entry));
+                .replace_observed(key_of(distances[lane], point as u32), |entry| ways[lane].push(entry));
         }
         in_step(lanes, &ways, k as u32, observer);
         observer.rejoined(lanes);

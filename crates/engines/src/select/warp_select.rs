@@ -13,7 +13,7 @@ use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, Lanes, PADDING, distance_of, key_of, registers_for};
 
 /// The largest k.
-pub const MOST_K: usize = 1024;
+pub const MAX_K: usize = 1024;
 
 /// Warps per block up to FEW keys, and groups of 32 distances that each reads at a time.
 pub const WARPS: usize = 4;
@@ -100,7 +100,7 @@ pub fn block_selector(shape: &Shape, parameters: &Parameters) -> Selector {
 
 /// A search by a warp of W lanes for a lesson: its observer and its counts. No CUDA counterpart: an entry
 /// point in CUDA.
-pub fn watch<const W: usize, O: Observer<W>>(
+pub fn observe<const W: usize, O: Observer<W>>(
     row: &[f32],
     k: usize,
     queue: usize,

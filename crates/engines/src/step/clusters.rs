@@ -11,7 +11,7 @@ use crate::lockstep::Lanes;
 use crate::lockstep::distance::Coordinates;
 
 /// Groups per work item.
-const PART: usize = 256;
+const GROUPS_PER_TASK: usize = 256;
 
 /// The parameters that, together with the points, determine the clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Clusters {
             first_groups.push(positions.len() as u32);
         }
         let mut coordinates = vec![Coordinates([f32::INFINITY; WARP]); positions.len() * dims];
-        coordinates.par_chunks_mut(dims).zip(&positions).with_min_len(PART).for_each(
+        coordinates.par_chunks_mut(dims).zip(&positions).with_min_len(GROUPS_PER_TASK).for_each(
             |(coordinates, positions)| {
                 for (lane, &position) in
                     positions.iter().enumerate().filter(|(_, position)| **position != u32::MAX)

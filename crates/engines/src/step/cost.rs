@@ -1,7 +1,7 @@
 //! The cost models of `step` and `step-exhaustive`, for uniform points. Rates are estimates for one core of a
 //! 2023 server and for an NVIDIA H200, based on those of the other engines.
 
-use super::engine::{EXHAUSTIVE_CLUSTERS, MOST_CLUSTERS, MOST_ITERATIONS, POINTS_IN_CLUSTER, SWITCH_DIMS};
+use super::engine::{EXHAUSTIVE_CLUSTERS, MAX_CLUSTERS, MAX_ITERATIONS, POINTS_IN_CLUSTER, SWITCH_DIMS};
 use super::queue::{CANDIDATES, WARP};
 use crate::knn::cost::out_of_cache;
 use crate::knn::{Cost, DeviceKind, Shape};
@@ -26,7 +26,7 @@ struct Query {
 
 impl Query {
     /// Estimates the clusters that a query visits: cubes that touch a ball around the k nearest.
-    fn of(shape: &Shape, clusters: f64) -> Self {
+    fn new(shape: &Shape, clusters: f64) -> Self {
         let (n, d, k) = (shape.n.max(1) as f64, shape.d.max(1) as f64, shape.k as f64);
         let clusters = clusters.min(n);
         let inside = n / clusters;
@@ -57,9 +57,9 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
         return exhaustive(shape, kind);
     }
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
-    let query = Query::of(shape, (n / POINTS_IN_CLUSTER as f64).ceil().min(MOST_CLUSTERS as f64));
+    let query = Query::new(shape, (n / POINTS_IN_CLUSTER as f64).ceil().min(MAX_CLUSTERS as f64));
     // Seeding reads every point once per cluster, and so does each iteration.
-    let clustering = n * query.clusters * (1 + MOST_ITERATIONS) as f64;
+    let clustering = n * query.clusters * (1 + MAX_ITERATIONS) as f64;
     match kind {
         DeviceKind::Cpu => {
             let threads = rayon::current_num_threads() as f64;
@@ -80,7 +80,7 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
                 .setup("allocation", 1.0, 1.0)
                 .setup("upload", n * d * 8.0, 1.5e-7)
                 .setup("clustering", clustering * (2.0 + d), 2e-10)
-                .setup("clustering, launches", query.clusters + MOST_ITERATIONS as f64, 0.015)
+                .setup("clustering, launches", query.clusters + MAX_ITERATIONS as f64, 0.015)
                 .setup("spheres", n * (1.0 + d) / rayon::current_num_threads() as f64, 1e-4)
                 .search("launch", 1.0, 0.03)
                 .search("bounds", each * query.clusters * (2.0 + d), 1.5e-10)
@@ -96,7 +96,7 @@ pub fn exhaustive(shape: &Shape, kind: DeviceKind) -> Cost {
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
     // The minima show which clusters contain neighbours, in any number of dimensions.
     let query =
-        Query::of(&Shape { d: 1, ..*shape }, (n / WARP as f64).ceil().min(EXHAUSTIVE_CLUSTERS as f64));
+        Query::new(&Shape { d: 1, ..*shape }, (n / WARP as f64).ceil().min(EXHAUSTIVE_CLUSTERS as f64));
     match kind {
         DeviceKind::Cpu => {
             let each = q / q.clamp(1.0, rayon::current_num_threads() as f64);

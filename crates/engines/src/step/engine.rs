@@ -17,8 +17,8 @@ use crate::cpu::{self, CpuSearch, SearchOutput, Searcher, Setup};
 use crate::cuda::open_step;
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Keeps, Measure, Measured,
-    Parameter, Parameters, Place, Problem, SetupPhase, Shape, Values, Walk, code,
+    Answer, Buffer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Measure, Measured,
+    MemorySpace, Parameter, Parameters, Problem, SetupPhase, Shape, Values, Walk, code,
 };
 use crate::lockstep::distance::GroupedPoints;
 use crate::progress::{Progress, Silent};
@@ -39,11 +39,11 @@ const INDEXED: Descriptor = Descriptor {
         "crates/engines/src/step/traverse.rs"
     ],
     document: "docs/step.md",
-    keeps: &[
-        Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
-        Keeps::new(Place::Shared, "candidate buffer", "a warp", Shape::capacity),
-        Keeps::new(Place::Memory, "clusters, sorted by their bounds", "a query", |_| 0),
-        Keeps::new(Place::Memory, "points, cluster by cluster", "all queries", Shape::points),
+    buffers: &[
+        Buffer::new(MemorySpace::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
+        Buffer::new(MemorySpace::Shared, "candidate buffer", "a warp", Shape::capacity),
+        Buffer::new(MemorySpace::Memory, "clusters, sorted by their bounds", "a query", |_| 0),
+        Buffer::new(MemorySpace::Memory, "points, cluster by cluster", "all queries", Shape::points),
     ],
     measures: &MEASURES,
     active_threads: Some(active_threads),
@@ -51,7 +51,7 @@ const INDEXED: Descriptor = Descriptor {
     is_exhaustive: false,
     distances: |_, _, measured| measured.mean("distance_evals"),
     cost: cost::step,
-    walk: Some(walk_of),
+    walk: Some(record_walk),
     ..Descriptor::new(EngineId::new("step"), |device| open(device, &STEP))
 };
 
@@ -63,10 +63,15 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
             their exact minima.",
     source: "Wang and Ino 2025, §4.4; docs/step.md",
     code: code!["cuda/step/exhaustive.cuh", "crates/engines/src/step/exhaustive.rs"],
-    keeps: &[
-        Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
-        Keeps::new(Place::Shared, "candidate buffer", "a warp", Shape::capacity),
-        Keeps::new(Place::Memory, "distances, and the minimum of each cluster", "a query", Shape::points),
+    buffers: &[
+        Buffer::new(MemorySpace::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
+        Buffer::new(MemorySpace::Shared, "candidate buffer", "a warp", Shape::capacity),
+        Buffer::new(
+            MemorySpace::Memory,
+            "distances, and the minimum of each cluster",
+            "a query",
+            Shape::points,
+        ),
     ],
     parameters: &[CLUSTERS, FISSION, WARPS],
     is_exhaustive: true,
@@ -183,7 +188,7 @@ enum Prepared {
 }
 
 /// See [`Descriptor::walk`].
-fn walk_of(
+fn record_walk(
     problem: &Problem,
     query: usize,
     parameters: &Parameters,
@@ -235,7 +240,7 @@ struct Step {
 impl Searcher for Step {
     type Visits = Visits;
 
-    fn per_thread(&self) -> usize {
+    fn queries_per_thread(&self) -> usize {
         BLOCK
     }
 
@@ -271,7 +276,7 @@ impl Searcher for Step {
 }
 
 /// Number of clusters in the paper's experiments with an index (p, §6.1).
-pub const MOST_CLUSTERS: usize = 512;
+pub const MAX_CLUSTERS: usize = 512;
 
 /// Number of clusters in the paper's experiments without an index.
 pub const EXHAUSTIVE_CLUSTERS: usize = 2048;
@@ -281,7 +286,7 @@ pub const EXHAUSTIVE_CLUSTERS: usize = 2048;
 pub const POINTS_IN_CLUSTER: usize = 128;
 
 /// The most iterations of Lloyd's algorithm in the paper's experiments (a, §7).
-pub const MOST_ITERATIONS: usize = 50;
+pub const MAX_ITERATIONS: usize = 50;
 
 /// With at least this many dimensions, distances are computed without an index (d_t, §4.4).
 pub const SWITCH_DIMS: usize = 16;
@@ -309,11 +314,11 @@ impl Plan {
         let clusters = if exhaustive {
             EXHAUSTIVE_CLUSTERS
         } else {
-            MOST_CLUSTERS.min(problem.n().div_ceil(POINTS_IN_CLUSTER))
+            MAX_CLUSTERS.min(problem.n().div_ceil(POINTS_IN_CLUSTER))
         };
         let clustering = Clustering {
             clusters: number("clusters", clusters),
-            iterations: number("iterations", MOST_ITERATIONS),
+            iterations: number("iterations", MAX_ITERATIONS),
             spheres: parameters.get("spheres").and_then(Method::from_word).unwrap_or(Method::Exact),
         };
         Self {

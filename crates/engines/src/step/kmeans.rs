@@ -19,7 +19,7 @@ pub const BLOCK: usize = 1024;
 
 /// The most bits of a point's cell or weight. Fewer are used if the sum over all points would not fit 63
 /// bits.
-const MOST_BITS: u32 = 40;
+const MAX_BITS: u32 = 40;
 
 /// Converts coordinates and squared distances to integers.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Scale {
     /// The scale of n points with these extents.
     pub fn new(extents: &[[f32; 2]], n: usize) -> Self {
         // A sum of n terms, each at most twice 2^bits (where squares underflow), stays below 2^63.
-        let bits = MOST_BITS.min(62 - n.next_power_of_two().trailing_zeros());
+        let bits = MAX_BITS.min(62 - n.next_power_of_two().trailing_zeros());
         let most = (1u64 << bits) as f64;
         let lengths = extents.iter().map(|[low, high]| f64::from(*high) - f64::from(*low));
         let (widest, diagonal) = lengths.fold((0.0f64, 0.0), |(widest, diagonal), length| {

@@ -4,7 +4,7 @@
 use super::{STEP, STEP_EXHAUSTIVE};
 use crate::knn::{DeviceId, Metric, Parameters};
 use crate::progress::Silent;
-use crate::testing::{of_metric, problem, scattered, search};
+use crate::testing::{problem, problem_with_metric, scattered, search};
 
 #[test]
 fn equal_points_do_not_force_a_full_scan() {
@@ -14,7 +14,7 @@ fn equal_points_do_not_force_a_full_scan() {
         let (found, answer) = search(engine, &problem, &Parameters::NONE);
         for query in 0..3 {
             assert!(
-                found.of(query).0.iter().copied().eq(0..40),
+                found.for_query(query).0.iter().copied().eq(0..40),
                 "all points are equally far, so the first positions win"
             );
             let accessed = answer.measured.column("distance_evals").unwrap()[query];
@@ -31,7 +31,7 @@ fn ties_across_clusters_are_broken_by_position() {
     let problem = problem(1, (0..n).map(|i| f64::from(i % 2)).collect(), vec![1], 100);
     for engine in [&STEP, &STEP_EXHAUSTIVE] {
         let (found, _) = search(engine, &problem, &Parameters::NONE);
-        assert!(found.of(0).0.iter().copied().eq((0..100).map(|rank| 2 * rank + 1)), "{}", engine.id);
+        assert!(found.for_query(0).0.iter().copied().eq((0..100).map(|rank| 2 * rank + 1)), "{}", engine.id);
     }
 }
 
@@ -39,10 +39,10 @@ fn ties_across_clusters_are_broken_by_position() {
 fn k_equal_to_n_returns_all_points() {
     for n in [1, 31, 32, 33, 700] {
         for metric in [Metric::L2, Metric::Angular] {
-            let problem = of_metric(metric, 3, scattered(n, 3), vec![0], n);
+            let problem = problem_with_metric(metric, 3, scattered(n, 3), vec![0], n);
             for engine in [&STEP, &STEP_EXHAUSTIVE] {
                 let (found, answer) = search(engine, &problem, &Parameters::NONE);
-                let mut positions = found.of(0).0.to_vec();
+                let mut positions = found.for_query(0).0.to_vec();
                 positions.sort_unstable();
                 assert!(positions.into_iter().eq(0..n as u32), "{}: n = {n}", engine.id);
                 let of = |name: &str| answer.measured.column(name).unwrap()[0] as usize;
@@ -58,7 +58,8 @@ fn k_equal_to_n_returns_all_points() {
 fn far_clusters_are_pruned() {
     let n = 20_000;
     for metric in [Metric::L2, Metric::Angular] {
-        let problem = of_metric(metric, 2, scattered(n, 2), (0..n as u32).step_by(397).collect(), 20);
+        let queries = (0..n as u32).step_by(397).collect();
+        let problem = problem_with_metric(metric, 2, scattered(n, 2), queries, 20);
         let (_, answer) = search(&STEP, &problem, &Parameters::from_iter([("iterations", 3)]));
         let of = |name: &str, query: usize| answer.measured.column(name).unwrap()[query];
         for query in 0..problem.q() {
@@ -87,7 +88,7 @@ fn minima_prune_in_many_dimensions() {
                 && of("clusters") + of("pruned") == n / 32,
             "query {query}"
         );
-        assert_eq!(found.of(query).0[0], query as u32);
+        assert_eq!(found.for_query(query).0[0], query as u32);
     }
     // From its switch on, `step` does the same.
     let (same, counted) = search(&STEP, &problem, &Parameters::NONE);
@@ -99,7 +100,7 @@ fn minima_prune_in_many_dimensions() {
 fn exact_spheres_prune_more() {
     let (n, dims) = (6000, 6);
     for metric in [Metric::L2, Metric::Angular] {
-        let problem = of_metric(metric, dims, scattered(n, dims), (0..50).collect(), 20);
+        let problem = problem_with_metric(metric, dims, scattered(n, dims), (0..50).collect(), 20);
         let by = |spheres: &str| {
             search(&STEP, &problem, &Parameters::from_iter([("spheres", spheres), ("iterations", "5")]))
         };
@@ -144,10 +145,10 @@ fn walks_match_the_counted_search() {
                 [totals.merges, totals.candidates, totals.accessed, totals.leaves, totals.left_out, groups];
             assert_eq!(
                 told.to_vec(),
-                answer.measured.of(query).map(|(_, value)| value).collect::<Vec<_>>(),
+                answer.measured.for_query(query).map(|(_, value)| value).collect::<Vec<_>>(),
                 "{n} points, query {query}"
             );
-            assert_eq!((last.after, &last.event), (found.of(query).1[k - 1], &Event::Finished));
+            assert_eq!((last.after, &last.event), (found.for_query(query).1[k - 1], &Event::Finished));
             assert!(
                 walk.steps[0].event == Event::Sorted && walk.regions.is_sorted_by(|a, b| a.bound <= b.bound)
             );
@@ -158,10 +159,15 @@ fn walks_match_the_counted_search() {
             );
             let count =
                 |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
-            assert_eq!((count(Fate::Visited), count(Fate::LeftOut)), (totals.leaves, totals.left_out));
+            assert_eq!((count(Fate::Visited), count(Fate::Pruned)), (totals.leaves, totals.left_out));
             let there: std::collections::HashSet<u32> = walk.rows.iter().copied().collect();
             assert!(
-                found.of(query).0.iter().take_while(|&&row| row != u32::MAX).all(|row| there.contains(row))
+                found
+                    .for_query(query)
+                    .0
+                    .iter()
+                    .take_while(|&&row| row != u32::MAX)
+                    .all(|row| there.contains(row))
             );
             for step in &walk.steps {
                 let Event::Visited { region, points, near, taken } = &step.event else { continue };

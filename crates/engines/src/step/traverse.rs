@@ -156,7 +156,7 @@ pub fn search_each(
 
 /// Searches the clusters for one query of a problem and notifies an observer of each step. No CUDA
 /// counterpart: for walks on the host only.
-pub fn watch<O: Observer>(
+pub fn observe<O: Observer>(
     clusters: &Clusters,
     problem: &Problem,
     query: usize,

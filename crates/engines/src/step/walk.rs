@@ -3,10 +3,10 @@
 
 use super::clusters::Clusters;
 use super::queue::{Queue, WARP};
-use super::traverse::watch;
+use super::traverse::observe;
 use crate::index::lanes_before;
 use crate::knn::Problem;
-use crate::knn::walk::{AXES, Bounds, Event, Part, Region, Step, Totals, Walk};
+use crate::knn::walk::{AXES, Bounds, Event, Region, RegionKind, Step, Totals, Walk};
 use crate::lockstep::{Key, Lanes, PADDING, distance_of, index_of};
 
 /// A group of points that was filtered.
@@ -49,7 +49,7 @@ pub fn walk(clusters: &Clusters, problem: &Problem, query: usize) -> Walk {
         totals: Totals::default(),
         visited: 0,
     };
-    let (recorder, queue, visits) = watch(clusters, problem, query, recorder);
+    let (recorder, queue, visits) = observe(clusters, problem, query, recorder);
     recorder.end(&queue, visits.merges)
 }
 
@@ -79,10 +79,10 @@ impl Recorder<'_> {
     fn end(mut self, queue: &Queue, merges: u32) -> Walk {
         let after = self.walk.steps.last().map_or(f32::INFINITY, |step| step.after);
         let (step, count) = (self.step(), self.walk.regions.len() - self.visited);
-        self.walk.regions[self.visited..].iter_mut().for_each(|region| region.settled = step);
+        self.walk.regions[self.visited..].iter_mut().for_each(|region| region.settled_at = step);
         if count > 0 {
             self.totals.left_out = count as u32;
-            let event = Event::LeftOut { region: self.visited, count: count as u32 };
+            let event = Event::Pruned { region: self.visited, count: count as u32 };
             self.walk.steps.push(Step { event, before: after, after, totals: self.totals });
         }
         self.totals.merges = merges;
@@ -108,11 +108,11 @@ impl Observer for Recorder<'_> {
             }
             let bounds = Bounds::Sphere { center, radius: spheres.reaches[group][lane] as f32 };
             Region {
-                part: Part::Cluster { number },
+                kind: RegionKind::Cluster { number },
                 bounds,
                 bound: distance_of(entry),
-                met: 0,
-                settled: 0,
+                seen_at: 0,
+                settled_at: 0,
                 visited: false,
             }
         }));
@@ -122,7 +122,7 @@ impl Observer for Recorder<'_> {
     fn cluster(&mut self) {
         let settled = self.step();
         let region = &mut self.walk.regions[self.visited];
-        (region.settled, region.visited) = (settled, true);
+        (region.settled_at, region.visited) = (settled, true);
         self.visited += 1;
         self.totals.leaves += 1;
     }

@@ -25,11 +25,11 @@ use super::cursor::Level;
 use super::lessons::{Shows, Take};
 use super::meter::Meter;
 use super::picture::cloud::max_distance_words;
-use super::picture::kinds::{Entry, of_buffer};
+use super::picture::legend::{Entry, buffer_entries};
 use super::picture::page::Layout;
 use super::picture::scene::Area;
 use super::picture::{Film, Panel, Scene, View};
-use super::questions::{Ask, Pick, Question};
+use super::questions::{Pick, Question, Topic};
 use super::recording::{Marks, Recording};
 use super::state::{Shape, State};
 use super::step::Step;
@@ -65,7 +65,7 @@ pub trait AlgorithmStep {
     }
 
     /// Whether it belongs to a merge or a pass.
-    fn is_of_merge(&self) -> bool {
+    fn is_in_merge(&self) -> bool {
         false
     }
 
@@ -92,7 +92,7 @@ pub enum Begins {
 /// The part of the state that only one algorithm has.
 pub trait AlgorithmState {
     /// Updates the state for a step that algorithms share.
-    fn follow(&mut self, _step: &Step) {}
+    fn apply_shared(&mut self, _step: &Step) {}
 
     /// Describes a step in a sentence, its own or a shared one; `None` to use the kernel's sentence.
     fn describe(&self, step: &Step, after: &State) -> Option<String>;
@@ -101,8 +101,8 @@ pub trait AlgorithmState {
 /// The questions of an algorithm.
 pub(crate) trait AlgorithmQuestions {
     /// Whether the step at a position suits a kind of question.
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
-        kernel::questions::suits(ask, at, recording)
+    fn suits(&self, topic: Topic, at: usize, recording: &Recording) -> bool {
+        kernel::questions::suits(topic, at, recording)
     }
 
     /// Whether a step answers a yes/no question with yes.
@@ -114,17 +114,17 @@ pub(crate) trait AlgorithmQuestions {
     fn question(
         &self,
         recording: &Recording,
-        ask: Ask,
+        topic: Topic,
         at: usize,
         before: &State,
         pick: &mut Pick<'_>,
     ) -> Option<Question> {
-        kernel::questions::of_kernel(recording, ask, at, before, pick)
+        kernel::questions::kernel_question(recording, topic, at, before, pick)
     }
 
     /// Data that a printed question needs because it has no interactive picture: `step` is the last step,
     /// `state` the state after it.
-    fn given(&self, ask: Ask, step: &Step, state: &State) -> String;
+    fn printed_data(&self, topic: Topic, step: &Step, state: &State) -> String;
 
     /// Why the answer to a question is right; `None` to use the general explanation.
     fn why(&self, _question: &Question, _recording: &Recording) -> Option<String> {
@@ -142,7 +142,7 @@ pub(crate) trait AlgorithmPictures {
 
     /// What the colours of points mean, with counts.
     fn legend(&self, view: &View<'_>) -> Vec<Entry> {
-        of_buffer(view)
+        buffer_entries(view)
     }
 
     /// The caption of the bound in the panel of the points; `bound` is its distance.
@@ -154,7 +154,7 @@ pub(crate) trait AlgorithmPictures {
     ///
     /// # Errors
     /// I/O errors of the writer.
-    fn table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()>;
+    fn write_table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()>;
 }
 
 /// An algorithm with its baseline. Defaults are those of a search with a candidate buffer.
@@ -163,7 +163,7 @@ pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
     fn code(&self) -> &'static Code;
 
     /// The name of a round, singular and plural.
-    fn round(&self) -> [&'static str; 2] {
+    fn round_names(&self) -> [&'static str; 2] {
         ["merge", "merges"]
     }
 
@@ -173,7 +173,7 @@ pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
     }
 
     /// The initial state, as the end of a sentence.
-    fn start(&self) -> &'static str {
+    fn initial_words(&self) -> &'static str {
         "none is known yet, and max_distance is infinite"
     }
 
@@ -192,7 +192,7 @@ pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
         0
     }
 
-    /// The cost of the query in this and other ways, if it is counted.
+    /// The cost of the query with each strategy, if it is counted.
     fn meter(&self, _recording: &Recording) -> Option<Meter> {
         None
     }
@@ -202,7 +202,7 @@ pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
     /// # Errors
     /// The same as those of [`record_on_gpu`](crate::record_on_gpu).
     fn record_on_gpu(&self, _twin: &Recording, _cuda: &mut Cuda) -> Result<Recording, LessonError> {
-        Err(LessonError::TwinAlone)
+        Err(LessonError::TwinOnly)
     }
 }
 
@@ -246,7 +246,8 @@ macro_rules! algorithms {
             /// kernel stages at a time, `None` for the default of a run; `data` describes the source of the
             /// points.
             ///
-            /// # Errors [`LessonError`] for widths and k that the algorithm does not support.
+            /// # Errors
+            /// [`LessonError`] for widths and k that the algorithm does not support.
             pub fn record(
                 self,
                 problem: Arc<Problem>,
@@ -292,7 +293,7 @@ macro_rules! algorithms {
             }
 
             /// Whether both are of the same kind.
-            pub fn is_like(&self, other: &Self) -> bool {
+            pub fn is_same_kind(&self, other: &Self) -> bool {
                 match (self, other) {
                     $(
                         $(#[cfg($cfg)])?
@@ -381,18 +382,18 @@ algorithms! {
     WarpSelect {
         warp_select: warp_select::WarpSelectStep,
         queues: warp_select::state::Queues,
-        warp_select::Queued,
+        warp_select::WarpSelectBaseline,
         warp_select::recorder::record_queues
     }
     /// Radix select.
     RadixSelect {
         radix_select: radix_select::RadixSelectStep,
         buckets: radix_select::state::Buckets,
-        radix_select::Chosen,
+        radix_select::RadixSelectBaseline,
         radix_select::recorder::record_digits
     }
     /// Per-thread heaps.
-    Heap { heap: heap::HeapStep, heaps: heap::state::Heaps, heap::Metered, heap::recorder::record_heaps }
+    Heap { heap: heap::HeapStep, heaps: heap::state::Heaps, heap::HeapBaseline, heap::recorder::record_heaps }
     /// An algorithm for tests.
     #[cfg(test)]
     Dummy {
@@ -436,9 +437,9 @@ pub struct Code {
     /// All lines; an empty one before the second part.
     pub lines: &'static [Line],
     /// The index of the second part's first line.
-    pub second: usize,
+    pub second_part: usize,
     /// The titles of the whole and of each part.
-    pub says: [&'static str; 3],
+    pub titles: [&'static str; 3],
     pub(crate) line_of: fn(&Step) -> Option<usize>,
 }
 

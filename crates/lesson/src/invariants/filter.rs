@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Break, Moment, Witness, bound, key, number};
+use super::{History, Moment, Violation, bound, key, number};
 use crate::engines::lockstep::{PADDING, distance_of};
 use crate::picture::Target;
 use crate::step::Step;
 use crate::text::count;
 
-pub(super) fn says_votes(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_votes(moment: &Moment<'_>) -> Option<String> {
     let k = number(moment.after.shape.k);
     Some(match moment.step {
         Step::Ballot { .. } if moment.after.max_distance.is_infinite() => {
@@ -34,7 +34,7 @@ pub(super) fn says_votes(moment: &Moment<'_>) -> Option<String> {
     })
 }
 
-pub(super) fn breaks_votes(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
+pub(super) fn check_votes(moment: &Moment<'_>, _: &History) -> Option<Violation> {
     let (asked, mask) = match moment.step {
         Step::Ballot { mask } => (u32::MAX, *mask),
         Step::FilteredAgain { rest, mask } => (*rest, *mask),
@@ -56,10 +56,10 @@ pub(super) fn breaks_votes(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
             bound(moment)
         )
     };
-    Some(Break { sentence, targets: lanes.into_iter().map(Target::Lane).collect() })
+    Some(Violation { sentence, targets: lanes.into_iter().map(Target::Lane).collect() })
 }
 
-pub(super) fn says_slots(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_slots(moment: &Moment<'_>) -> Option<String> {
     let Step::Positions { .. } = moment.step else { return None };
     Some(format!(
         "Slots continue from {}: no two lanes write to the same one, and none is skipped.",
@@ -67,7 +67,7 @@ pub(super) fn says_slots(moment: &Moment<'_>) -> Option<String> {
     ))
 }
 
-pub(super) fn breaks_slots(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
+pub(super) fn check_slots(moment: &Moment<'_>, _: &History) -> Option<Violation> {
     let Step::Positions { slots } = moment.step else { return None };
     let (slot, right) =
         slots.iter().zip(moment.after.buffered..).find(|(slot, right)| slot.slot != *right)?;
@@ -77,10 +77,10 @@ pub(super) fn breaks_slots(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
         number(slot.slot),
         number(right)
     );
-    Some(Break { sentence, targets: vec![Target::Lane(slot.lane), Target::Slot(slot.slot)] })
+    Some(Violation { sentence, targets: vec![Target::Lane(slot.lane), Target::Slot(slot.slot)] })
 }
 
-pub(super) fn says_buffered(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_buffered(moment: &Moment<'_>) -> Option<String> {
     let Step::Appended { .. } = moment.step else { return None };
     let closer =
         if moment.after.max_distance.is_infinite() { "" } else { " that is closer than max_distance" };
@@ -91,7 +91,7 @@ pub(super) fn says_buffered(moment: &Moment<'_>) -> Option<String> {
 }
 
 /// Finds slots in use that are padding, are not closer than `max_distance`, or hold a duplicate.
-pub(super) fn breaks_held(moment: &Moment<'_>) -> Option<Break> {
+pub(super) fn check_buffer(moment: &Moment<'_>) -> Option<Violation> {
     let after = moment.after;
     let mut slots = BTreeMap::new();
     for (slot, &held) in (0u32..after.buffered).zip(&after.buffer) {
@@ -104,7 +104,7 @@ pub(super) fn breaks_held(moment: &Moment<'_>) -> Option<Break> {
             None => None,
         };
         if let Some(wrong) = wrong {
-            return Some(Break {
+            return Some(Violation {
                 sentence: format!("Slot {} {wrong}.", number(slot)),
                 targets: vec![Target::Slot(slot)],
             });
@@ -113,7 +113,7 @@ pub(super) fn breaks_held(moment: &Moment<'_>) -> Option<Break> {
     None
 }
 
-pub(super) fn says_full(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_full(moment: &Moment<'_>) -> Option<String> {
     let Step::BufferFull = moment.step else { return None };
     Some(format!(
         "All {} slots hold a candidate, no two the same: the swap brings them all into registers.",
@@ -121,10 +121,10 @@ pub(super) fn says_full(moment: &Moment<'_>) -> Option<String> {
     ))
 }
 
-pub(super) fn breaks_full(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
+pub(super) fn check_full(moment: &Moment<'_>, _: &History) -> Option<Violation> {
     let (after, capacity) = (moment.after, moment.after.shape.capacity());
     if after.buffered == capacity {
-        return breaks_held(moment);
+        return check_buffer(moment);
     }
     let late = capacity - after.buffered;
     let sentence = format!(
@@ -134,10 +134,10 @@ pub(super) fn breaks_full(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
         count(late.into(), "slot has", "slots have"),
         if late == 1 { "it" } else { "them" }
     );
-    Some(Break { sentence, targets: (after.buffered..capacity).map(Target::Slot).collect() })
+    Some(Violation { sentence, targets: (after.buffered..capacity).map(Target::Slot).collect() })
 }
 
-pub(super) fn says_padded(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_padded(moment: &Moment<'_>) -> Option<String> {
     let Step::Padded { first } = moment.step else { return None };
     Some(format!(
         "Slots below {} hold candidates, the others \u{221e}, which sorts after every point.",
@@ -145,7 +145,7 @@ pub(super) fn says_padded(moment: &Moment<'_>) -> Option<String> {
     ))
 }
 
-pub(super) fn breaks_padded(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
+pub(super) fn check_padded(moment: &Moment<'_>, _: &History) -> Option<Violation> {
     let Step::Padded { first } = moment.step else { return None };
     if *first != moment.after.buffered {
         let sentence = format!(
@@ -153,18 +153,21 @@ pub(super) fn breaks_padded(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
             count(moment.after.buffered.into(), "slot", "slots"),
             number(*first)
         );
-        return Some(Break { sentence, targets: vec![Target::Slot((*first).min(moment.after.buffered))] });
+        return Some(Violation {
+            sentence,
+            targets: vec![Target::Slot((*first).min(moment.after.buffered))],
+        });
     }
     let wrong = (*first..).zip(&moment.after.buffer[*first as usize..]).find(|(_, held)| **held != PADDING);
     wrong
-        .map(|(slot, &held)| Break {
+        .map(|(slot, &held)| Violation {
             sentence: format!("Slot {} still holds {}.", number(slot), key(held)),
             targets: vec![Target::Slot(slot)],
         })
-        .or_else(|| breaks_held(moment))
+        .or_else(|| check_buffer(moment))
 }
 
-pub(super) fn says_answer(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_answer(moment: &Moment<'_>) -> Option<String> {
     let Step::Finished = moment.step else { return None };
     let shape = moment.after.shape;
     Some(format!(
@@ -174,8 +177,8 @@ pub(super) fn says_answer(moment: &Moment<'_>) -> Option<String> {
     ))
 }
 
-pub(super) fn breaks_answer(moment: &Moment<'_>, witness: &Witness) -> Option<Break> {
-    let mut nearest = witness.keys.clone();
+pub(super) fn check_answer(moment: &Moment<'_>, history: &History) -> Option<Violation> {
+    let mut nearest = history.keys.clone();
     nearest.sort_unstable();
     nearest.truncate(moment.after.shape.k as usize);
     let (at, (&wanted, &held)) =
@@ -187,5 +190,5 @@ pub(super) fn breaks_answer(moment: &Moment<'_>, witness: &Witness) -> Option<Br
         number(at as u64),
         key(held)
     );
-    Some(Break::of_elements(sentence, [at]))
+    Some(Violation::at_elements(sentence, [at]))
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Break, Moment, Witness, key, number, ordinal};
+use super::{History, Moment, Violation, key, number, ordinal};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::picture::Target;
 use crate::picture::moment::is_bitonic;
 use crate::step::{Pass, Step};
 use crate::text::significant;
 
-pub(super) fn says_once(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_once(moment: &Moment<'_>) -> Option<String> {
     let Step::Swap = moment.step else { return None };
     Some(
         "Every point occurs once: candidates in the registers, the intermediate result, ascending, in the \
@@ -18,7 +18,7 @@ pub(super) fn says_once(moment: &Moment<'_>) -> Option<String> {
     )
 }
 
-pub(super) fn breaks_once(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
+pub(super) fn check_once(moment: &Moment<'_>, _: &History) -> Option<Violation> {
     let shape = moment.after.shape;
     let intermediate = moment.intermediate();
     let mut elements = BTreeMap::new();
@@ -26,7 +26,10 @@ pub(super) fn breaks_once(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
         if let Some(other) = elements.insert(held, element) {
             let sentence =
                 format!("Elements {} and {} both hold {}.", number(other), number(element), key(held));
-            return Some(Break { sentence, targets: vec![Target::Element(other), Target::Element(element)] });
+            return Some(Violation {
+                sentence,
+                targets: vec![Target::Element(other), Target::Element(element)],
+            });
         }
     }
     let twice = intermediate
@@ -36,7 +39,7 @@ pub(super) fn breaks_once(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     if let Some((element, there, held)) = twice {
         let sentence =
             format!("{} is in register element {} and in the intermediate result.", key(held), number(there));
-        return Some(Break {
+        return Some(Violation {
             sentence,
             targets: vec![Target::Element(there), Target::Slot(shape.slot_of(element))],
         });
@@ -47,13 +50,13 @@ pub(super) fn breaks_once(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
         key(intermediate[fall]),
         key(intermediate[fall + 1])
     );
-    Some(Break {
+    Some(Violation {
         sentence,
         targets: [fall, fall + 1].map(|element| Target::Slot(shape.slot_of(element as u32))).to_vec(),
     })
 }
 
-pub(super) fn says_runs(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_runs(moment: &Moment<'_>) -> Option<String> {
     match moment.step {
         Step::Layer { pass: Pass::Sort, layer, .. }
             if layer.stride == 1 && layer.size < moment.after.shape.capacity() =>
@@ -68,7 +71,7 @@ pub(super) fn says_runs(moment: &Moment<'_>) -> Option<String> {
     }
 }
 
-pub(super) fn breaks_runs(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
+pub(super) fn check_runs(moment: &Moment<'_>, _: &History) -> Option<Violation> {
     let Step::Layer { layer, .. } = moment.step else { return None };
     let keys = &moment.after.registers;
     let up = |element: usize| element as u32 & layer.size == 0;
@@ -85,10 +88,10 @@ pub(super) fn breaks_runs(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
         key(keys[element]),
         key(keys[element + 1])
     );
-    Some(Break::of_elements(sentence, [element, element + 1]))
+    Some(Violation::at_elements(sentence, [element, element + 1]))
 }
 
-pub(super) fn says_halves(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_halves(moment: &Moment<'_>) -> Option<String> {
     let Step::Layer { layer, .. } = moment.step else { return None };
     let (capacity, all) = (moment.after.shape.capacity(), number(2 * layer.stride));
     if layer.stride == 1 {
@@ -109,7 +112,7 @@ pub(super) fn says_halves(moment: &Moment<'_>) -> Option<String> {
     })
 }
 
-pub(super) fn breaks_halves(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
+pub(super) fn check_halves(moment: &Moment<'_>, _: &History) -> Option<Violation> {
     let Step::Layer { layer, .. } = moment.step else { return None };
     let half = layer.stride as usize;
     for (block, keys) in moment.after.registers.chunks(2 * half).enumerate() {
@@ -132,7 +135,7 @@ pub(super) fn breaks_halves(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
                 key(left[a]),
                 key(right[b])
             );
-            return Some(Break::of_elements(sentence, [a_at, b_at]));
+            return Some(Violation::at_elements(sentence, [a_at, b_at]));
         }
         for (side, start) in [(left, first), (right, first + half)] {
             if !is_bitonic(side) {
@@ -142,14 +145,14 @@ pub(super) fn breaks_halves(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
                     number(start as u64),
                     number(end as u64 - 1)
                 );
-                return Some(Break::of_elements(sentence, start..end));
+                return Some(Violation::at_elements(sentence, start..end));
             }
         }
     }
     None
 }
 
-pub(super) fn says_ascending(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_ascending(moment: &Moment<'_>) -> Option<String> {
     let Step::Layer { pass, layer, .. } = moment.step else { return None };
     let shape = moment.after.shape;
     if layer.size != shape.capacity() || layer.stride != 1 {
@@ -167,7 +170,7 @@ pub(super) fn says_ascending(moment: &Moment<'_>) -> Option<String> {
     })
 }
 
-pub(super) fn breaks_ascending(keys: &[Key]) -> Option<Break> {
+pub(super) fn check_ascending(keys: &[Key]) -> Option<Violation> {
     let at = keys.windows(2).position(|pair| pair[0] > pair[1])?;
     let sentence = format!(
         "Elements {} and {} should ascend: they hold {} and {}.",
@@ -176,10 +179,10 @@ pub(super) fn breaks_ascending(keys: &[Key]) -> Option<Break> {
         key(keys[at]),
         key(keys[at + 1])
     );
-    Some(Break::of_elements(sentence, [at, at + 1]))
+    Some(Violation::at_elements(sentence, [at, at + 1]))
 }
 
-pub(super) fn says_bitonic(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_bitonic(moment: &Moment<'_>) -> Option<String> {
     let Step::Minimum { .. } = moment.step else { return None };
     Some(format!(
         "The {0} smallest keys of both remain, and they are bitonic: the layers of size {0} alone sort them.",
@@ -187,13 +190,13 @@ pub(super) fn says_bitonic(moment: &Moment<'_>) -> Option<String> {
     ))
 }
 
-pub(super) fn breaks_bitonic(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
+pub(super) fn check_bitonic(moment: &Moment<'_>, _: &History) -> Option<Violation> {
     let keys = &moment.after.registers;
     let sentence = "The remaining keys are not bitonic: they rise and fall more than once.";
-    (!is_bitonic(keys)).then(|| Break::of_elements(sentence.to_owned(), 0..keys.len()))
+    (!is_bitonic(keys)).then(|| Violation::at_elements(sentence.to_owned(), 0..keys.len()))
 }
 
-pub(super) fn says_smallest(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_smallest(moment: &Moment<'_>) -> Option<String> {
     let Step::Minimum { .. } = moment.step else { return None };
     Some(format!(
         "The {} smallest keys of both lists are in the registers.",
@@ -201,9 +204,9 @@ pub(super) fn says_smallest(moment: &Moment<'_>) -> Option<String> {
     ))
 }
 
-pub(super) fn breaks_smallest(moment: &Moment<'_>, witness: &Witness) -> Option<Break> {
+pub(super) fn check_smallest(moment: &Moment<'_>, history: &History) -> Option<Violation> {
     let (kept, capacity) = (&moment.after.registers, moment.after.registers.len());
-    let mut both = [witness.before.as_slice(), &moment.after.buffer].concat();
+    let mut both = [history.before.as_slice(), &moment.after.buffer].concat();
     both.sort_unstable();
     let largest = both[capacity - 1];
     let mut there = kept.clone();
@@ -219,10 +222,10 @@ pub(super) fn breaks_smallest(moment: &Moment<'_>, witness: &Witness) -> Option<
         key(nearest)
     );
     let larger = (0u32..).zip(kept).filter(|(_, held)| **held > largest);
-    Some(Break { sentence, targets: larger.map(|(element, _)| Target::Element(element)).collect() })
+    Some(Violation { sentence, targets: larger.map(|(element, _)| Target::Element(element)).collect() })
 }
 
-pub(super) fn says_bound(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_bound(moment: &Moment<'_>) -> Option<String> {
     let Step::MaxDistance { points_seen, .. } = moment.step else { return None };
     let k = moment.after.shape.k;
     Some(if moment.after.last() == PADDING {
@@ -240,7 +243,7 @@ pub(super) fn says_bound(moment: &Moment<'_>) -> Option<String> {
     })
 }
 
-pub(super) fn breaks_bound(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
+pub(super) fn check_bound(moment: &Moment<'_>, _: &History) -> Option<Violation> {
     let last = moment.after.last();
     let right = distance_of(last);
     (moment.after.max_distance != right).then(|| {
@@ -250,14 +253,14 @@ pub(super) fn breaks_bound(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
             significant(moment.after.max_distance.into())
         };
         let k = moment.after.shape.k;
-        Break {
+        Violation {
             sentence: format!("max_distance is {is}, but the {} smallest key is {}.", ordinal(k), key(last)),
             targets: vec![Target::Element(k - 1)],
         }
     })
 }
 
-pub(super) fn says_kept(moment: &Moment<'_>) -> Option<String> {
+pub(super) fn describe_kept(moment: &Moment<'_>) -> Option<String> {
     let Step::MaxDistance { points_seen, .. } = moment.step else { return None };
     let shape = moment.after.shape;
     Some(format!(
@@ -267,12 +270,12 @@ pub(super) fn says_kept(moment: &Moment<'_>) -> Option<String> {
     ))
 }
 
-pub(super) fn breaks_kept(moment: &Moment<'_>, witness: &Witness) -> Option<Break> {
+pub(super) fn check_kept(moment: &Moment<'_>, history: &History) -> Option<Violation> {
     let Step::MaxDistance { points_seen, .. } = moment.step else { return None };
     let after = moment.after;
     let mut there = after.registers.clone();
     there.sort_unstable();
-    let mut lost = witness.keys[..*points_seen as usize].to_vec();
+    let mut lost = history.keys[..*points_seen as usize].to_vec();
     lost.sort_unstable();
     lost.truncate(after.shape.k as usize);
     lost.retain(|wanted| there.binary_search(wanted).is_err());
@@ -284,5 +287,5 @@ pub(super) fn breaks_kept(moment: &Moment<'_>, witness: &Witness) -> Option<Brea
         if lost.len() == 1 { "is" } else { "are" },
         key(nearest)
     );
-    Some(Break { sentence, targets: vec![Target::Point(index_of(nearest))] })
+    Some(Violation { sentence, targets: vec![Target::Point(index_of(nearest))] })
 }

@@ -1,8 +1,8 @@
 //! Invariants of the kernel's search: what holds after each step, and why that makes the next step work.
 //!
-//! [`badge`] states the invariant at a position. [`first_broken`] checks all of them from the first step on;
-//! only a faulty search ([`super::fault`]) breaks one. The functions of [`INVARIANTS`] are in `filter` and
-//! `merge`; [`Witness`] holds what they need from earlier steps.
+//! [`badge`] states the invariant at a position. [`first_violation`] checks all of them from the first step
+//! on; only a faulty search ([`super::fault`]) breaks one. The functions of [`INVARIANTS`] are in `filter`
+//! and `merge`; [`History`] holds what they need from earlier steps.
 
 mod filter;
 mod merge;
@@ -23,35 +23,35 @@ pub struct Invariant {
     /// A short name.
     pub id: &'static str,
     /// States the property with its numbers, if it applies to this step.
-    says: fn(&Moment<'_>) -> Option<String>,
-    /// Finds a violation; called only where `says` applies.
-    breaks: fn(&Moment<'_>, &Witness) -> Option<Break>,
+    describe: fn(&Moment<'_>) -> Option<String>,
+    /// Finds a violation; called only where `describe` applies.
+    check: fn(&Moment<'_>, &History) -> Option<Violation>,
 }
 
 /// All invariants of the kernel's search. The first that applies to a step explains why the next step works.
 pub const INVARIANTS: [Invariant; 14] = [
-    Invariant { id: "votes", says: filter::says_votes, breaks: filter::breaks_votes },
-    Invariant { id: "slots", says: filter::says_slots, breaks: filter::breaks_slots },
+    Invariant { id: "votes", describe: filter::describe_votes, check: filter::check_votes },
+    Invariant { id: "slots", describe: filter::describe_slots, check: filter::check_slots },
     Invariant {
         id: "buffered",
-        says: filter::says_buffered,
-        breaks: |moment, _| filter::breaks_held(moment),
+        describe: filter::describe_buffered,
+        check: |moment, _| filter::check_buffer(moment),
     },
-    Invariant { id: "full", says: filter::says_full, breaks: filter::breaks_full },
-    Invariant { id: "padded", says: filter::says_padded, breaks: filter::breaks_padded },
-    Invariant { id: "once", says: merge::says_once, breaks: merge::breaks_once },
-    Invariant { id: "runs", says: merge::says_runs, breaks: merge::breaks_runs },
-    Invariant { id: "halves", says: merge::says_halves, breaks: merge::breaks_halves },
+    Invariant { id: "full", describe: filter::describe_full, check: filter::check_full },
+    Invariant { id: "padded", describe: filter::describe_padded, check: filter::check_padded },
+    Invariant { id: "once", describe: merge::describe_once, check: merge::check_once },
+    Invariant { id: "runs", describe: merge::describe_runs, check: merge::check_runs },
+    Invariant { id: "halves", describe: merge::describe_halves, check: merge::check_halves },
     Invariant {
         id: "ascending",
-        says: merge::says_ascending,
-        breaks: |moment, _| merge::breaks_ascending(&moment.after.registers),
+        describe: merge::describe_ascending,
+        check: |moment, _| merge::check_ascending(&moment.after.registers),
     },
-    Invariant { id: "bitonic", says: merge::says_bitonic, breaks: merge::breaks_bitonic },
-    Invariant { id: "smallest", says: merge::says_smallest, breaks: merge::breaks_smallest },
-    Invariant { id: "bound", says: merge::says_bound, breaks: merge::breaks_bound },
-    Invariant { id: "kept", says: merge::says_kept, breaks: merge::breaks_kept },
-    Invariant { id: "answer", says: filter::says_answer, breaks: filter::breaks_answer },
+    Invariant { id: "bitonic", describe: merge::describe_bitonic, check: merge::check_bitonic },
+    Invariant { id: "smallest", describe: merge::describe_smallest, check: merge::check_smallest },
+    Invariant { id: "bound", describe: merge::describe_bound, check: merge::check_bound },
+    Invariant { id: "kept", describe: merge::describe_kept, check: merge::check_kept },
+    Invariant { id: "answer", describe: filter::describe_answer, check: filter::check_answer },
 ];
 
 /// A step and the state after it.
@@ -64,7 +64,7 @@ pub struct Moment<'a> {
 
 /// Data from earlier steps that the checks need.
 #[derive(Clone, Debug)]
-pub struct Witness {
+pub struct History {
     /// The keys of all points, by position.
     keys: Vec<Key>,
     /// The registers before the last step, if that was a minimum.
@@ -73,16 +73,16 @@ pub struct Witness {
 
 /// How an invariant is broken.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Break {
+pub struct Violation {
     /// What is wrong, with its numbers.
     pub sentence: String,
     /// The lanes, slots and elements concerned.
     pub targets: Vec<Target>,
 }
 
-impl Break {
+impl Violation {
     /// A violation at elements of the registers.
-    fn of_elements(sentence: String, elements: impl IntoIterator<Item = usize>) -> Self {
+    fn at_elements(sentence: String, elements: impl IntoIterator<Item = usize>) -> Self {
         Self {
             sentence,
             targets: elements.into_iter().map(|element| Target::Element(element as u32)).collect(),
@@ -92,13 +92,13 @@ impl Break {
 
 /// The first broken invariant of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Broken {
+pub struct FirstViolation {
     /// Number of completed steps, including the one after which it is broken.
     pub position: usize,
     /// The invariant's short name.
     pub invariant: &'static str,
     /// What should hold.
-    pub should: String,
+    pub expected: String,
     /// What is wrong, with its numbers.
     pub sentence: String,
     /// The lanes, slots and elements concerned.
@@ -131,17 +131,18 @@ pub fn badge(recording: &Recording, position: usize, state: &State) -> Option<Ba
         return None;
     }
     let moment = Moment { recording, step: recording.steps().get(position.checked_sub(1)?)?, after: state };
-    INVARIANTS.iter().find_map(|invariant| (invariant.says)(&moment)).map(|text| Badge { holds: true, text })
+    let text = INVARIANTS.iter().find_map(|invariant| (invariant.describe)(&moment))?;
+    Some(Badge { holds: true, text })
 }
 
 /// The first violated invariant, if any; within a step, in the table's order.
-pub fn first_broken(recording: &Recording) -> Option<Broken> {
+pub fn first_violation(recording: &Recording) -> Option<FirstViolation> {
     let mut found = None;
-    walk(recording, |position, moment, witness| {
+    visit_steps(recording, |position, moment, history| {
         found = INVARIANTS.iter().find_map(|invariant| {
-            let should = (invariant.says)(moment)?;
-            let Break { sentence, targets } = (invariant.breaks)(moment, witness)?;
-            Some(Broken { position, invariant: invariant.id, should, sentence, targets })
+            let expected = (invariant.describe)(moment)?;
+            let Violation { sentence, targets } = (invariant.check)(moment, history)?;
+            Some(FirstViolation { position, invariant: invariant.id, expected, sentence, targets })
         });
         if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -153,28 +154,31 @@ fn is_kernel(recording: &Recording) -> bool {
 }
 
 /// Visits each step of the kernel's search with its position, the number of completed steps.
-fn walk(recording: &Recording, mut visit: impl FnMut(usize, &Moment<'_>, &Witness) -> ControlFlow<()>) {
+fn visit_steps(
+    recording: &Recording,
+    mut visit: impl FnMut(usize, &Moment<'_>, &History) -> ControlFlow<()>,
+) {
     if !is_kernel(recording) {
         return;
     }
     let mut state = recording.start();
-    let mut witness = Witness::new(recording);
+    let mut history = History::new(recording);
     for (at, step) in recording.steps().iter().enumerate() {
-        witness.see(step, &state);
+        history.record(step, &state);
         state.apply(step);
-        if visit(at + 1, &Moment { recording, step, after: &state }, &witness).is_break() {
+        if visit(at + 1, &Moment { recording, step, after: &state }, &history).is_break() {
             return;
         }
     }
 }
 
-impl Witness {
+impl History {
     fn new(recording: &Recording) -> Self {
         Self { keys: keys(recording), before: Vec::new() }
     }
 
     /// Saves what applying a step to a state would overwrite.
-    fn see(&mut self, step: &Step, before: &State) {
+    fn record(&mut self, step: &Step, before: &State) {
         if let Step::Minimum { .. } = step {
             self.before.clone_from(&before.registers);
         }

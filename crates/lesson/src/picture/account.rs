@@ -19,14 +19,14 @@ pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>
     // The curve takes at least half of the height; the table's rows are compressed if necessary, or there is
     // no table.
     let row = (text * ROW).min(high * 0.5 / 7.0);
-    if row >= view.least * ROW * 0.8 {
-        let row = row.max(view.least * ROW);
+    if row >= view.min_type * ROW * 0.8 {
+        let row = row.max(view.min_type * ROW);
         table(&mut scene, room.take_top(row * 6.4), view, row);
         let note = room.take_top(row * 0.9);
         scene.label(
             note,
             0.0,
-            sans(view.type_of(0.75), Ink::TextWeak),
+            sans(view.font_size(0.75), Ink::TextWeak),
             "expected \u{2264}: at most, on average over random orders",
         );
         room.take_top(row * 0.2);
@@ -40,7 +40,7 @@ pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>
 fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let state = view.state();
     let account = account(state);
-    let (counts, now, end) = (account.counts, account.expected, account.expected_in_the_end);
+    let (counts, now, end) = (account.counts, account.expected, account.expected_at_end);
     let about = |value: f64| thousands(value.round() as u64);
     let merges = |value: f64| format!("{value:.1}");
     let nothing = counts.points_seen == 0;
@@ -80,10 +80,10 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
             in_the_end(about(end.shuffles)),
         ),
     ];
-    let size = (row / ROW).max(view.least);
+    let size = (row / ROW).max(view.min_type);
     let heads =
         ["counted".to_owned(), "expected \u{2264}".to_owned(), in_the_end("at the end \u{2264}".to_owned())];
-    let small = view.least.max(size * 0.85);
+    let small = view.min_type.max(size * 0.85);
     // Each column in proportion to its longest words, with a gap between long words and long numbers.
     let apart = |rect: Area, by: f32| area(rect.x + size * by, rect.y, rect.width - size * by, rect.height);
     let longest = |words: &mut dyn Iterator<Item = &str>, head: &str| {
@@ -101,7 +101,7 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let mut wide = widths(&rows);
     // If space is short, the work of merges is omitted: it follows from their number.
     let shown =
-        if view.least > 0.0 && wide.iter().sum::<f32>() > room.width { &rows[..3] } else { &rows[..] };
+        if view.min_type > 0.0 && wide.iter().sum::<f32>() > room.width { &rows[..3] } else { &rows[..] };
     if shown.len() < rows.len() {
         wide = widths(shown);
     }
@@ -166,7 +166,7 @@ impl Axis {
 /// Draws `max_distance` over points seen: opaque up to the current position, faint beyond.
 fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32; 2]>) {
     let (recording, text) = (view.recording(), view.text);
-    let small = sans(view.type_of(0.75), Ink::TextWeak);
+    let small = sans(view.font_size(0.75), Ink::TextWeak);
     // Merges must not be countable while the question of their number is open.
     let shown = if view.asking { view.state().counts.merges as usize } else { usize::MAX };
     let curve: Vec<(u32, f32)> = recording.convergence().take(shown).collect();

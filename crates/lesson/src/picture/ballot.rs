@@ -7,7 +7,7 @@ use super::View;
 use super::cells::Grid;
 use super::moment::{Vote, vote};
 use super::pen::{ROW, Scale, Style, area, dashed, digits, faint, line, mono, sans, width};
-use super::scene::{Area, Font, Id, Ink, Scene, Target, TrackId, Transition};
+use super::scene::{Area, Font, Ink, Scene, Target, TrackId, TrackKey, Transition};
 use super::warp::{buffer_holds, slot_holds};
 use crate::algorithms::OwnStep;
 use crate::algorithms::tree::TreeStep;
@@ -24,7 +24,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (state, text) = (view.state(), view.text);
     let shape = state.shape;
     let vote = vote(view.cursor);
-    let lane = spelled_out(view, vote.as_ref());
+    let lane = explained_lane(view, vote.as_ref());
     scene.label(room.take_top(text * 1.6), 0.0, sans(text, Ink::Text), &title(state, vote.as_ref()));
 
     // Rows: lanes, distances, votes, slots, lower lanes, both masks combined; two lines of text; the buffer.
@@ -32,17 +32,17 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     // Text is shortened before numbers are.
     let row = (text * ROW).min(high * 0.09);
     // A question must not show these lines, and large type needs the room.
-    let told = !(view.asking && view.least > 0.0);
+    let told = !(view.asking && view.min_type > 0.0);
     let words = if told { 3.0 * row } else { row };
     let rest = room.height - words - text * 1.4;
-    let names = width(Font::Sans, view.type_of(0.8), "voters below") + text * 0.5;
+    let names = width(Font::Sans, view.font_size(0.8), "voters below") + text * 0.5;
     let mut columns = room;
     columns.take_left(names);
     let margin = columns.take_right(text * 0.6).width;
-    let numbers = Numbers::fit(vote.as_ref(), columns.width / shape.width as f32, margin, rest, view);
+    let numbers = NumberLayout::fit(vote.as_ref(), columns.width / shape.width as f32, margin, rest, view);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     // Large type in little room: the text below has the result of the masks.
-    let rows = if view.least > 0.0 && rest < text * TIGHT { 3.0 } else { 5.0 };
+    let rows = if view.min_type > 0.0 && rest < text * TIGHT { 3.0 } else { 5.0 };
     let one = ((rest - more) / (rows + of_one + 1.2 * buffer_rows))
         .max((rest * 0.55 - more) / (rows + of_one))
         .clamp(1.0, text * 2.2);
@@ -53,8 +53,14 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         gutter: 0.0,
     };
     let all = rows * one + of_one * one + more;
-    let mut table =
-        Table { scene: &mut scene, view, grid, names: area(0.0, room.y, names - text * 0.5, one), one, all };
+    let mut table = LaneTable {
+        scene: &mut scene,
+        view,
+        grid,
+        names: area(0.0, room.y, names - text * 0.5, one),
+        row_height: one,
+        total_height: all,
+    };
 
     table.lanes(vote.as_ref(), lane);
     table.distances(vote.as_ref(), &numbers);
@@ -69,7 +75,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     room.take_top(all);
     room.take_top(text * 0.2);
 
-    let lines = spell(state, vote.as_ref(), lane);
+    let lines = popcount_lines(state, vote.as_ref(), lane);
     let [first, second] = [0, 1].map(|_| room.take_top(if told { row } else { 0.0 }));
     let third = room.take_top(row);
     scene.label(first, 0.0, mono(text * 0.9, Ink::Text), &lines[0]);
@@ -116,7 +122,7 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
 }
 
 /// The lane whose slot is explained: the one under the pointer, or the highest voting lane.
-pub(crate) fn spelled_out(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
+pub(crate) fn explained_lane(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
     let shape = view.state().shape;
     match view.hover {
         Some(Target::Lane(lane)) if lane < shape.width => Some(lane),
@@ -129,19 +135,19 @@ pub(crate) fn spelled_out(view: &View<'_>, vote: Option<&Vote>) -> Option<u32> {
 }
 
 /// The popcount in words and in numbers.
-fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
+fn popcount_lines(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
     let (Some(vote), Some(lane)) = (vote, lane) else { return [String::new(), String::new()] };
     let Some(mask) = vote.mask else { return [format!("lane {lane}: not voted yet"), String::new()] };
     let (width, below) = (state.shape.width, vote.below(lane));
     let first =
         format!("lane {lane}: popcount({} & {}) = {below}", hex(mask, width), hex(lanes_below(lane), width));
     let second = match vote.slot(lane) {
-        None if vote.asked >> lane & 1 == 0 => {
+        None if vote.voters >> lane & 1 == 0 => {
             format!("lane {lane} did not vote: it has a slot, or was not a candidate")
         }
         None => format!("lane {lane} does not vote: it writes nothing"),
         Some(slot) => {
-            let sum = format!("slot = buffered + count = {} + {below} = {slot}", vote.taken);
+            let sum = format!("slot = buffered + count = {} + {below} = {slot}", vote.slots_before);
             if slot < state.shape.capacity() { sum } else { format!("{sum}: no such slot, it waits") }
         }
     };
@@ -150,14 +156,14 @@ fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
 
 /// The layout of distances: all of them, at the precision at which a question states `max_distance`, so that
 /// votes can be read off. In narrow cells, neighbouring lanes alternate between lines.
-pub(crate) struct Numbers {
+pub(crate) struct NumberLayout {
     /// Number of lines that lanes alternate between.
     lines: u32,
     /// Font size in points.
     size: f32,
 }
 
-impl Numbers {
+impl NumberLayout {
     /// The fewest lines on which numbers are readable, given the cell width and the room to the right;
     /// otherwise the number of lines that gives the largest font. `high` is the height of all rows of the
     /// panel.
@@ -177,16 +183,16 @@ impl Numbers {
                 ((apart + free) / 1.5 * 0.97).max(2.0 * free).min(apart * 0.92)
             };
             let wide = if lines == 1 { wide - 2.0 } else { wide };
-            let share = if view.least > 0.0 { 0.55 } else { 0.4 };
+            let share = if view.min_type > 0.0 { 0.55 } else { 0.4 };
             let line = if lines == 1 { high / 6.0 / ROW } else { high * share / lines as f32 / LINE };
             Self { lines, size: (wide / widest).min(line).min(text * 0.9) }
         };
         // With large type, votes and slots need the room; a question about votes needs the distances.
-        let most = if view.least > 0.0 && !view.asking { 2 } else { LINES.len() };
+        let most = if view.min_type > 0.0 && !view.asking { 2 } else { LINES.len() };
         let first = LINES[..most]
             .iter()
             .map(|&lines| on(lines))
-            .find(|numbers| numbers.size >= (text * READABLE).max(view.least));
+            .find(|numbers| numbers.size >= (text * READABLE).max(view.min_type));
         let best = first.unwrap_or_else(|| {
             LINES[..most]
                 .iter()
@@ -195,7 +201,7 @@ impl Numbers {
                 .expect("there are some")
         });
         // Numbers smaller than the minimum type are not drawn.
-        if best.size < view.least * 0.97 { Self { lines: 1, size: 0.0 } } else { best }
+        if best.size < view.min_type * 0.97 { Self { lines: 1, size: 0.0 } } else { best }
     }
 
     /// Height of the coloured cells as a fraction of a row: less if numbers are above them.
@@ -219,25 +225,25 @@ const READABLE: f32 = 0.62;
 const LINE: f32 = 1.1;
 
 /// Rows with one cell per lane.
-pub(crate) struct Table<'a, 'v> {
+pub(crate) struct LaneTable<'a, 'v> {
     pub(crate) scene: &'a mut Scene,
     pub(crate) view: &'a View<'v>,
     /// The grid of the row to draw next.
     pub(crate) grid: Grid,
     pub(crate) names: Area,
-    pub(crate) one: f32,
+    pub(crate) row_height: f32,
     /// The height of all rows together.
-    pub(crate) all: f32,
+    pub(crate) total_height: f32,
 }
 
-impl Table<'_, '_> {
+impl LaneTable<'_, '_> {
     fn name(&mut self, name: &str) {
         self.scene.label(self.names, 1.0, sans(self.view.text * 0.8, Ink::TextWeak), name);
     }
 
     fn next(&mut self) {
-        self.grid.area.y += self.one;
-        self.names.y += self.one;
+        self.grid.area.y += self.row_height;
+        self.names.y += self.row_height;
     }
 
     fn spots(&mut self) {
@@ -249,7 +255,7 @@ impl Table<'_, '_> {
     /// Labels the lanes, and frames the explained lane through all rows.
     pub(crate) fn lanes(&mut self, vote: Option<&Vote>, lane: Option<u32>) {
         self.name("lane");
-        let size = (self.view.text * 0.85).min(self.one / ROW).max(self.view.least);
+        let size = (self.view.text * 0.85).min(self.row_height / ROW).max(self.view.min_type);
         let widest = width(Font::Sans, size, "00") + size * 0.3;
         let every =
             [1, 2, 4, 8].into_iter().find(|&every| self.grid.wide() * every as f32 >= widest).unwrap_or(16);
@@ -269,19 +275,19 @@ impl Table<'_, '_> {
         }
         if let Some(lane) = lane {
             let mut column = self.grid.cell(lane, 0);
-            column.height = self.all;
+            column.height = self.total_height;
             self.scene.rect(column, 3.0, Some(faint(Ink::Accent, 0.16)), None);
         }
         self.spots();
         self.next();
     }
 
-    pub(crate) fn distances(&mut self, vote: Option<&Vote>, numbers: &Numbers) {
-        let (above, strip) = (numbers.height(), self.one * numbers.share_of_row());
+    pub(crate) fn distances(&mut self, vote: Option<&Vote>, numbers: &NumberLayout) {
+        let (above, strip) = (numbers.height(), self.row_height * numbers.share_of_row());
         let row = self.grid.area;
         self.names.height = above + strip;
         self.name("distance");
-        let scale = Scale::of(self.view.recording());
+        let scale = Scale::for_recording(self.view.recording());
         self.grid.area = area(row.x, row.y + above, row.width, strip);
         for (lane, &distance) in (0u32..).zip(vote.iter().flat_map(|vote| &vote.distances)) {
             let body = self.grid.body(lane, 0);
@@ -290,13 +296,13 @@ impl Table<'_, '_> {
                 continue;
             }
             let magnitude = scale.magnitude(distance);
-            let is_asked = vote.is_some_and(|vote| vote.asked >> lane & 1 == 1);
+            let is_asked = vote.is_some_and(|vote| vote.voters >> lane & 1 == 1);
             let fill = Some(faint(Ink::Scale(magnitude), if is_asked { 1.0 } else { 0.25 }));
             match vote.and_then(|vote| vote.points.get(lane as usize)) {
                 // Candidates move from here to their slots.
                 Some(&point) if point != u32::MAX => {
-                    let id = Id::of(TrackId::Key(key_of(distance, point)));
-                    self.scene.thing(id, body, Transition::Past, |scene| scene.rect(body, 1.5, fill, None));
+                    let id = TrackKey::new(TrackId::Key(key_of(distance, point)));
+                    self.scene.track(id, body, Transition::Arc, |scene| scene.rect(body, 1.5, fill, None));
                 }
                 _ => self.scene.rect(body, 1.5, fill, None),
             }
@@ -324,15 +330,15 @@ impl Table<'_, '_> {
         }
         self.grid.area = area(row.x, row.y, row.width, above + strip);
         self.spots();
-        self.grid.area = area(row.x, row.y + above + strip, row.width, self.one);
+        self.grid.area = area(row.x, row.y + above + strip, row.width, self.row_height);
         self.names.y += above + strip;
-        self.names.height = self.one;
+        self.names.height = self.row_height;
     }
 
     /// Draws a mask, lane 0 on the left. `lane`: only the bits below it count.
     pub(crate) fn bits(&mut self, name: &str, bits: Option<u32>, ink: Ink, lane: Option<u32>) {
         self.name(name);
-        let size = (self.one * 0.66).min(self.grid.wide() * 0.95).min(self.view.text * 0.95);
+        let size = (self.row_height * 0.66).min(self.grid.wide() * 0.95).min(self.view.text * 0.95);
         for column in 0..self.grid.columns {
             let body = self.grid.body(column, 0);
             let Some(bits) = bits else {
@@ -358,7 +364,7 @@ impl Table<'_, '_> {
         for column in (4..self.grid.columns).step_by(4) {
             let x = self.grid.cell(column, 0).x;
             self.scene.path(
-                vec![[x, self.grid.area.y], [x, self.grid.area.y + self.one]],
+                vec![[x, self.grid.area.y], [x, self.grid.area.y + self.row_height]],
                 line(Ink::TextWeak, 1.0),
             );
         }
@@ -394,9 +400,10 @@ impl Table<'_, '_> {
             let words = slot.to_string();
             // All numbers or none: large type may have no room for two digits, and single digits alone would
             // confuse.
-            let longest = if self.scene.least > 0.0 { (capacity - 1).to_string().len() } else { words.len() };
+            let is_large = self.scene.min_type > 0.0;
+            let longest = if is_large { (capacity - 1).to_string().len() } else { words.len() };
             let fits = body.width / width(Font::Sans, 1.0, &"0".repeat(longest.max(words.len())));
-            let size = (self.one * 0.66).min(fits * 0.95).min(self.view.text * 0.9);
+            let size = (self.row_height * 0.66).min(fits * 0.95).min(self.view.text * 0.9);
             if size >= 4.5 {
                 self.scene.text(
                     body.center(),
@@ -424,7 +431,7 @@ pub(crate) fn on(ink: Ink) -> Ink {
 pub(crate) fn buffer(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
     let (state, text) = (view.state(), view.text);
     let shape = state.shape;
-    let scale = Scale::of(view.recording());
+    let scale = Scale::for_recording(view.recording());
     let taken = state.buffer[..state.buffered as usize].iter().copied().filter(|&key| key != PADDING);
     let look = grid.flat_look(taken, text);
     for (slot, &key) in (0u32..).zip(&state.buffer) {

@@ -159,7 +159,7 @@ fn groups(scene: &mut Scene, view: &View<'_>, all: Area, room: Area, (first, end
             thousands(base.into()),
             thousands((base + width).min(end).saturating_sub(1).into())
         );
-        if super::pen::width(super::scene::Font::Sans, view.type_of(0.8), &words) < cell.width {
+        if super::pen::width(super::scene::Font::Sans, view.font_size(0.8), &words) < cell.width {
             scene.label(cell, 0.5, sans(text * 0.8, Ink::TextWeak), &words);
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::pen::{self, Scale, arc, dashed, digits, faint, line, mono, sans, width};
-use super::scene::{Area, Font, Id, Ink, Scene, TrackId, Transition};
+use super::scene::{Area, Font, Ink, Scene, TrackId, TrackKey, Transition};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::network::Layer;
 use crate::state::{Shape, State};
@@ -120,7 +120,7 @@ impl Grid {
         match holds {
             Cell::Taken(key) if key != PADDING => {
                 let area = self.body(column, row);
-                scene.thing(Id::of(TrackId::Key(key)), area, Transition::Past, |scene| {
+                scene.track(TrackKey::new(TrackId::Key(key)), area, Transition::Arc, |scene| {
                     self.content(scene, column, row, holds, look, scale)
                 });
             }
@@ -220,7 +220,7 @@ pub(crate) fn chip(scene: &mut Scene, mut room: Area, ink: Ink, says: &str, text
 // Strokes in the panel of the warp that show the moves of the last step.
 
 /// The grids that keys moved in.
-pub struct Moves<'a> {
+pub struct MoveArrows<'a> {
     pub registers: &'a Grid,
     pub buffer: &'a Grid,
     pub shape: Shape,
@@ -230,7 +230,7 @@ pub struct Moves<'a> {
     pub marks: bool,
 }
 
-impl Moves<'_> {
+impl MoveArrows<'_> {
     /// Draws arrows between lanes, or within each lane.
     pub fn exchanges(
         &self,
@@ -271,8 +271,8 @@ impl Moves<'_> {
                     );
                     let opacity = if swaps > 0 { 1.0 } else { 0.55 };
                     scene.path(curve, line(faint(ink, opacity), width));
-                    scene.head([from, bottom], start, head, faint(ink, opacity));
-                    scene.head([to, bottom], end, head, faint(ink, opacity));
+                    scene.arrowhead([from, bottom], start, head, faint(ink, opacity));
+                    scene.arrowhead([to, bottom], end, head, faint(ink, opacity));
                 }
                 let words = format!("lane ^ {stride}");
                 let style = sans(text * 0.85, Ink::Accent);
@@ -328,16 +328,16 @@ impl Moves<'_> {
         let (registers, buffer, shape) = (self.registers, self.buffer, self.shape);
         let lanes: BTreeSet<u32> = taken.iter().map(|element| shape.lane_and_register(element).0).collect();
         for lane in lanes {
-            let column = state.meets(lane * shape.registers) % shape.width;
+            let column = state.merge_partner(lane * shape.registers) % shape.width;
             let start = [buffer.full(column, 0).center()[0], buffer.area.y - 1.0];
             let end = [registers.full(lane, 0).center()[0], registers.area.bottom() + 1.0];
             scene.path(vec![start, end], line(faint(Ink::Intermediate, 0.85), 1.6));
             let head = (registers.wide() * 0.3).min(9.0).min((start[1] - end[1]) * 0.5);
-            scene.head(end, [end[0] - start[0], end[1] - start[1]], head, Ink::Intermediate);
+            scene.arrowhead(end, [end[0] - start[0], end[1] - start[1]], head, Ink::Intermediate);
         }
         for element in taken.iter().filter(|_| self.marks) {
             let (lane, register) = shape.lane_and_register(element);
-            let slot = state.meets(element);
+            let slot = state.merge_partner(element);
             registers.mark(scene, lane, register, Ink::Intermediate);
             buffer.mark(scene, slot % shape.width, slot / shape.width, Ink::Intermediate);
         }
@@ -353,9 +353,9 @@ impl Moves<'_> {
             let head = (text * 0.45).min(cell.width * 0.3).min((bottom - top) * 0.4);
             let [left, right] = [cell.center()[0] - apart, cell.center()[0] + apart];
             scene.path(vec![[left, bottom], [left, top]], line(faint(Ink::Buffer, 0.8), 1.3));
-            scene.head([left, top], [0.0, -1.0], head, Ink::Buffer);
+            scene.arrowhead([left, top], [0.0, -1.0], head, Ink::Buffer);
             scene.path(vec![[right, top], [right, bottom]], line(faint(Ink::Intermediate, 0.8), 1.3));
-            scene.head([right, bottom], [0.0, 1.0], head, Ink::Intermediate);
+            scene.arrowhead([right, bottom], [0.0, 1.0], head, Ink::Intermediate);
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use super::View;
-use super::kinds::{self, is_merging, kinds, nearest_kept};
-use super::moment::{divided, measured, nearest, vote, waiting};
+use super::legend::{self, is_merging, legend_entries, nearest_kept};
+use super::moment::{classify_points, distance_words, nearest, vote, waiting};
 use super::pen::{ROW, faint, line, sans};
 use super::plane::{Lens, Plane};
 use super::scene::{Ink, Map, Point, Scene, Target};
@@ -26,26 +26,27 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (problem, overview) = (recording.problem(), recording.overview());
     let title = room.take_top(text * 1.6);
     let note = room.take_bottom(text * ROW);
-    let around = kinds::keyed_radius(view, [wide, high]);
-    let keyed = around.filter(|_| kinds::keys_are_shown(view));
-    let kinds = keyed.map_or_else(|| kinds(view), |radius| kinds::keyed_kinds(view, radius));
-    let size = view.type_of(kinds::LEGEND_TYPE);
+    let around = legend::keyed_radius(view, [wide, high]);
+    let keyed = around.filter(|_| legend::keys_are_shown(view));
+    let entries = keyed.map_or_else(|| legend_entries(view), |radius| legend::keyed_entries(view, radius));
+    let size = view.font_size(legend::LEGEND_TYPE);
     // The plane is about square: in a wide panel the legend is beside it, at all moments or at none.
     let k = view.state().shape.k.into();
-    let least = kinds::entry_width(&nearest_kept(k, k), size);
+    let least = legend::entry_width(&nearest_kept(k, k), size);
     let beside = if room.width > 1.5 * room.height && least < room.width * 0.45 {
-        let widest = kinds.iter().map(|(_, words, _)| kinds::entry_width(words, size)).fold(least, f32::max);
+        let widths = entries.iter().map(|(_, words, _)| legend::entry_width(words, size));
+        let widest = widths.fold(least, f32::max);
         let beside = room.take_right(widest.min(room.width * 0.45));
         room.take_right(text * 0.5);
         beside
     } else {
-        room.take_bottom(size * kinds::LEGEND_LINE * kinds::legend_rows(&kinds, size, wide) as f32)
+        room.take_bottom(size * legend::LEGEND_LINE * legend::legend_rows(&entries, size, wide) as f32)
     };
     let plane = Plane::new(overview, problem.dims(), room, around.unwrap_or(0.0));
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(problem, overview.points.len()));
     let radius = (plane.spacing(overview.points.len()) * 0.3).clamp(0.6, text * 0.2);
     draw_in(&mut scene, &plane, view, &overview.points, radius, keyed);
-    let lens = Lens::of(&plane, view);
+    let lens = Lens::new(&plane, view);
     if let Some(lens) = &lens {
         lens.draw(&mut scene, &plane, view);
     }
@@ -56,7 +57,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         });
     }
 
-    kinds::draw_legend(&mut scene, beside, &kinds, size);
+    legend::draw_legend(&mut scene, beside, &entries, size);
     scene.label(note, 0.0, sans(text * 0.85, Ink::TextWeak), &words(view, problem));
     scene
 }
@@ -78,17 +79,17 @@ pub(super) fn draw_in(
     scene.shapes.push(super::scene::Shape::Clip(Some(plane.area)));
 
     if let Some((index, descent)) = cursor.recording().index().zip(state.descent()) {
-        tree::panel::under(scene, plane, view, &index.tree, descent);
+        tree::panel::draw_under(scene, plane, view, &index.tree, descent);
     }
 
     // All points; unseen ones are fainter, pruned ones faintest.
     let large = (radius * 1.8).max(text * 0.2);
     let pointed = keyed.unwrap_or(large * 1.6) * 1.2;
-    let seen = seen(view);
-    for (how, opacity) in OPACITIES {
+    let status = point_status(view);
+    for (wanted, opacity) in OPACITIES {
         let centers = shown
             .iter()
-            .filter(|&&point| seen(point) == how)
+            .filter(|&&point| status(point) == wanted)
             .map(|&point| plane.position(problem, point))
             .collect();
         scene.dots(centers, radius, Some(faint(Ink::Point, opacity)), None);
@@ -113,7 +114,7 @@ pub(super) fn draw_in(
     if !merging || state.queues().is_some() {
         plane.marked(scene, problem, &waiting, large, Ink::Buffer);
     }
-    if let Some(closing) = Closing::of(view) {
+    if let Some(closing) = RemainingInterval::at(view) {
         plane.marked(scene, problem, &closing.left, large * 0.8, Ink::Candidate);
         plane.marked(scene, problem, &closing.nearer, large, Ink::Neighbor);
         for (number, bound) in (1..).zip(closing.rings) {
@@ -125,7 +126,7 @@ pub(super) fn draw_in(
 
     // The group being filtered.
     if let Some(vote) = vote(view.cursor).filter(|_| !merging) {
-        let [undecided, accepted, rejected] = divided(&vote, view.cursor);
+        let [undecided, accepted, rejected] = classify_points(&vote, view.cursor);
         let ring = |points: &[u32]| -> Vec<Point> {
             points.iter().map(|&point| plane.position(problem, point)).collect()
         };
@@ -144,13 +145,13 @@ pub(super) fn draw_in(
 
     plane.bound(scene, problem, &parameters.query, (0, state.max_distance), text);
     if let Some((index, descent)) = cursor.recording().index().zip(state.descent()) {
-        tree::panel::over(scene, plane, view, &index.tree, descent);
+        tree::panel::draw_over(scene, plane, view, &index.tree, descent);
     }
     if let Some(heaps) = state.heaps() {
         heap::panel::draw_queries(scene, plane, view, problem, heaps);
     }
     if let Some(radius) = keyed {
-        kinds::draw_keyed(scene, plane, view, problem, radius);
+        legend::draw_keyed(scene, plane, view, problem, radius);
     }
     plane.query(scene, &parameters.query, text);
     if let Some(point) = pointed_at(view).filter(|&point| (point as usize) < problem.n()) {
@@ -161,7 +162,7 @@ pub(super) fn draw_in(
 
 /// The interval of radix select: points that share the digits found so far are between two rings around the
 /// query.
-struct Closing {
+struct RemainingInterval {
     /// Known neighbours.
     nearer: Vec<u32>,
     /// Remaining points.
@@ -170,15 +171,15 @@ struct Closing {
     rings: Vec<f32>,
 }
 
-impl Closing {
+impl RemainingInterval {
     /// `None` in other searches, before the first pass, and once the neighbours are gathered.
-    fn of(view: &View<'_>) -> Option<Self> {
+    fn at(view: &View<'_>) -> Option<Self> {
         let buckets =
             view.state().buckets().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
         let Baseline::RadixSelect(chosen) = view.recording().baseline() else { return None };
         let (mut nearer, mut left) = (Vec::new(), Vec::new());
         for (point, &distance) in (0..).zip(&chosen.distances) {
-            match buckets.side(distance) {
+            match buckets.compare_to_prefix(distance) {
                 Ordering::Less => nearer.push(point),
                 Ordering::Equal => left.push(point),
                 Ordering::Greater => {}
@@ -190,47 +191,49 @@ impl Closing {
     }
 }
 
-/// The opacity of points, by state.
-const OPACITIES: [(Seen, f32); 3] = [(Seen::LeftOut, 0.15), (Seen::ToCome, 0.45), (Seen::LookedAt, 1.0)];
+/// The opacity of points, by status.
+const OPACITIES: [(PointStatus, f32); 3] =
+    [(PointStatus::Pruned, 0.15), (PointStatus::Pending, 0.45), (PointStatus::Evaluated, 1.0)];
 
 /// Whether a point's distance was computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Seen {
-    ToCome,
-    LookedAt,
+enum PointStatus {
+    Pending,
+    Evaluated,
     /// In the tree search, a box around it was pruned; in radix select, it is past the bucket of the k-th.
-    LeftOut,
+    Pruned,
 }
 
-/// The state of each point.
-fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
+/// The status of each point.
+fn point_status(view: &View<'_>) -> impl Fn(u32) -> PointStatus {
     let (recording, state) = (view.recording(), view.state());
     let points_seen = state.counts.points_seen;
     // The points of a leaf are not consecutive positions.
     let of_tree = recording.index().zip(state.descent()).map(|(index, descent)| {
-        let mut seen = vec![Seen::ToCome; state.shape.n as usize];
-        let mut mark = |leaf: usize, how: Seen| {
+        let mut statuses = vec![PointStatus::Pending; state.shape.n as usize];
+        let mut mark = |leaf: usize, status: PointStatus| {
             for &point in index.tree.leaf(leaf).1.iter().filter(|&&point| point != u32::MAX) {
-                seen[point as usize] = how;
+                statuses[point as usize] = status;
             }
         };
-        tree::panel::leaves_left_out(&index.tree, descent).for_each(|leaf| mark(leaf, Seen::LeftOut));
-        descent.visited.iter().for_each(|&leaf| mark(leaf as usize, Seen::LookedAt));
-        seen
+        tree::panel::pruned_leaves(&index.tree, descent).for_each(|leaf| mark(leaf, PointStatus::Pruned));
+        descent.visited.iter().for_each(|&leaf| mark(leaf as usize, PointStatus::Evaluated));
+        statuses
     });
     let of_digits = match recording.baseline() {
         Baseline::RadixSelect(chosen) => state.buckets().map(|buckets| {
-            let behind = |&distance: &f32| {
-                if buckets.side(distance) == Ordering::Greater { Seen::LeftOut } else { Seen::LookedAt }
+            let status = |&distance: &f32| match buckets.compare_to_prefix(distance) {
+                Ordering::Greater => PointStatus::Pruned,
+                _ => PointStatus::Evaluated,
             };
-            chosen.distances.iter().map(behind).collect::<Vec<_>>()
+            chosen.distances.iter().map(status).collect::<Vec<_>>()
         }),
         _ => None,
     };
     move |point| match of_tree.as_ref().or(of_digits.as_ref()) {
-        Some(seen) => seen[point as usize],
-        None if point < points_seen => Seen::LookedAt,
-        None => Seen::ToCome,
+        Some(statuses) => statuses[point as usize],
+        None if point < points_seen => PointStatus::Evaluated,
+        None => PointStatus::Pending,
     }
 }
 
@@ -279,11 +282,11 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
             "Point {} (row {}): squared distance {}{lane}",
             thousands(point.into()),
             thousands(problem.row(point).into()),
-            measured(problem.metric(), distance),
+            distance_words(problem.metric(), distance),
         );
     }
-    let bound = measured(problem.metric(), state.max_distance);
-    if let Some(Closing { rings, .. }) = Closing::of(view) {
+    let bound = distance_words(problem.metric(), state.max_distance);
+    if let Some(RemainingInterval { rings, .. }) = RemainingInterval::at(view) {
         let ends: Vec<String> = rings.iter().map(|&ring| super::pen::digits(ring, 3)).collect();
         return format!("Rings: squared distances {}; the points left are between", ends.join(" and "));
     }

@@ -60,7 +60,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let margin = text * 0.4;
     let inside = room.width - 2.0 * margin;
 
-    let (all, second) = (code.lines.len(), code.second);
+    let (all, second) = (code.lines.len(), code.second_part);
     let half = if running.is_some_and(|line| line >= second) { second..all } else { 0..second - 1 };
     let words: Vec<Words<'_>> = code.lines.iter().map(|line| Words::new(line.text, Font::Mono)).collect();
     let sizes = |lines: Range<usize>| {
@@ -70,9 +70,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
             .find(|layout| layout.height() <= room.height)
     };
     let (layout, says) = match sizes(0..all) {
-        Some(layout) => (layout, code.says[0]),
+        Some(layout) => (layout, code.titles[0]),
         None => {
-            let says = code.says[if half.start == second { 2 } else { 1 }];
+            let says = code.titles[if half.start == second { 2 } else { 1 }];
             (sizes(half.clone()).unwrap_or_else(|| Layout::new(text * FEW, code, &words, half, inside)), says)
         }
     };

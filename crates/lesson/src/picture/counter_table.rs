@@ -57,7 +57,7 @@ pub struct Bar<'a> {
 pub fn bars(scene: &mut Scene, mut room: Area, text: f32, title: &str, bars: &[Bar<'_>]) {
     let row = (text * ROW * 1.1).min(room.height / (bars.len() + 1) as f32);
     scene.label(room.take_top(row), 0.0, sans(text * 0.9, Ink::Text), title);
-    let size = (text * 0.8).max(scene.least);
+    let size = (text * 0.8).max(scene.min_type);
     let widest = bars.iter().map(|bar| width(Font::Sans, size, bar.name)).fold(0.0, f32::max) + text * 0.6;
     for Bar { name, done, all, ink } in bars {
         let mut line_of = room.take_top(row);
@@ -119,8 +119,8 @@ pub fn draw_cost(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     );
     room.take_top(text * 0.5);
     // If candidates are merged at once, they lower the bound sooner, so fewer follow.
-    let candidates =
-        view.recording().one_by_one().partition_point(|&point| point < counts.points_seen) as u64;
+    let candidates = view.recording().candidates_without_buffer();
+    let candidates = candidates.partition_point(|&point| point < counts.points_seen) as u64;
     let merges = u64::from(counts.merges);
     let [at_once, full] = [candidates * steps, merges * steps];
     let names = [

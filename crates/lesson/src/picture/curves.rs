@@ -7,7 +7,7 @@
 use super::View;
 use super::merge_inputs::{Dot, MergeInputs, Phase, Place, Side, is_falling, is_rising};
 use super::pen::{ROW, Scale, area, dashed, digits, faint, line, mono, plain, sans, width};
-use super::scene::{Area, Font, Id, Ink, Point, Scene, Target, TrackId, Transition};
+use super::scene::{Area, Font, Ink, Point, Scene, Target, TrackId, TrackKey, Transition};
 use crate::engines::lockstep::distance_of;
 use crate::state::{Shape, Shape as Sizes};
 use crate::text::{count, thousands};
@@ -17,14 +17,14 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (mut scene, mut room) = view.canvas([wide, high]);
     let (text, shape) = (view.text, view.state().shape);
     let heading = room.take_top(text * 1.6);
-    let Some(meeting) = MergeInputs::of(view.cursor, view.asking) else {
+    let Some(meeting) = MergeInputs::at(view.cursor, view.asking) else {
         scene.label(heading, 0.0, sans(text, Ink::Text), "Curves: only for the merges of the kernel");
         return scene;
     };
     scene.label(heading, 0.0, sans(text, Ink::Text), &title(&meeting, shape));
     legend(&mut scene, room.take_top(text * ROW), &meeting, shape, text);
     let note = room.take_bottom(text * ROW * 1.1);
-    let plot = Plot::new(room, shape, Scale::of(view.recording()), text);
+    let plot = Plot::new(room, shape, Scale::for_recording(view.recording()), text);
     plot.axes(&mut scene, &meeting);
     plot.blocks(&mut scene, &meeting);
     plot.lists(&mut scene, &meeting);
@@ -211,7 +211,7 @@ impl Plot {
         if is_rising(&meeting.result) || is_falling(&meeting.result) {
             result.sort_by_key(|dot| dot.key);
         }
-        scene.thing(Id::of(TrackId::Curve(0)), self.area, Transition::Becomes, |scene| {
+        scene.track(TrackKey::new(TrackId::Curve(0)), self.area, Transition::Morph, |scene| {
             self.line(scene, &result, Ink::Intermediate, 1.0)
         });
         self.dots(scene, &result, 1.0);
@@ -283,7 +283,8 @@ impl Plot {
                 let [x, y] = self.point(dot);
                 let place = area(x - radius, y - radius, 2.0 * radius, 2.0 * radius);
                 // Keys move horizontally: their height is their value.
-                scene.thing(Id::of(TrackId::Key(dot.key)), place, Transition::Along(Vec::new()), |scene| {
+                let id = TrackKey::new(TrackId::Key(dot.key));
+                scene.track(id, place, Transition::Path(Vec::new()), |scene| {
                     scene.dots(vec![[x, y]], radius, Some(faint(ink(side), opacity)), Some(rim));
                 });
             }
@@ -303,8 +304,8 @@ impl Plot {
         for dot in kept.iter().filter(|dot| !dot.is_padding()) {
             let [x, y] = self.point(dot);
             let bar = area(x - wide / 2.0, y, wide, self.area.bottom() - y);
-            let id = Id { what: TrackId::Key(dot.key), part: BAR };
-            scene.thing(id, bar, Transition::Along(Vec::new()), |scene| {
+            let id = TrackKey { id: TrackId::Key(dot.key), instance: BAR };
+            scene.track(id, bar, Transition::Path(Vec::new()), |scene| {
                 scene.fill(bar, faint(ink(dot.side), 0.3))
             });
         }

@@ -16,7 +16,7 @@ use crate::text::count;
 pub const SIZE: [f32; 2] = [1280.0, 720.0];
 
 /// Width and height in a handout: smaller, so that text is relatively large in print.
-pub const SIZE_ON_PAPER: [f32; 2] = [960.0, 540.0];
+pub const PRINT_SIZE: [f32; 2] = [960.0, 540.0];
 
 /// Height of a picture in lines of running text.
 const LINES: f32 = 45.0;
@@ -44,7 +44,7 @@ pub struct Film {
     pub motion: bool,
     /// The positions at which the user left the takes, used while the leading take is at its position. If
     /// empty, takes are always aligned by points seen.
-    pub standing: Vec<usize>,
+    pub positions: Vec<usize>,
     /// The panel that fills the page, in a film of one take.
     pub zoom: Option<Panel>,
     /// Seed of the questions that go with the pictures.
@@ -62,7 +62,7 @@ impl Film {
             scale,
             palette,
             motion: true,
-            standing: Vec::new(),
+            positions: Vec::new(),
             zoom: None,
             seed: lesson.seed,
         }
@@ -97,8 +97,8 @@ impl Film {
         };
         let lead = cursor(self.lead(), position);
         let seen = lead.state().counts.points_seen;
-        let stand = self.standing.get(leading) == Some(&position);
-        let at = |number: usize, take: &Take| match self.standing.get(number) {
+        let stand = self.positions.get(leading) == Some(&position);
+        let at = |number: usize, take: &Take| match self.positions.get(number) {
             Some(&its) if stand => its,
             _ if number == leading => position,
             _ => position_at(&take.recording, seen),
@@ -126,7 +126,7 @@ impl Film {
     }
 
     /// The scene of one take while a question is open, without what gives the answer away.
-    pub fn asked(&self, take: usize, position: usize) -> Scene {
+    pub fn question_scene(&self, take: usize, position: usize) -> Scene {
         let mut cursor = Cursor::new(self.takes[take].recording.clone());
         cursor.seek(position);
         // All panels: a question may be about any of them.
@@ -134,7 +134,7 @@ impl Film {
     }
 
     fn view<'a>(&self, cursor: &'a Cursor) -> View<'a> {
-        View { zoom: self.zoom, ..View::of(cursor, self.text) }
+        View { zoom: self.zoom, ..View::new(cursor, self.text) }
     }
 
     /// The scene at a position, as pixels.

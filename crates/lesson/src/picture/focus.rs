@@ -2,8 +2,8 @@
 //! the positions of these elements among all.
 
 use super::View;
-use super::moment::{Running, element_under};
-use super::network::{Drawn, When, turned_mark, value, wire};
+use super::moment::{RunningSort, element_under};
+use super::network::{ComparatorMark, LayerStatus, draw_change_mark, draw_key, draw_wire};
 use super::pen::{self, ROW, Scale, area, dashed, faint, line, mono, sans, width};
 use super::scene::{Area, Font, Ink, Paint, Scene, Target};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
@@ -27,7 +27,7 @@ pub struct Focus {
 impl Focus {
     /// Picks as many pairs as fit: around the hovered element or comparator, else around a comparator whose
     /// decision changed, else the first ones. Both ends of each pair are in focus.
-    pub fn of(view: &View<'_>, run: &Running, most: usize) -> Self {
+    pub fn new(view: &View<'_>, run: &RunningSort, most: usize) -> Self {
         let (keys, asked) = (run.keys[0].len() as u32, asked(view));
         let Some(at) = run.done().checked_sub(1) else {
             let rows = 2 * most as u32;
@@ -35,8 +35,9 @@ impl Focus {
             return Self { elements: (first..first + rows).collect(), pairs: Vec::new() };
         };
         let layer = run.layers[at];
-        let turned = view.recording().turned().and_then(|turned| turned.at(run.start + at)?.iter().next());
-        let low = layer.comparator_of(asked.filter(|&element| element < keys).or(turned).unwrap_or(0)).low;
+        let changed = view.recording().changed_comparators();
+        let changed = changed.and_then(|changed| changed.at(run.start + at)?.iter().next());
+        let low = layer.comparator_of(asked.filter(|&element| element < keys).or(changed).unwrap_or(0)).low;
         let all: Vec<Comparator> = layer.comparators(keys).collect();
         let number = all.partition_point(|comparator| comparator.low < low);
         let first = number - number % most;
@@ -73,11 +74,11 @@ fn asked(view: &View<'_>) -> Option<u32> {
 }
 
 /// Draws the rows in focus beside a bar of all elements. Returns what is drawn, in words.
-pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, registers: u32) -> String {
+pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &RunningSort, registers: u32) -> String {
     let text = view.text;
     // Wires are strokes.
     room.take_right(2.0);
-    let scale = Scale::of(view.recording());
+    let scale = Scale::for_recording(view.recording());
     let keys = run.keys[0].len() as u32;
     // As many rows as are legible: a power of two, so that blocks of pairs do not overlap.
     let most = [PAIRS, 4, 2, 1]
@@ -85,7 +86,7 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
         .find(|pairs| room.height / (2 * pairs) as f32 >= text * 0.72)
         .unwrap_or(1)
         .min(keys as usize / 2);
-    let focus = Focus::of(view, run, most);
+    let focus = Focus::new(view, run, most);
     let row = room.height / focus.elements.len() as f32;
     let bar = room.take_left(text * 1.2);
     let lens = room.take_left(text * 1.6);
@@ -106,7 +107,7 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
     let size = (row / 1.18).min(text * 0.9);
     let name = width(Font::Mono, size, &keys.to_string()) + text * 0.5;
     // Different keys must not look equal if they are compared.
-    let digits = (3..=6).find(|&digits| run.tells_apart_among(&focus.elements, digits)).unwrap_or(6);
+    let digits = (3..=6).find(|&digits| run.distinguishes_among(&focus.elements, digits)).unwrap_or(6);
     let done = run.done();
     let moments = [done.saturating_sub(1), done].map(|moment| &run.keys[moment]);
     let written = |&element: &u32| {
@@ -139,7 +140,7 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
         );
         let key = |done: usize| run.keys[done][element as usize];
         let Some((layer, swapped)) = last else {
-            value(
+            draw_key(
                 scene,
                 &scale,
                 area(names.right(), y - row * 0.46, number, row * 0.92),
@@ -147,13 +148,13 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
                 (size, digits),
                 false,
             );
-            wire(scene, &scale, [wires.x, y], [room.right(), y], key(0), row);
+            draw_wire(scene, &scale, [wires.x, y], [room.right(), y], key(0), row);
             scene.spot(area(lens.x, y - row / 2.0, room.right() - lens.x, row), Target::Element(element));
             continue;
         };
         let moved = swapped.contains(element & !layer.stride);
         for (moment, x) in [(done - 1, names.right()), (done, wires.right())] {
-            value(
+            draw_key(
                 scene,
                 &scale,
                 area(x, y - row * 0.46, number, row * 0.92),
@@ -163,8 +164,8 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
             );
         }
         let index = focus.pairs.iter().position(|pair| pair.low == element & !layer.stride).unwrap_or(0);
-        wire(scene, &scale, [wires.x, y], [x_of(index, layer), y], key(done - 1), row);
-        wire(scene, &scale, [x_of(index, layer), y], [wires.right(), y], key(done), row);
+        draw_wire(scene, &scale, [wires.x, y], [x_of(index, layer), y], key(done - 1), row);
+        draw_wire(scene, &scale, [x_of(index, layer), y], [wires.right(), y], key(done), row);
         // No gap to the bar, so that the focus stays when the pointer moves from the bar to the rows.
         scene.spot(area(lens.x, y - row / 2.0, room.right() - lens.x, row), Target::Element(element));
     }
@@ -173,13 +174,13 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
         return format!("The keys of elements {}, of {}.", focus.words(), thousands(keys.into()));
     };
     let asked = asked(view).map(|element| layer.comparator_of(element).low);
-    let turned = view.recording().turned().and_then(|turned| turned.at(run.start + done - 1));
+    let changed = view.recording().changed_comparators().and_then(|changed| changed.at(run.start + done - 1));
     for (index, pair) in focus.pairs.iter().enumerate() {
         let (x, ends) = (x_of(index, layer), [y_of(pair.low), y_of(pair.high)]);
-        Drawn::new(*pair, layer, registers, When::Running, swapped.contains(pair.low), row)
+        ComparatorMark::new(*pair, layer, registers, LayerStatus::Running, swapped.contains(pair.low), row)
             .draw(scene, x, ends);
-        if turned.is_some_and(|turned| turned.contains(pair.low)) {
-            turned_mark(scene, x, ends, row, text);
+        if changed.is_some_and(|changed| changed.contains(pair.low)) {
+            draw_change_mark(scene, x, ends, row, text);
         }
         let spot = area(x - text * 0.5, ends[0] - row / 2.0, text, ends[1] - ends[0] + row);
         scene.spot(spot, Target::Comparator(pair.low));
@@ -239,7 +240,7 @@ pub struct Stairs<'a> {
     pub layers: &'a [Layer],
     /// Keys per lane, R: strides below it stay inside a lane.
     pub registers: u32,
-    pub run: Option<&'a Running>,
+    pub run: Option<&'a RunningSort>,
     /// Size of running text, in points.
     pub text: f32,
 }
@@ -259,7 +260,7 @@ impl Stairs<'_> {
         let wide = room.width / (self.layers.len() + groups - 1) as f32;
         let (mut x, mut at) = (room.x, 0);
         for flight in self.layers.chunk_by(|a, b| a.size == b.size) {
-            let lit = (at..at + flight.len()).any(|at| When::of(self.run, at) == When::Running);
+            let lit = (at..at + flight.len()).any(|at| LayerStatus::at(self.run, at) == LayerStatus::Running);
             let below = area(x, sizes.y, wide * flight.len() as f32, sizes.height);
             self.size(
                 scene,
@@ -272,8 +273,8 @@ impl Stairs<'_> {
             for layer in flight {
                 let steps = (layer.stride.ilog2() + 1) as f32;
                 let column = area(x, room.bottom() - steps * high, wide, steps * high);
-                self.step(scene, column, *layer, When::of(self.run, at));
-                if When::of(self.run, at) == When::Running {
+                self.step(scene, column, *layer, LayerStatus::at(self.run, at));
+                if LayerStatus::at(self.run, at) == LayerStatus::Running {
                     self.name(scene, current, column, *layer);
                 }
                 if let Some(run) = self.run {
@@ -320,17 +321,17 @@ impl Stairs<'_> {
         );
     }
 
-    fn step(&self, scene: &mut Scene, column: Area, layer: Layer, when: When) {
+    fn step(&self, scene: &mut Scene, column: Area, layer: Layer, when: LayerStatus) {
         let body = column.inner((column.width * 0.08).min(1.5));
         let (fill, stroke): (Paint, Paint) = match (when, self.shuffles(layer)) {
-            (When::Running, true) => (Ink::Accent.into(), Ink::Text.into()),
-            (When::Running, false) => (faint(Ink::Accent, 0.6), Ink::Text.into()),
-            (When::Past, true) => (faint(Ink::Accent, 0.6), faint(Ink::Accent, 0.7)),
-            (When::Past, false) => (faint(Ink::Accent, 0.2), faint(Ink::Accent, 0.9)),
-            (When::ToCome, true) => (faint(Ink::Field, 1.0), faint(Ink::TextWeak, 0.7)),
-            (When::ToCome, false) => (faint(Ink::Field, 0.3), faint(Ink::TextWeak, 0.7)),
+            (LayerStatus::Running, true) => (Ink::Accent.into(), Ink::Text.into()),
+            (LayerStatus::Running, false) => (faint(Ink::Accent, 0.6), Ink::Text.into()),
+            (LayerStatus::Done, true) => (faint(Ink::Accent, 0.6), faint(Ink::Accent, 0.7)),
+            (LayerStatus::Done, false) => (faint(Ink::Accent, 0.2), faint(Ink::Accent, 0.9)),
+            (LayerStatus::Pending, true) => (faint(Ink::Field, 1.0), faint(Ink::TextWeak, 0.7)),
+            (LayerStatus::Pending, false) => (faint(Ink::Field, 0.3), faint(Ink::TextWeak, 0.7)),
         };
-        let thick = if when == When::Running { 1.8 } else { 0.9 };
+        let thick = if when == LayerStatus::Running { 1.8 } else { 0.9 };
         let stroke = if self.shuffles(layer) { line(stroke, thick) } else { dashed(stroke, thick, 2.0) };
         scene.rect(body, 1.5, Some(fill), Some(stroke));
     }

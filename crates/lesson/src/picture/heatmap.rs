@@ -4,7 +4,7 @@
 use super::View;
 use super::cells::{Cell, Grid};
 use super::moment::element_under;
-use super::network::value;
+use super::network::draw_key;
 use super::pen::{ROW, Scale, area, digits, faint, line, mono, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
@@ -58,7 +58,7 @@ pub fn cells(scene: &mut Scene, grid: &Grid, scale: &Scale, holds: impl Fn(u32, 
 
 impl Focus {
     /// The hovered part, or the part that the last step changed.
-    pub fn of(view: &View<'_>) -> Self {
+    pub fn new(view: &View<'_>) -> Self {
         let shape = view.state().shape;
         let lane = |element: u32| Self::Lane(shape.lane_and_register(element).0);
         match view.hover {
@@ -137,7 +137,7 @@ impl WrittenKeys {
 
     /// Writes the keys in focus; `has_moved` says which of them the last step moved.
     pub fn draw(&self, scene: &mut Scene, view: &View<'_>, focus: Focus, has_moved: impl Fn(Target) -> bool) {
-        let (text, state, scale) = (view.text, view.state(), Scale::of(view.recording()));
+        let (text, state, scale) = (view.text, view.state(), Scale::for_recording(view.recording()));
         let mut room = self.area;
         room.take_left(text * 0.8);
         let [name, elements] = focus.words(state.shape);
@@ -165,7 +165,7 @@ impl WrittenKeys {
             };
             let longest = digits(distance_of(key), 3).chars().count();
             let size = self.size.min(number * 0.9 / width(Font::Mono, 1.0, &"0".repeat(longest)));
-            value(scene, &scale, body, key, (size, 3), has_moved(target));
+            draw_key(scene, &scale, body, key, (size, 3), has_moved(target));
             scene.spot(body, target);
         }
     }

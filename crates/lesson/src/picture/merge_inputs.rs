@@ -69,7 +69,7 @@ pub struct MergeInputs {
 impl MergeInputs {
     /// The lists at a cursor; an open question hides the next step. `None` in searches without a
     /// layer-by-layer merge.
-    pub fn of(cursor: &Cursor, asking: bool) -> Option<Self> {
+    pub fn at(cursor: &Cursor, asking: bool) -> Option<Self> {
         let (recording, state) = (cursor.recording(), cursor.state());
         if !matches!(recording.baseline(), Baseline::Kernel(_)) {
             return None;
@@ -120,7 +120,7 @@ impl MergeInputs {
     fn before_minimum(&mut self, state: &State, meets: bool) {
         let shape = state.shape;
         self.buffer = registers(state, |_| Side::Buffer);
-        let from = |element| if meets { state.meets(element) } else { shape.slot_of(element) };
+        let from = |element| if meets { state.merge_partner(element) } else { shape.slot_of(element) };
         let result = |element| Dot {
             element,
             key: state.buffer[from(element) as usize],
@@ -146,7 +146,7 @@ impl MergeInputs {
         before.seek(at);
         let before = before.state();
         let mut of_result: Vec<Key> =
-            taken.iter().map(|element| before.buffer[before.meets(element) as usize]).collect();
+            taken.iter().map(|element| before.buffer[before.merge_partner(element) as usize]).collect();
         of_result.sort_unstable();
         self.crossings = crossings((0..state.shape.capacity()).map(|element| side(taken.contains(element))));
         let done = cursor.position() - at - 1;
@@ -196,7 +196,7 @@ fn registers(state: &State, side: impl Fn(u32) -> Side) -> Vec<Dot> {
 
 /// The larger of the two keys that an element compared. The minimum overwrote those of the buffer's list.
 fn lost(before: &State, taken: &Elements, element: u32) -> Dot {
-    let (own, slot) = (before.registers[element as usize], before.meets(element));
+    let (own, slot) = (before.registers[element as usize], before.merge_partner(element));
     if taken.contains(element) {
         Dot { element, key: own, side: Side::Buffer, place: Place::Gone(index_of(own)) }
     } else {

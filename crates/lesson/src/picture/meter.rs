@@ -3,9 +3,9 @@
 use super::View;
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene};
-use crate::meter::{Meter, ROWS, Row, Way, words};
+use crate::meter::{Meter, ROWS, Row, Strategy, words};
 
-/// The colours of the ways.
+/// The colours of the strategies.
 const INKS: [Ink; 3] = [Ink::TextWeak, Ink::Buffer, Ink::Intermediate];
 
 /// Draws the panel in a size given in points.
@@ -23,29 +23,31 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let share = format!("divided by {}", meter.width);
     let titles = columns(heads, size);
     scene.label(titles.name, 0.0, sans(size, Ink::Text), "Cost of a query");
-    for (way, rect) in Way::ALL.iter().zip(titles.ways) {
+    for (strategy, rect) in Strategy::ALL.iter().zip(titles.strategies) {
         let mut bars = rect;
         bars.take_left(number_width(rect, size));
-        let style = sans((size * 0.9).max(view.least), Ink::Text);
+        let style = sans((size * 0.9).max(view.min_type), Ink::Text);
         let fits = |words: &str, room: Area| width(style.font, style.size, words) <= room.width;
-        let long = format!("{}, {share}", way.name());
-        let name = if *way == Way::ThreadAQuery && fits(&long, rect) { &long } else { way.name() };
+        let long = format!("{}, {share}", strategy.name());
+        let is_shared = *strategy == Strategy::ThreadPerQuery;
+        let name = if is_shared && fits(&long, rect) { &long } else { strategy.name() };
         // Above the bars; a long name also above the numbers.
         scene.label(if fits(name, bars) { bars } else { rect }, 0.0, style, name);
     }
     scene.path(vec![[room.x, room.y + 1.0], [room.right(), room.y + 1.0]], line(Ink::Line, 1.0));
     room.take_top(row * 0.15);
     // One scale for all counts, so that bars can be compared across rows.
+    let end = |row, strategy| meter.number(row, strategy, &meter.all(strategy)).unwrap_or(0.0);
     let ends = ROWS
         .iter()
         .filter(|row| !is_share(row))
-        .flat_map(|row| Way::ALL.map(|way| meter.number(row, way, &meter.all(way)).unwrap_or(0.0)));
+        .flat_map(|row| Strategy::ALL.map(|strategy| end(row, strategy)));
     let most = ends.fold(1.0, f64::max);
     for one in &ROWS {
         let rects = columns(room.take_top(row), size);
         scene.label(rects.name, 0.0, sans(size * 0.95, Ink::Text), one.name);
-        for ((way, rect), ink) in Way::ALL.into_iter().zip(rects.ways).zip(INKS) {
-            cell(&mut scene, view, meter, one, way, rect, ink, most);
+        for ((strategy, rect), ink) in Strategy::ALL.into_iter().zip(rects.strategies).zip(INKS) {
+            cell(&mut scene, view, meter, one, strategy, rect, ink, most);
         }
     }
     let says = [
@@ -60,19 +62,19 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
 struct Columns {
     name: Area,
-    ways: [Area; 3],
+    strategies: [Area; 3],
 }
 
 fn columns(mut room: Area, size: f32) -> Columns {
     let name =
         room.take_left((width(Font::Sans, size, "Cost of a query") + size * 0.6).min(room.width * 0.25));
     let wide = room.width / 3.0;
-    let ways = Way::ALL.map(|_| {
+    let strategies = Strategy::ALL.map(|_| {
         let mut column = room.take_left(wide);
         column.take_right(size * 0.6);
         column
     });
-    Columns { name, ways }
+    Columns { name, strategies }
 }
 
 /// Width of a number and the gap before its bar.
@@ -92,7 +94,7 @@ fn cell(
     view: &View<'_>,
     meter: &Meter,
     row: &Row,
-    way: Way,
+    strategy: Strategy,
     mut room: Area,
     ink: Ink,
     most: f64,
@@ -100,7 +102,7 @@ fn cell(
     let size = room.height / ROW;
     let mut number = room.take_left(number_width(room, size));
     number.take_right(size * 0.5);
-    let now = meter.number(row, way, &meter.so_far(way, view.state()));
+    let now = meter.number(row, strategy, &meter.so_far(strategy, view.state()));
     let says = match now {
         None => "\u{2013}".to_owned(),
         Some(now) if is_share(row) => format!("{now:.0} %"),
@@ -112,7 +114,7 @@ fn cell(
         |number: f64| if is_share(row) { number / 100.0 } else { (1.0 + number).ln() / (1.0 + most).ln() };
     let part = |number: f64| area(bar.x, bar.y, bar.width * long(number).clamp(0.0, 1.0) as f32, bar.height);
     // A question may be about the final numbers.
-    if let Some(end) = meter.number(row, way, &meter.all(way)).filter(|_| !view.asking) {
+    if let Some(end) = meter.number(row, strategy, &meter.all(strategy)).filter(|_| !view.asking) {
         scene.rect(part(end), 1.5, Some(faint(ink, 0.28)), None);
     }
     if let Some(now) = now.filter(|&now| now > 0.0) {

@@ -9,7 +9,7 @@
 //! - `focus`: a large network: its layers as stairs, and some of its rows
 //! - `merge_inputs`: the two lists of a merge, as input of the curves
 //! - `heatmap`: the warp's cells as a map of colours, if a lane has many registers
-//! - `plane`, `kinds`: the positions of points, and a lens if the circle is small; the legend of their
+//! - `plane`, `legend`: the positions of points, and a lens if the circle is small; the legend of their
 //!   colours
 //! - [`page`](mod@page): the panels of a lesson on one page, or as a figure; recordings side by side
 //! - `moment`, `cells`, `counter_table`, `pen`: data about a moment and drawing helpers that panels share;
@@ -27,7 +27,7 @@ pub mod curves;
 pub mod film;
 mod focus;
 mod heatmap;
-pub(crate) mod kinds;
+pub(crate) mod legend;
 mod merge_inputs;
 pub mod meter;
 pub(crate) mod moment;
@@ -93,7 +93,7 @@ pub enum Panel {
 }
 
 /// The properties of a panel.
-struct Row {
+struct PanelInfo {
     panel: Panel,
     /// Its name in commands.
     command: &'static str,
@@ -103,42 +103,42 @@ struct Row {
     draw: fn(&View<'_>, [f32; 2]) -> Scene,
 }
 
-const fn row(
+const fn panel(
     panel: Panel,
     command: &'static str,
     name: &'static str,
     draw: fn(&View<'_>, [f32; 2]) -> Scene,
-) -> Row {
-    Row { panel, command, name, draw }
+) -> PanelInfo {
+    PanelInfo { panel, command, name, draw }
 }
 
 /// All panels, in reading order, which is that of [`Panel`]. The last, the sentence, is not shown alone.
-const ROWS: [Row; 15] = [
-    row(Panel::Cloud, "map", "Points", cloud::draw),
-    row(Panel::Warp, "warp", "Registers and buffer", warp::draw),
-    row(Panel::Network, "network", "Network", network::draw),
-    row(Panel::Curves, "curves", "The two lists as curves", curves::draw),
-    row(Panel::Ballot, "ballot", "Ballot", ballot::draw),
-    row(Panel::Batches, "batches", "Batches", batches::draw),
-    row(Panel::Lanes, "lanes", "Lanes", tree::panel::draw),
-    row(Panel::Queues, "queues", "Queues", warp_select::panel::draw),
-    row(Panel::Buckets, "buckets", "Buckets", radix_select::panel::draw),
-    row(Panel::Heaps, "heaps", "Heaps", heap::panel::draw),
-    row(Panel::Meter, "meter", "Meter", meter::draw),
-    row(Panel::Cost, "cost", "Cost of a merge", counter_table::draw_cost),
-    row(Panel::Code, "code", "Code", code::draw),
-    row(Panel::Account, "account", "Account", |view, size| {
+const PANELS: [PanelInfo; 15] = [
+    panel(Panel::Cloud, "map", "Points", cloud::draw),
+    panel(Panel::Warp, "warp", "Registers and buffer", warp::draw),
+    panel(Panel::Network, "network", "Network", network::draw),
+    panel(Panel::Curves, "curves", "The two lists as curves", curves::draw),
+    panel(Panel::Ballot, "ballot", "Ballot", ballot::draw),
+    panel(Panel::Batches, "batches", "Batches", batches::draw),
+    panel(Panel::Lanes, "lanes", "Lanes", tree::panel::draw),
+    panel(Panel::Queues, "queues", "Queues", warp_select::panel::draw),
+    panel(Panel::Buckets, "buckets", "Buckets", radix_select::panel::draw),
+    panel(Panel::Heaps, "heaps", "Heaps", heap::panel::draw),
+    panel(Panel::Meter, "meter", "Meter", meter::draw),
+    panel(Panel::Cost, "cost", "Cost of a merge", counter_table::draw_cost),
+    panel(Panel::Code, "code", "Code", code::draw),
+    panel(Panel::Account, "account", "Account", |view, size| {
         view.recording().algorithm().draw_account(view, size)
     }),
-    row(Panel::Sentence, "sentence", "Sentence", sentence::draw),
+    panel(Panel::Sentence, "sentence", "Sentence", sentence::draw),
 ];
 
 impl Panel {
     /// All panels, in reading order.
-    pub const ALL: [Self; ROWS.len()] = {
-        let (mut all, mut at) = ([Self::Cloud; ROWS.len()], 0);
+    pub const ALL: [Self; PANELS.len()] = {
+        let (mut all, mut at) = ([Self::Cloud; PANELS.len()], 0);
         while at < all.len() {
-            all[at] = ROWS[at].panel;
+            all[at] = PANELS[at].panel;
             assert!(all[at] as usize == at, "rows are in the order of panels");
             at += 1;
         }
@@ -146,10 +146,10 @@ impl Panel {
     };
 
     /// The panels that can be shown alone, with their names in commands.
-    pub const NAMED: [(&'static str, Self); ROWS.len() - 1] = {
-        let (mut named, mut at) = ([("", Self::Cloud); ROWS.len() - 1], 0);
+    pub const NAMED: [(&'static str, Self); PANELS.len() - 1] = {
+        let (mut named, mut at) = ([("", Self::Cloud); PANELS.len() - 1], 0);
         while at < named.len() {
-            named[at] = (ROWS[at].command, ROWS[at].panel);
+            named[at] = (PANELS[at].command, PANELS[at].panel);
             at += 1;
         }
         named
@@ -157,7 +157,7 @@ impl Panel {
 
     /// Its name for screen readers.
     pub(crate) fn name(self) -> &'static str {
-        ROWS[self as usize].name
+        PANELS[self as usize].name
     }
 }
 
@@ -173,15 +173,15 @@ pub struct View<'a> {
     /// Size of running text in points; everything else scales with it.
     pub text: f32,
     /// The smallest type in points: smaller type is enlarged to it, or omitted if it does not fit.
-    pub least: f32,
+    pub min_type: f32,
     /// The panel that fills the page; `None` for all panels of the lesson.
     pub zoom: Option<Panel>,
 }
 
 impl<'a> View<'a> {
     /// A moment with running text of a size in points, without hover or question.
-    pub fn of(cursor: &'a Cursor, text: f32) -> Self {
-        Self { cursor, hover: None, asking: false, text, least: 0.0, zoom: None }
+    pub fn new(cursor: &'a Cursor, text: f32) -> Self {
+        Self { cursor, hover: None, asking: false, text, min_type: 0.0, zoom: None }
     }
 
     /// The state at the moment.
@@ -200,13 +200,13 @@ impl<'a> View<'a> {
     }
 
     /// A type size relative to running text, at least as large as the smallest type.
-    pub(crate) fn type_of(&self, factor: f32) -> f32 {
-        (self.text * factor).max(self.least)
+    pub(crate) fn font_size(&self, factor: f32) -> f32 {
+        (self.text * factor).max(self.min_type)
     }
 
     /// An empty picture of a size in points, for type of this view.
     pub(crate) fn scene(&self, [wide, high]: [f32; 2]) -> Scene {
-        Drawing { least: self.least, ..Drawing::new(wide, high) }.into()
+        Drawing { min_type: self.min_type, ..Drawing::new(wide, high) }.into()
     }
 
     /// An empty picture and its whole area.
@@ -217,7 +217,7 @@ impl<'a> View<'a> {
 
 /// Draws a panel in a given width and height.
 pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
-    let mut scene = (ROWS[panel as usize].draw)(view, size);
+    let mut scene = (PANELS[panel as usize].draw)(view, size);
     // The warp outlines its cells itself, because they have gaps for arcs.
     sentence::outline(&mut scene, view, |target| panel != Panel::Warp || matches!(target, Target::Lane(_)));
     scene.framed(panel);

@@ -20,11 +20,11 @@ pub struct Vote {
     /// One squared distance per lane, infinite past the last point.
     pub distances: Vec<f32>,
     /// Mask of the lanes that took part: all, or those without a slot.
-    pub asked: u32,
+    pub voters: u32,
     /// The result; `None` before the ballot.
     pub mask: Option<u32>,
     /// Slots in use before the candidates of this ballot.
-    pub taken: u32,
+    pub slots_before: u32,
     /// Number of the candidates that have been appended to the buffer.
     pub appended: u32,
 }
@@ -37,7 +37,7 @@ impl Vote {
 
     /// The slot that a candidate computes for itself, whether or not it exists.
     pub fn slot(&self, lane: u32) -> Option<u32> {
-        (self.mask.unwrap_or(0) >> lane & 1 == 1).then(|| self.taken + self.below(lane))
+        (self.mask.unwrap_or(0) >> lane & 1 == 1).then(|| self.slots_before + self.below(lane))
     }
 }
 
@@ -57,7 +57,7 @@ pub fn vote(cursor: &Cursor) -> Option<Vote> {
     let everyone = u32::MAX >> (32 - state.shape.width);
     let mut placed_since: Option<(u32, u32)> = None;
     for at in (0..cursor.position()).rev() {
-        let (asked, mask) = match &recording.steps()[at] {
+        let (voters, mask) = match &recording.steps()[at] {
             Step::Appended { placed } => {
                 placed_since = placed.first().map(|first| (first.slot, placed.len() as u32));
                 continue;
@@ -71,17 +71,17 @@ pub fn vote(cursor: &Cursor) -> Option<Vote> {
             _ => continue,
         };
         // The lowest candidate has no candidates below it.
-        let (taken, appended) = placed_since.unwrap_or((state.buffered, 0));
-        return Some(Vote { points, distances, asked, mask, taken, appended });
+        let (slots_before, appended) = placed_since.unwrap_or((state.buffered, 0));
+        return Some(Vote { points, distances, voters, mask, slots_before, appended });
     }
     None
 }
 
 /// The points of a vote: undecided, accepted, rejected. After a merge, the new bound divides them, without
 /// those that are now among the nearest.
-pub fn divided(vote: &Vote, cursor: &Cursor) -> [Vec<u32>; 3] {
+pub fn classify_points(vote: &Vote, cursor: &Cursor) -> [Vec<u32>; 3] {
     let (state, best) = (cursor.state(), nearest(cursor));
-    let mut divided = <[Vec<u32>; 3]>::default();
+    let mut classes = <[Vec<u32>; 3]>::default();
     for (lane, (&point, &distance)) in
         (0..).zip(vote.points.iter().zip(&vote.distances)).filter(|(_, (point, _))| **point != u32::MAX)
     {
@@ -92,19 +92,19 @@ pub fn divided(vote: &Vote, cursor: &Cursor) -> [Vec<u32>; 3] {
             None => state.queues().is_some() || distance < state.max_distance,
         };
         match vote.mask {
-            None => divided[0].push(point),
+            None => classes[0].push(point),
             Some(mask) if mask >> lane & 1 == 1 && best.contains(&key) => {}
-            Some(mask) if mask >> lane & 1 == 1 && is_inside => divided[1].push(point),
-            Some(_) if vote.asked >> lane & 1 == 1 => divided[2].push(point),
+            Some(mask) if mask >> lane & 1 == 1 && is_inside => classes[1].push(point),
+            Some(_) if vote.voters >> lane & 1 == 1 => classes[2].push(point),
             Some(_) => {}
         }
     }
-    divided
+    classes
 }
 
 /// A sort in progress.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Running {
+pub struct RunningSort {
     /// The sort of the buffer, or the re-sort.
     pub pass: Pass,
     /// All layers of the sort, including those to come.
@@ -117,19 +117,19 @@ pub struct Running {
     pub swapped: Vec<Elements>,
 }
 
-impl Running {
+impl RunningSort {
     /// Number of completed layers.
     pub fn done(&self) -> usize {
         self.swapped.len()
     }
 
     /// Whether different keys that the last layer compared look different with this number of digits.
-    pub fn tells_apart(&self, digits: usize) -> bool {
-        self.tells_apart_among(&(0..self.keys[0].len() as u32).collect::<Vec<_>>(), digits)
+    pub fn distinguishes(&self, digits: usize) -> bool {
+        self.distinguishes_among(&(0..self.keys[0].len() as u32).collect::<Vec<_>>(), digits)
     }
 
     /// The same for some comparators, by their lower elements.
-    pub fn tells_apart_among(&self, elements: &[u32], digits: usize) -> bool {
+    pub fn distinguishes_among(&self, elements: &[u32], digits: usize) -> bool {
         let Some(at) = self.done().checked_sub(1) else { return true };
         let (keys, layer) = (&self.keys[at], self.layers[at]);
         let read = |key: Key| pen::digits(distance_of(key), digits);
@@ -148,7 +148,7 @@ impl Running {
 }
 
 /// The current sort of a merge, from its swap on.
-pub fn running(cursor: &Cursor) -> Option<Running> {
+pub fn running_sort(cursor: &Cursor) -> Option<RunningSort> {
     let (recording, state) = (cursor.recording(), cursor.state());
     let steps = recording.steps();
     let mut at = cursor.position();
@@ -178,7 +178,8 @@ pub fn running(cursor: &Cursor) -> Option<Running> {
     }
     keys.reverse();
     exchanged.reverse();
-    Some(Running { pass, layers: layers(pass, state.shape.capacity()), start: at, keys, swapped: exchanged })
+    let layers = layers(pass, state.shape.capacity());
+    Some(RunningSort { pass, layers, start: at, keys, swapped: exchanged })
 }
 
 /// The hovered element, or the one that holds the hovered point; `None` if no register holds it.
@@ -194,7 +195,7 @@ pub fn element_under(view: &View<'_>) -> Option<u32> {
 }
 
 /// A squared distance and, for metrics other than L2, the distance in its unit.
-pub fn measured(metric: Metric, squared: f32) -> String {
+pub fn distance_words(metric: Metric, squared: f32) -> String {
     let unit = metric.unit().unwrap_or(metric.name());
     let distance = if metric == Metric::L2 {
         String::new()

@@ -1,19 +1,19 @@
 //! The motion from one scene to the next: things in both move from their old place to the new one.
 //!
-//! Panels only declare which of their shapes are one [`Thing`]. Motion follows from the two scenes, so a
-//! thing always starts at its old place.
+//! Panels only declare which of their shapes form a [`Tracked`] thing. Motion follows from the two scenes, so
+//! a thing always starts at its old place.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Panel;
-use super::scene::{Area, Drawing, Frame, Point, Scene, Shape, Target, Thing, Transition};
+use super::scene::{Area, Drawing, Frame, Point, Scene, Shape, Target, Tracked, Transition};
 
 /// How long a motion takes, in seconds.
 pub const SECONDS: f32 = 0.25;
 
 /// With more moving things in a panel, motion is skipped: the eye could not follow.
-pub(super) const MOST: usize = 256;
+pub(super) const MAX_MOVING: usize = 256;
 
 /// Places closer than this are the same, in points.
 const SAME: f32 = 0.25;
@@ -48,26 +48,27 @@ pub enum Origin {
 /// The motions from one scene to the next: of all things in both whose place, such as a slot or a register,
 /// has changed.
 pub fn motions(before: &Scene, after: &Scene) -> Vec<Motion> {
-    let mut were: HashMap<_, Vec<&Thing>> = HashMap::new();
-    for thing in &before.things {
-        were.entry(thing.place()).or_default().push(thing);
+    let mut were: HashMap<_, Vec<&Tracked>> = HashMap::new();
+    for thing in &before.tracked {
+        were.entry(thing.identity()).or_default().push(thing);
     }
     let mut moving: HashMap<Option<(Panel, usize)>, Vec<Motion>> = HashMap::new();
-    for thing in &after.things {
-        let Some(were) = were.get(&thing.place()) else { continue };
+    for thing in &after.tracked {
+        let Some(were) = were.get(&thing.identity()) else { continue };
         let Some(last) = were.last().filter(|last| is_same_frame(last.frame, thing.frame)) else { continue };
-        let from = match thing.way {
-            Transition::Becomes => {
-                becomes(&before.shapes[last.shapes.clone()], &after.shapes[thing.shapes.clone()])
+        let from = match thing.transition {
+            Transition::Morph => {
+                morph(&before.shapes[last.shapes.clone()], &after.shapes[thing.shapes.clone()])
             }
             _ if were.iter().any(|were| is_same_place((before, were), (after, thing))) => None,
-            _ => Some(comes(last.area.center(), thing)),
+            _ => Some(moved_from(last.area.center(), thing)),
         };
         if let Some(from) = from {
-            moving.entry(thing.place().1).or_default().push(Motion { shapes: thing.shapes.clone(), from });
+            moving.entry(thing.identity().1).or_default().push(Motion { shapes: thing.shapes.clone(), from });
         }
     }
-    let mut all: Vec<Motion> = moving.into_values().filter(|moving| moving.len() <= MOST).flatten().collect();
+    let mut all: Vec<Motion> =
+        moving.into_values().filter(|moving| moving.len() <= MAX_MOVING).flatten().collect();
     all.sort_unstable_by_key(|motion| motion.shapes.start);
     all
 }
@@ -88,13 +89,14 @@ fn is_same_frame(a: Option<Frame>, b: Option<Frame>) -> bool {
 }
 
 /// Whether a thing kept its place, even if the panel now draws that place elsewhere.
-fn is_same_place((before, was): (&Scene, &Thing), (after, is): (&Scene, &Thing)) -> bool {
+fn is_same_place((before, was): (&Scene, &Tracked), (after, is): (&Scene, &Tracked)) -> bool {
     let [a, b] = [was.area.center(), is.area.center()];
     // A point is a thing, not a place.
     let place =
         |scene: &Scene, at: Point| scene.target_at(at).filter(|target| !matches!(target, Target::Point(_)));
     is_near(a, b)
-        || is.way == Transition::Past && place(before, a).is_some_and(|was| place(after, b) == Some(was))
+        || is.transition == Transition::Arc
+            && place(before, a).is_some_and(|was| place(after, b) == Some(was))
 }
 
 fn is_near(a: Point, b: Point) -> bool {
@@ -102,12 +104,12 @@ fn is_near(a: Point, b: Point) -> bool {
 }
 
 /// The motion of a thing whose centre has moved.
-fn comes(from: Point, thing: &Thing) -> Origin {
+fn moved_from(from: Point, thing: &Tracked) -> Origin {
     let to = thing.area.center();
     let by = |[x, y]: Point| [x - to[0], y - to[1]];
     let [dx, dy] = by(from);
-    match &thing.way {
-        Transition::Along(through) => Origin::Places {
+    match &thing.transition {
+        Transition::Path(through) => Origin::Places {
             offsets: std::iter::once(&from).chain(through).map(|&point| by(point)).collect(),
             bow: 0.0,
         },
@@ -122,7 +124,7 @@ fn comes(from: Point, thing: &Thing) -> Origin {
 }
 
 /// The motion of shapes whose lengths have changed; `None` if they are equal or of other kinds.
-fn becomes(before: &[Shape], after: &[Shape]) -> Option<Origin> {
+fn morph(before: &[Shape], after: &[Shape]) -> Option<Origin> {
     let alike = before.len() == after.len()
         && before.iter().zip(after).all(|(before, after)| is_alike(before, after));
     let moved = |(before, after): (&Shape, &Shape)| between(after, before, 0.0) != *after;
@@ -230,12 +232,12 @@ pub fn eased(time: f32) -> f32 {
 #[derive(Clone, Debug)]
 pub struct Moving {
     still: Drawing,
-    parts: Vec<Part>,
+    parts: Vec<MovingPart>,
 }
 
 /// Moving shapes, their clip areas, and their origins.
 #[derive(Clone, Debug)]
-struct Part {
+struct MovingPart {
     clip: Option<Area>,
     shapes: Vec<Shape>,
     from: Origin,
@@ -261,7 +263,7 @@ impl Moving {
         };
         for Motion { shapes: range, from } in motions {
             stay(at, range.start, &mut clip);
-            parts.push(Part { clip, shapes: after.shapes[range.clone()].to_vec(), from });
+            parts.push(MovingPart { clip, shapes: after.shapes[range.clone()].to_vec(), from });
             at = range.end;
         }
         stay(at, after.shapes.len(), &mut clip);
@@ -278,7 +280,7 @@ impl Moving {
         let part_of_way = eased(time);
         let mut scene = Drawing { size: self.still.size, ..Drawing::default() };
         let mut clipped = None;
-        for Part { clip, shapes, from } in &self.parts {
+        for MovingPart { clip, shapes, from } in &self.parts {
             if clipped != *clip {
                 scene.shapes.push(Shape::Clip(*clip));
                 clipped = *clip;

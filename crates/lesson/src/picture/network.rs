@@ -6,9 +6,9 @@
 
 use super::View;
 use super::focus::{self, Stairs};
-use super::moment::{Running, element_under, layers, running};
+use super::moment::{RunningSort, element_under, layers, running_sort};
 use super::pen::{self, ROW, Scale, area, dashed, digits, faint, line, mono, sans, width};
-use super::scene::{Area, Font, Id, Ink, Scene, Target, TrackId, Transition};
+use super::scene::{Area, Font, Ink, Scene, Target, TrackId, TrackKey, Transition};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::network::{Comparator, Layer};
 use crate::state::Shape;
@@ -28,13 +28,13 @@ const HEADS: f32 = 2.6;
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (mut scene, mut room) = view.canvas([wide, high]);
     let (shape, text) = (view.state().shape, view.text);
-    let run = running(view.cursor);
+    let run = running_sort(view.cursor);
     let (pass, layers) = match &run {
         Some(run) => (run.pass, run.layers.clone()),
         None => (Pass::Sort, layers(Pass::Sort, shape.capacity())),
     };
-    let picture =
-        Picture { view, shape, layers: &layers, run: run.as_ref(), scale: Scale::of(view.recording()) };
+    let scale = Scale::for_recording(view.recording());
+    let picture = Picture { view, shape, layers: &layers, run: run.as_ref(), scale };
     let heading = room.take_top(text * 1.6);
     scene.label(heading, 0.0, sans(text, Ink::Text), &picture.title(pass));
     let notes = room.take_bottom(text * ROW);
@@ -51,7 +51,7 @@ struct Picture<'a> {
     view: &'a View<'a>,
     shape: Shape,
     layers: &'a [Layer],
-    run: Option<&'a Running>,
+    run: Option<&'a RunningSort>,
     scale: Scale,
 }
 
@@ -64,7 +64,7 @@ impl Picture<'_> {
         };
         let each =
             format!("{} layers of {} comparators", all, thousands(u64::from(self.shape.capacity() / 2)));
-        match self.run.map(Running::done) {
+        match self.run.map(RunningSort::done) {
             None => format!("{what}, not running: {each}"),
             Some(0) => format!("{what}, about to begin: {each}"),
             Some(done) => format!("{what}: layer {done} of {all}, {}", self.words(self.layers[done - 1])),
@@ -139,7 +139,7 @@ impl Picture<'_> {
                 faint(Ink::Accent, 0.13),
             );
         }
-        let done = self.run.map_or(0, Running::done);
+        let done = self.run.map_or(0, RunningSort::done);
         for element in 0..keys {
             let at = y(element);
             let frontier = if self.run.is_none() { room.x } else { columns.frontier(done) };
@@ -155,7 +155,7 @@ impl Picture<'_> {
                 }
                 let to =
                     if after > done { columns.frontier(done) } else { columns.middle_of(after - 1, element) };
-                wire(scene, &self.scale, [from, at], [to, at], key, row);
+                draw_wire(scene, &self.scale, [from, at], [to, at], key, row);
                 from = to;
                 if let Some(next) = next {
                     key = next;
@@ -163,22 +163,22 @@ impl Picture<'_> {
             }
         }
         for (at, layer) in self.layers.iter().enumerate() {
-            let when = When::of(self.run, at);
+            let when = LayerStatus::at(self.run, at);
             // A question may be about the next pairs.
-            if self.view.asking && when == When::ToCome {
+            if self.view.asking && when == LayerStatus::Pending {
                 continue;
             }
             let swapped = self.run.and_then(|run| run.swapped.get(at));
             for comparator in layer.comparators(keys) {
                 let x = columns.x_of(at, *layer, comparator.low);
                 let swaps = swapped.is_some_and(|swapped| swapped.contains(comparator.low));
-                Drawn::new(comparator, *layer, self.shape.registers, when, swaps, row).draw(
+                ComparatorMark::new(comparator, *layer, self.shape.registers, when, swaps, row).draw(
                     scene,
                     x,
                     [y(comparator.low), y(comparator.high)],
                 );
-                if self.has_turned(at, comparator) {
-                    turned_mark(scene, x, [y(comparator.low), y(comparator.high)], row, text);
+                if self.has_changed(at, comparator) {
+                    draw_change_mark(scene, x, [y(comparator.low), y(comparator.high)], row, text);
                 }
             }
         }
@@ -206,7 +206,7 @@ impl Picture<'_> {
                     y(comparator.high) - y(comparator.low) + row,
                 );
                 scene.spot(spot, Target::Comparator(comparator.low));
-                if self.asked_for(comparator) {
+                if self.is_hovered(comparator) {
                     scene.rect(spot, 3.0, None, Some(line(Ink::Text, 1.5)));
                 }
             }
@@ -215,7 +215,7 @@ impl Picture<'_> {
     }
 
     /// Whether the comparator is under the pointer, in this or another panel.
-    fn asked_for(&self, comparator: Comparator) -> bool {
+    fn is_hovered(&self, comparator: Comparator) -> bool {
         match self.view.hover {
             Some(Target::Comparator(low)) => low == comparator.low,
             _ => element_under(self.view)
@@ -224,9 +224,9 @@ impl Picture<'_> {
     }
 
     /// Whether a comparator of a completed layer decides differently since a change by hand.
-    fn has_turned(&self, layer: usize, comparator: Comparator) -> bool {
+    fn has_changed(&self, layer: usize, comparator: Comparator) -> bool {
         let run = self.run.filter(|run| layer < run.done());
-        let elements = run.and_then(|run| self.view.recording().turned()?.at(run.start + layer));
+        let elements = run.and_then(|run| self.view.recording().changed_comparators()?.at(run.start + layer));
         elements.is_some_and(|elements| elements.contains(comparator.low))
     }
 
@@ -264,7 +264,14 @@ impl Picture<'_> {
     }
 
     /// Draws the keys before and after the current layer.
-    fn values(&self, scene: &mut Scene, columns: &Columns, run: &Running, size: f32, y: impl Fn(u32) -> f32) {
+    fn values(
+        &self,
+        scene: &mut Scene,
+        columns: &Columns,
+        run: &RunningSort,
+        size: f32,
+        y: impl Fn(u32) -> f32,
+    ) {
         let done = run.done();
         let last = done.saturating_sub(1);
         let sides: &[(usize, f32)] = &if done == 0 {
@@ -278,21 +285,22 @@ impl Picture<'_> {
                 let room = area(x, y(element) - size * 0.56, columns.number, size * 1.12);
                 // Along its wire, and with the comparator to the other one. Keys are not tracked across
                 // sorts.
-                let way = if moved && at == done {
+                let path = if moved && at == done {
                     let x = columns.middle_of(last, element);
                     vec![[x, y(element ^ run.layers[last].stride)], [x, y(element)]]
                 } else {
                     Vec::new()
                 };
-                let draw =
-                    |scene: &mut Scene| value(scene, &self.scale, room, key, (size, columns.digits), moved);
+                let draw = |scene: &mut Scene| {
+                    draw_key(scene, &self.scale, room, key, (size, columns.digits), moved)
+                };
                 if key == PADDING {
                     draw(scene);
                 } else {
-                    scene.thing(
-                        Id { what: TrackId::Key(key), part: run.start },
+                    scene.track(
+                        TrackKey { id: TrackId::Key(key), instance: run.start },
                         room,
-                        Transition::Along(way),
+                        Transition::Path(path),
                         draw,
                     );
                 }
@@ -307,7 +315,7 @@ impl Picture<'_> {
             let size = self.layers[at].size;
             let last = self.layers.iter().rposition(|layer| layer.size == size).unwrap_or(at);
             let (left, right) = (columns.edges[at][0], columns.edges[last][1]);
-            let lit = (at..=last).any(|at| When::of(self.run, at) == When::Running);
+            let lit = (at..=last).any(|at| LayerStatus::at(self.run, at) == LayerStatus::Running);
             let rect = area(left, sizes.y, right - left, sizes.height);
             let style = sans(text * 0.8, if lit { Ink::Accent } else { Ink::TextWeak });
             let long = format!("size {size}");
@@ -324,7 +332,7 @@ impl Picture<'_> {
         }
         for (at, layer) in self.layers.iter().enumerate() {
             let [left, right] = columns.edges[at];
-            let lit = When::of(self.run, at) == When::Running;
+            let lit = LayerStatus::at(self.run, at) == LayerStatus::Running;
             let rect = area(left, strides.y, right - left, strides.height);
             let words = if lit && rect.width > text * 4.5 {
                 format!("stride {}", layer.stride)
@@ -350,7 +358,7 @@ impl Picture<'_> {
 // Across the panel of a whole network: a column for each layer.
 
 /// Maximum number of digits of a key on a wire.
-const MOST_DIGITS: usize = 7;
+const MAX_DIGITS: usize = 7;
 
 /// Where the layers of a network are: overlapping comparators are side by side, the current layer is between
 /// its keys.
@@ -372,9 +380,15 @@ pub struct Columns {
 
 impl Columns {
     /// Divides a room among layers; `numbers` is the size of keys, if they are shown.
-    pub fn new(room: Area, layers: &[Layer], run: Option<&Running>, text: f32, numbers: Option<f32>) -> Self {
+    pub fn new(
+        room: Area,
+        layers: &[Layer],
+        run: Option<&RunningSort>,
+        text: f32,
+        numbers: Option<f32>,
+    ) -> Self {
         const GAP: f32 = 1.6;
-        let done = run.map_or(0, Running::done);
+        let done = run.map_or(0, RunningSort::done);
         let (mut digits, mut number) = (3, 0.0);
         if let (Some(size), Some(run)) = (numbers, run) {
             let longest = |count: usize| {
@@ -386,7 +400,7 @@ impl Columns {
             };
             digits = if longest(3) > 5 && room.width < size * 60.0 { 2 } else { 3 };
             // Different keys must not look equal if they are compared.
-            digits = (digits..=MOST_DIGITS).find(|&digits| run.tells_apart(digits)).unwrap_or(MOST_DIGITS);
+            digits = (digits..=MAX_DIGITS).find(|&digits| run.distinguishes(digits)).unwrap_or(MAX_DIGITS);
             number = width(Font::Mono, size * 0.92, &"0".repeat(longest(digits))) + size * 0.5;
         }
         let padding = number + if number > 0.0 { text * 0.25 } else { 0.0 };
@@ -463,25 +477,25 @@ impl Columns {
 
 /// The progress of a layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum When {
-    Past,
+pub enum LayerStatus {
+    Done,
     Running,
-    ToCome,
+    Pending,
 }
 
-impl When {
+impl LayerStatus {
     /// The state of a layer in the running sort.
-    pub fn of(run: Option<&Running>, layer: usize) -> Self {
-        match run.map_or(0, Running::done) {
+    pub fn at(run: Option<&RunningSort>, layer: usize) -> Self {
+        match run.map_or(0, RunningSort::done) {
             done if layer + 1 == done => Self::Running,
-            done if layer < done => Self::Past,
-            _ => Self::ToCome,
+            done if layer < done => Self::Done,
+            _ => Self::Pending,
         }
     }
 }
 
 /// Part of a wire with the key that it carries; `row` is the height of its row.
-pub fn wire(scene: &mut Scene, scale: &Scale, from: [f32; 2], to: [f32; 2], key: Key, row: f32) {
+pub fn draw_wire(scene: &mut Scene, scale: &Scale, from: [f32; 2], to: [f32; 2], key: Key, row: f32) {
     if to[0] <= from[0] {
         return;
     }
@@ -495,23 +509,23 @@ pub fn wire(scene: &mut Scene, scale: &Scale, from: [f32; 2], to: [f32; 2], key:
 
 /// A comparator to draw.
 #[derive(Clone, Copy, Debug)]
-pub struct Drawn {
+pub struct ComparatorMark {
     pub comparator: Comparator,
     /// Whether both elements are in the same lane.
     pub in_lane: bool,
-    pub when: When,
+    pub when: LayerStatus,
     pub swaps: bool,
     /// Height of a row, in points.
     pub row: f32,
 }
 
-impl Drawn {
+impl ComparatorMark {
     /// A comparator of a layer, with `registers` per lane.
     pub fn new(
         comparator: Comparator,
         layer: Layer,
         registers: u32,
-        when: When,
+        when: LayerStatus,
         swaps: bool,
         row: f32,
     ) -> Self {
@@ -522,27 +536,27 @@ impl Drawn {
     pub fn draw(&self, scene: &mut Scene, x: f32, [top, bottom]: [f32; 2]) {
         let row = self.row;
         let (paint, stroke) = match (self.when, self.swaps) {
-            (When::Running, true) => (Ink::Accent.into(), (row * 0.28).clamp(1.8, 4.0)),
-            (When::Running, false) => (Ink::Text.into(), (row * 0.12).clamp(0.9, 2.0)),
-            (When::Past, true) => (faint(Ink::Accent, 0.75), 1.2),
-            (When::Past, false) => (faint(Ink::TextWeak, 0.45), 0.8),
-            (When::ToCome, _) => (faint(Ink::TextWeak, 0.55), 0.8),
+            (LayerStatus::Running, true) => (Ink::Accent.into(), (row * 0.28).clamp(1.8, 4.0)),
+            (LayerStatus::Running, false) => (Ink::Text.into(), (row * 0.12).clamp(0.9, 2.0)),
+            (LayerStatus::Done, true) => (faint(Ink::Accent, 0.75), 1.2),
+            (LayerStatus::Done, false) => (faint(Ink::TextWeak, 0.45), 0.8),
+            (LayerStatus::Pending, _) => (faint(Ink::TextWeak, 0.55), 0.8),
         };
         let stroke = if self.in_lane { dashed(paint, stroke, 2.5) } else { line(paint, stroke) };
         scene.path(vec![[x, top], [x, bottom]], stroke);
-        let is_running = self.when == When::Running;
+        let is_running = self.when == LayerStatus::Running;
         let dot = (row * 0.16).clamp(0.8, 3.2) * if is_running { 1.25 } else { 0.8 };
         // A dot where the smaller key goes, an arrowhead where the larger goes.
         let (small, large, direction) =
             if self.comparator.ascending { (top, bottom, 1.0) } else { (bottom, top, -1.0) };
         scene.dots(vec![[x, small]], dot, Some(paint), None);
         let head = (row * 0.6).clamp(2.0, 10.0) * if is_running { 1.0 } else { 0.7 };
-        scene.head([x, large + direction * dot * 0.5], [0.0, direction], head, paint);
+        scene.arrowhead([x, large + direction * dot * 0.5], [0.0, direction], head, paint);
     }
 }
 
 /// A key in a box of its colour, framed if it has just `moved`.
-pub fn value(
+pub fn draw_key(
     scene: &mut Scene,
     scale: &Scale,
     room: Area,
@@ -567,7 +581,7 @@ pub fn value(
 }
 
 /// Outlines a comparator whose decision has changed.
-pub fn turned_mark(scene: &mut Scene, x: f32, [top, bottom]: [f32; 2], row: f32, text: f32) {
+pub fn draw_change_mark(scene: &mut Scene, x: f32, [top, bottom]: [f32; 2], row: f32, text: f32) {
     let half = (row * 0.35).clamp(2.5, text * 0.45);
     let outline = area(x - half, top - half, 2.0 * half, bottom - top + 2.0 * half);
     scene.rect(outline, half, None, Some(line(Ink::Accent, (text * 0.13).max(1.5))));

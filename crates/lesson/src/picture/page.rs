@@ -27,7 +27,7 @@ pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, size: [f32; 2]) -> Sc
     let mut page = Page::new(view, size);
     let header = page.room().take_top(view.text * HEADER);
     let below = if is_large(view.text, size) {
-        lesson.says(lesson.goal, take.recording.shape())
+        lesson.fill_in(lesson.goal, take.recording.shape())
     } else {
         about(&take.recording)
     };
@@ -43,7 +43,7 @@ fn legible<'a>(view: &View<'a>, size: [f32; 2]) -> View<'a> {
     /// Smallest type relative to running text.
     const LEAST: f32 = 0.9;
     let least = if is_large(view.text, size) { view.text * LEAST } else { 0.0 };
-    View { least: view.least.max(least), ..*view }
+    View { min_type: view.min_type.max(least), ..*view }
 }
 
 /// Whether type is large enough, relative to the page, to read from a classroom's last row.
@@ -84,7 +84,7 @@ pub fn panels_ever(lesson: &Lesson, take: &Take) -> Vec<Panel> {
     let mut panels = Vec::new();
     for position in take.range.start..=take.range.end {
         cursor.seek(position);
-        for panel in panels_of(lesson, &View::of(&cursor, 14.0)) {
+        for panel in panels_of(lesson, &View::new(&cursor, 14.0)) {
             if !panels.contains(&panel) {
                 panels.push(panel);
             }
@@ -149,7 +149,7 @@ impl Layout<'_> {
     }
 
     /// The panels of a search other than the kernel's, in two columns: the points, and `main`.
-    pub fn of_search(&self, main: Panel, shares: [f32; 2], high: f32) -> Vec<(Panel, Area)> {
+    pub fn search_panels(&self, main: Panel, shares: [f32; 2], high: f32) -> Vec<(Panel, Area)> {
         let [left, right] = self.columns(shares);
         let [above, below] = self.rows(right, [high, 1.0 - high]);
         let [account, code] = split(below, [0.48, 0.52], self.gap, false);
@@ -157,11 +157,11 @@ impl Layout<'_> {
     }
 
     /// The panels of a search whose `main` panel needs most of the room.
-    pub fn of_wide_search(&self, main: Panel) -> Vec<(Panel, Area)> {
+    pub fn wide_search_panels(&self, main: Panel) -> Vec<(Panel, Area)> {
         if self.large {
             self.pair(main, Panel::Cloud, Panel::Account, [0.62, 0.38])
         } else {
-            self.of_search(main, [0.36, 0.64], 0.6)
+            self.search_panels(main, [0.36, 0.64], 0.6)
         }
     }
 }
@@ -176,13 +176,13 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     let account = account(view.state());
     let theory = format!(
         "Theory: at most {:.1} merges on average in random order, n / K = {} in the worst",
-        account.expected_in_the_end.merges,
+        account.expected_at_end.merges,
         thousands(account.worst_merges)
     );
     let header = page.room().take_top(text * HEADER);
     let seen = points_seen(&takes.iter().map(|(_, view)| view.cursor).collect::<Vec<_>>());
     let place = format!("{seen} of {} points seen", thousands(shape.n.into()));
-    let below = if large { lesson.says(lesson.goal, shape) } else { about(&first.recording) };
+    let below = if large { lesson.fill_in(lesson.goal, shape) } else { about(&first.recording) };
     page.header(header, &title(lesson), &place, &below, if view.asking || large { "" } else { &theory });
     // Shared axes make the curves comparable. While a question is open, they ignore later bounds.
     let known = |view: &View<'_>| if view.asking { view.state().counts.merges as usize } else { usize::MAX };
@@ -209,7 +209,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
             &take.arrangement.name().replace('-', " "),
         );
         room.take_top(page.gap);
-        let first = page.scene.things.len();
+        let first = page.scene.tracked.len();
         // With large type, the numbers above are enough.
         if !large {
             let sentence = room.take_bottom(text * (SENTENCE + 1.6));
@@ -219,7 +219,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         let [above, below] = split(room, [0.5, 0.5], page.gap, true);
         page.panel(Panel::Cloud, view, above);
         page.ground(below, |size| super::account::draw_on(view, size, Some(bounds)));
-        page.scene.things[first..]
+        page.scene.tracked[first..]
             .iter_mut()
             .filter_map(|thing| thing.frame.as_mut())
             .for_each(|frame| frame.column = number);
@@ -265,7 +265,7 @@ pub fn progress(view: &View<'_>) -> String {
     if view.asking {
         return format!("after step {}", thousands(view.cursor.position() as u64));
     }
-    let [round, _] = recording.round();
+    let [round, _] = recording.round_names();
     let merge = match state.stage {
         Stage::Full | Stage::Sort | Stage::Merge if state.buckets().is_none() => {
             format!("in merge {}", thousands(u64::from(done) + 1))
@@ -292,7 +292,7 @@ pub fn about(recording: &Recording) -> String {
         thousands(shape.k.into()),
         shape.width,
         parameters.data,
-        parameters.what_ran()
+        parameters.recorder_name()
     )
 }
 
@@ -315,7 +315,7 @@ impl Page {
     /// Draws a large line and a small one, each with text on the right.
     fn header(&mut self, mut room: Area, title: &str, place: &str, about: &str, more: &str) {
         let text = self.text;
-        let small = (text * 0.85).max(self.scene.least);
+        let small = (text * 0.85).max(self.scene.min_type);
         let sides =
             [(title, place, text * 1.4, text * 1.05, Ink::Text), (about, more, small, small, Ink::TextWeak)];
         for (left, right, large, small, ink) in sides {

@@ -15,7 +15,7 @@ pub struct Scale {
 
 impl Scale {
     /// Logarithmic if most distances are small fractions of the largest.
-    pub fn of(recording: &Recording) -> Self {
+    pub fn for_recording(recording: &Recording) -> Self {
         const MOST: f32 = 0.2;
         const DECADES: f32 = 1e-6;
         let span = recording.span();
@@ -44,7 +44,7 @@ impl Scale {
 
     /// Draws a colour bar with ticks, in an area two lines of text high.
     pub fn legend(&self, scene: &mut Scene, room: Area, text: f32) {
-        const PIECES: usize = 32;
+        const SEGMENTS: usize = 32;
         let label = if self.log { "squared distance, log" } else { "squared distance" };
         let mut room = room;
         let style = sans(text * 0.8, Ink::TextWeak);
@@ -55,11 +55,12 @@ impl Scale {
         }
         let bar =
             area(room.x + text, room.y + room.height * 0.08, room.width - 2.0 * text, room.height * 0.38);
-        for piece in 0..PIECES {
-            let left = bar.x + bar.width * piece as f32 / PIECES as f32;
+        for segment in 0..SEGMENTS {
+            let left = bar.x + bar.width * segment as f32 / SEGMENTS as f32;
             // Slightly wider than its share, to avoid visible seams.
-            let wide = (bar.width / PIECES as f32 + 0.5).min(bar.right() - left);
-            scene.fill(area(left, bar.y, wide, bar.height), Ink::Scale((piece as f32 + 0.5) / PIECES as f32));
+            let wide = (bar.width / SEGMENTS as f32 + 0.5).min(bar.right() - left);
+            let ink = Ink::Scale((segment as f32 + 0.5) / SEGMENTS as f32);
+            scene.fill(area(left, bar.y, wide, bar.height), ink);
         }
         let style = sans((text * 0.75).min(room.height * 0.42), Ink::TextWeak);
         let mut end = f32::NEG_INFINITY;

@@ -3,7 +3,7 @@
 use super::View;
 use super::cloud::draw_in;
 use super::pen::{area, dashed, faint, line, sans, width};
-use super::scene::{Area, Id, Ink, Map, Point, Scene, Target, TrackId, Transition};
+use super::scene::{Area, Ink, Map, Point, Scene, Target, TrackId, TrackKey, Transition};
 use crate::knn::{Metric, Problem};
 use crate::recording::Overview;
 
@@ -127,8 +127,11 @@ impl Plane {
         let stroke = line(Ink::Intermediate, (text * 0.15).max(1.5));
         // A larger circle would be entirely outside the picture.
         let most = 4.0 * (self.area.width + self.area.height);
-        scene.thing(Id::of(TrackId::Bound(number)), self.area, Transition::Becomes, |scene| {
-            match problem.dims() {
+        scene.track(
+            TrackKey::new(TrackId::Bound(number)),
+            self.area,
+            Transition::Morph,
+            |scene| match problem.dims() {
                 1 => {
                     let high = text * 1.2;
                     let ends = [center[0] - radius, center[0] + radius]
@@ -145,8 +148,8 @@ impl Plane {
                     scene.dots(vec![center], radius, Some(faint(Ink::Intermediate, 0.1)), Some(stroke))
                 }
                 _ => {}
-            }
-        });
+            },
+        );
     }
 
     pub(crate) fn query(&self, scene: &mut Scene, query: &[f32], text: f32) {
@@ -178,7 +181,7 @@ pub(super) struct Lens {
 
 impl Lens {
     /// `None` if the circle is large enough, if there is none, or if there is no room.
-    pub(super) fn of(plane: &Plane, view: &View<'_>) -> Option<Self> {
+    pub(super) fn new(plane: &Plane, view: &View<'_>) -> Option<Self> {
         let (recording, bound) = (view.recording(), view.state().max_distance);
         let problem = recording.problem();
         if problem.dims() != 2 || problem.metric() != Metric::L2 || !bound.is_finite() || bound <= 0.0 {
@@ -210,12 +213,12 @@ impl Lens {
             .collect();
         // Remove the spots below it.
         scene.spots.retain(|spot| !room.contains(spot.area.center()));
-        let things = scene.things.len();
+        let things = scene.tracked.len();
         draw_in(scene, &self.plane, view, &points, text * 0.2, None);
         // Things are tracked only in the plane, not a second time in the lens.
-        scene.things.truncate(things);
+        scene.tracked.truncate(things);
         scene.rect(room, 0.0, None, Some(line(Ink::TextWeak, 1.2)));
-        let style = sans(view.type_of(0.8), Ink::Text);
+        let style = sans(view.font_size(0.8), Ink::Text);
         let words = format!("\u{d7} {}", magnification(self.times));
         let note = area(room.x, room.y, width(style.font, style.size, &words) + text * 0.8, style.size * 1.4);
         scene.fill(note, faint(Ink::Canvas, 0.9));
@@ -255,7 +258,7 @@ mod tests {
     use crate::edits::Edits;
     use crate::knn::{Queries, Setup};
     use crate::lessons::{self, Arrangement};
-    use crate::own_data::Own;
+    use crate::own_data::OwnData;
     use crate::picture::scene::Shape;
     use crate::picture::{Panel, draw};
 
@@ -302,7 +305,7 @@ mod tests {
             exclude_self: false,
             drop_zero_rows: false,
         };
-        let own = Own {
+        let own = OwnData {
             cloud: &cloud,
             queries: &Queries::Rows(vec![700]),
             query: 0,
@@ -311,7 +314,7 @@ mod tests {
         let take = lesson.record_own(own, setup, lesson.width, &Edits::default()).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         let circles = |cursor: &Cursor| -> Vec<f32> {
-            let scene = draw(Panel::Cloud, &View::of(cursor, 14.0), [500.0, 400.0]);
+            let scene = draw(Panel::Cloud, &View::new(cursor, 14.0), [500.0, 400.0]);
             let circle = |shape: &Shape| match shape {
                 Shape::Dots { centers, radius, line: Some(line), .. }
                     if centers.len() == 1 && line.paint.ink == Ink::Intermediate =>
@@ -326,7 +329,7 @@ mod tests {
         cursor.seek(take.recording.len());
         let [small, large] = circles(&cursor)[..] else { panic!("a circle, and the same in the lens") };
         assert!(small < 14.0 * CROWDED && large > 50.0, "{small}, {large}");
-        let scene = draw(Panel::Cloud, &View::of(&cursor, 14.0), [500.0, 400.0]);
+        let scene = draw(Panel::Cloud, &View::new(&cursor, 14.0), [500.0, 400.0]);
         let lens = scene.maps[0].lens.expect("a lens");
         let neighbors = cursor
             .state()

@@ -17,7 +17,7 @@ pub struct Scene {
     /// The maps on which query and points can be moved.
     pub maps: Vec<Map>,
     /// Things to track from one scene to the next.
-    pub things: Vec<Thing>,
+    pub tracked: Vec<Tracked>,
 }
 
 impl Deref for Scene {
@@ -126,7 +126,7 @@ impl Scene {
     /// Draws another scene on top, with its top left corner at `at`.
     pub fn put(&mut self, scene: Self, at: Point) {
         let first = self.drawing.put(scene.drawing, at);
-        self.things.extend(scene.things.into_iter().map(|thing| thing.put(first, at)));
+        self.tracked.extend(scene.tracked.into_iter().map(|thing| thing.put(first, at)));
         self.spots.extend(scene.spots.into_iter().map(|spot| Spot { area: spot.area.shifted(at), ..spot }));
         self.maps.extend(scene.maps.into_iter().map(|map| Map {
             area: map.area.shifted(at),
@@ -146,26 +146,26 @@ impl From<Drawing> for Scene {
 
 /// Shapes that form one thing, which is tracked to the next scene.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Thing {
+pub struct Tracked {
     /// What it is.
-    pub id: Id,
+    pub id: TrackKey,
     /// The indices of its shapes in the scene.
     pub shapes: Range<usize>,
     /// Its area.
     pub area: Area,
     /// How it moves.
-    pub way: Transition,
+    pub transition: Transition,
     /// The panel that shows it.
     pub frame: Option<Frame>,
 }
 
 /// The identity of a thing across scenes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Id {
+pub struct TrackKey {
     /// What it represents.
-    pub what: TrackId,
+    pub id: TrackId,
     /// Distinguishes things with the same key that are tracked separately, such as in different heaps.
-    pub part: usize,
+    pub instance: usize,
 }
 
 /// What a thing represents.
@@ -183,11 +183,11 @@ pub enum TrackId {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Transition {
     /// On an arc to its left, so that opposite things do not collide.
-    Past,
+    Arc,
     /// Through these points.
-    Along(Vec<Point>),
+    Path(Vec<Point>),
     /// Its lengths change: it grows, shrinks or bends.
-    Becomes,
+    Morph,
 }
 
 /// The frame of a panel. Things are not tracked across frames.
@@ -201,29 +201,29 @@ pub struct Frame {
     pub area: Area,
 }
 
-impl Id {
-    /// An identity without a part.
-    pub fn of(what: TrackId) -> Self {
-        Self { what, part: 0 }
+impl TrackKey {
+    /// The identity of a thing that a panel shows only once.
+    pub fn new(id: TrackId) -> Self {
+        Self { id, instance: 0 }
     }
 }
 
-impl Thing {
+impl Tracked {
     /// Moves it into a larger scene, in which its shapes start at an index and its origin is at a point.
     pub(crate) fn put(self, first: usize, at: Point) -> Self {
-        let way = match self.way {
-            Transition::Along(through) => {
-                Transition::Along(through.into_iter().map(|[x, y]| [x + at[0], y + at[1]]).collect())
+        let transition = match self.transition {
+            Transition::Path(through) => {
+                Transition::Path(through.into_iter().map(|[x, y]| [x + at[0], y + at[1]]).collect())
             }
-            way => way,
+            transition => transition,
         };
         let shapes = self.shapes.start + first..self.shapes.end + first;
         let frame = self.frame.map(|frame| Frame { area: frame.area.shifted(at), ..frame });
-        Self { shapes, area: self.area.shifted(at), way, frame, ..self }
+        Self { shapes, area: self.area.shifted(at), transition, frame, ..self }
     }
 
     /// What it is and which panel shows it.
-    pub(crate) fn place(&self) -> (Id, Option<(Panel, usize)>) {
+    pub(crate) fn identity(&self) -> (TrackKey, Option<(Panel, usize)>) {
         (self.id, self.frame.map(|frame| (frame.panel, frame.column)))
     }
 }
@@ -231,10 +231,16 @@ impl Thing {
 impl Scene {
     /// Draws a thing that is tracked from one scene to the next. If several share an id, the one drawn last
     /// is tracked.
-    pub(crate) fn thing(&mut self, id: Id, area: Area, way: Transition, draw: impl FnOnce(&mut Self)) {
+    pub(crate) fn track(
+        &mut self,
+        id: TrackKey,
+        area: Area,
+        transition: Transition,
+        draw: impl FnOnce(&mut Self),
+    ) {
         let first = self.shapes.len();
         draw(self);
-        self.things.push(Thing { id, shapes: first..self.shapes.len(), area, way, frame: None });
+        self.tracked.push(Tracked { id, shapes: first..self.shapes.len(), area, transition, frame: None });
     }
 
     /// Assigns a panel to the things that have none.
@@ -244,7 +250,7 @@ impl Scene {
             column: 0,
             area: Area { x: 0.0, y: 0.0, width: self.size[0], height: self.size[1] },
         };
-        for thing in &mut self.things {
+        for thing in &mut self.tracked {
             thing.frame.get_or_insert(frame);
         }
     }
@@ -253,7 +259,7 @@ impl Scene {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::scene::{Id, TrackId, Transition};
+    use crate::picture::scene::{TrackId, TrackKey, Transition};
 
     #[test]
     fn embedded_scenes_keep_their_shapes_and_spots() {
@@ -266,13 +272,13 @@ mod tests {
             area: Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 },
             target: Target::Point(9),
         });
-        scene.thing(Id::of(TrackId::Bound(0)), area, Transition::Past, |scene| {
+        scene.track(TrackKey::new(TrackId::Bound(0)), area, Transition::Arc, |scene| {
             scene.shapes.push(Shape::Clip(None))
         });
         page.shapes.push(Shape::Clip(None));
         page.put(scene, [20.0, 30.0]);
         page.shapes.remove(0);
-        assert_eq!((page.things[0].shapes.clone(), page.things[0].area.x), (3..4, 21.0));
+        assert_eq!((page.tracked[0].shapes.clone(), page.tracked[0].area.x), (3..4, 21.0));
         let moved = Area { x: 21.0, y: 32.0, width: 3.0, height: 1.0 };
         assert_eq!(page.shapes[0], Shape::Clip(Some(Area { x: 20.0, y: 30.0, width: 10.0, height: 5.0 })));
         assert!(matches!(page.shapes[1], Shape::Rect { area, .. } if area == moved));

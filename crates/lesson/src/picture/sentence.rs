@@ -1,13 +1,13 @@
 //! The panel of one sentence about the last step, above its badge.
 
 use super::View;
-use super::moment::{measured, running};
+use super::moment::{distance_words, running_sort};
 use super::pen::{ROW, Style, Words, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
 use crate::algorithms::Baseline;
 use crate::cursor::Cursor;
 use crate::describe::describe;
-use crate::invariants::{Broken, badge};
+use crate::invariants::{FirstViolation, badge};
 use crate::knn::Metric;
 use crate::step::{Elements, Step};
 use crate::text::{count, thousands};
@@ -24,20 +24,22 @@ pub fn sentence(cursor: &Cursor) -> String {
         {
             format!("The search is done. {}", consequences.verdict())
         }
-        Some(step) => describe(&step, state) + &turned_words(cursor) + &farthest_words(cursor),
+        Some(step) => describe(&step, state) + &changed_words(cursor) + &farthest_words(cursor),
         None => format!(
             "Before the first step: we want the {} of {}; {}.",
             count(state.shape.k.into(), "nearest", "nearest"),
             thousands(state.shape.n.into()),
-            cursor.recording().algorithm().start()
+            cursor.recording().algorithm().initial_words()
         ),
     }
 }
 
 /// After a change by hand: how many comparators of the running sort decide differently.
-fn turned_words(cursor: &Cursor) -> String {
-    let Some((turned, run)) = cursor.recording().turned().zip(running(cursor)) else { return String::new() };
-    match (0..run.done()).filter_map(|layer| turned.at(run.start + layer)).map(Elements::count).sum::<u32>() {
+fn changed_words(cursor: &Cursor) -> String {
+    let changed = cursor.recording().changed_comparators();
+    let Some((changed, run)) = changed.zip(running_sort(cursor)) else { return String::new() };
+    let layers = (0..run.done()).filter_map(|layer| changed.at(run.start + layer));
+    match layers.map(Elements::count).sum::<u32>() {
         0 => String::new(),
         1 => " 1 comparator decides differently after the change.".to_owned(),
         some => {
@@ -51,7 +53,7 @@ fn farthest_words(cursor: &Cursor) -> String {
     let (metric, last) = (cursor.recording().problem().metric(), cursor.state().neighbours().last());
     match (cursor.step().as_deref(), last) {
         (Some(Step::Finished), Some((_, squared))) if metric != Metric::L2 => {
-            format!(" The farthest is at {}.", measured(metric, squared))
+            format!(" The farthest is at {}.", distance_words(metric, squared))
         }
         _ => String::new(),
     }
@@ -101,7 +103,7 @@ pub fn badge_height(view: &View<'_>, wide: f32) -> f32 {
 }
 
 /// The invariant that was broken at or before a position.
-pub fn broken(cursor: &Cursor) -> Option<&Broken> {
+pub fn broken(cursor: &Cursor) -> Option<&FirstViolation> {
     let broken = cursor.recording().consequences()?.broken.as_ref()?;
     (cursor.position() >= broken.position).then_some(broken)
 }
@@ -126,7 +128,7 @@ pub fn draw_badge(scene: &mut Scene, mut room: Area, view: &View<'_>) {
     let wide = (width(Font::Sans, text, &badge.text) + sides + 1.0).min(room.width);
     let tag = area(room.x, room.y, wide, room.height);
     scene.rect(tag.inner(0.5), room.height / 2.0, Some(faint(ink, 0.13)), Some(line(faint(ink, 0.8), 1.0)));
-    scene.verdict([tag.x + text * 0.7, tag.center()[1] - mark / 2.0], mark, badge.holds);
+    scene.tick_or_cross([tag.x + text * 0.7, tag.center()[1] - mark / 2.0], mark, badge.holds);
     let mut words = tag;
     words.take_left(text * 1.9);
     words.take_right(text * 0.5);
@@ -165,7 +167,7 @@ pub fn outline(scene: &mut Scene, view: &View<'_>, concerns: impl Fn(Target) -> 
 mod tests {
     use super::*;
     use crate::fault::FAULTS;
-    use crate::lessons::{self, Choice, Take};
+    use crate::lessons::{self, Overrides, Take};
     use crate::picture::scene::Shape;
     use crate::picture::{Panel, draw};
     use crate::progress::Silent;
@@ -174,7 +176,7 @@ mod tests {
     fn scene(take: &Take, position: usize, asking: bool) -> Scene {
         let mut cursor = Cursor::new(take.recording.clone());
         cursor.seek(position);
-        let view = View { asking, ..View::of(&cursor, 16.0) };
+        let view = View { asking, ..View::new(&cursor, 16.0) };
         let mut scene = draw(Panel::Warp, &view, [800.0, 400.0]);
         scene.put(draw(Panel::Sentence, &view, [1200.0, 100.0]), [0.0, 400.0]);
         scene
@@ -195,7 +197,8 @@ mod tests {
     #[test]
     fn correct_searches_show_no_red() {
         for lesson in ["sort", "merge", "buffer"] {
-            let take = lessons::named(lesson).unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
+            let take =
+                lessons::named(lesson).unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
             for position in take.range.clone() {
                 assert!(!is_red(&scene(&take, position, false)), "{lesson}, step {position}");
             }
@@ -206,8 +209,8 @@ mod tests {
     fn broken_invariants_are_marked_red_and_stay_in_the_text() {
         for row in &FAULTS {
             let lesson = lessons::named(row.lesson).unwrap().with_data_for(row.fault);
-            let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
-            let take = lesson.broken(&sound, row.fault).unwrap();
+            let sound = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+            let take = lesson.with_fault(&sound, row.fault).unwrap();
             let broken = take.recording.consequences().unwrap().broken.clone().unwrap();
             let there = scene(&take, broken.position, false);
             // Long sentences are cut off.
@@ -230,11 +233,11 @@ mod tests {
     /// The sentence does not jump where a step has no badge.
     #[test]
     fn space_for_the_badge_is_always_reserved() {
-        let take = lessons::named("buffer").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
+        let take = lessons::named("buffer").unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         for (position, badges) in [(0, 0.0), (2, 0.0), (3, 1.0)] {
             cursor.seek(position);
-            let view = View::of(&cursor, 16.0);
+            let view = View::new(&cursor, 16.0);
             assert_eq!(badge_height(&view, 1000.0), BADGE * 16.0);
             let drawn = crate::picture::draw(Panel::Sentence, &view, [1000.0, 90.0]);
             let tags = drawn.shapes.iter().filter(|shape| matches!(shape, Shape::Rect { .. })).count();

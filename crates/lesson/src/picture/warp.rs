@@ -3,7 +3,7 @@
 //! Element i = L·R + r is lane L's register r, in column L and row r; slot s is in column s mod W and row s /
 //! W. So a swap moves keys vertically, and the minimum compares with the cell mirrored at the middle.
 
-use super::cells::{Cell, Grid, Look, Moves, colour_mark};
+use super::cells::{Cell, Grid, Look, MoveArrows, colour_mark};
 use super::moment::{are_runs_sorted, first_break, is_bitonic};
 use super::pen::{ROW, Scale, Style, digits, faint, line, sans, width};
 use super::scene::{Area, Ink, Scene, Target};
@@ -20,7 +20,7 @@ use crate::text::{count, thousands};
 
 /// A property that a list of keys should have at a step.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Invariant {
+pub struct OrderCheck {
     /// The property, in a few words.
     pub says: String,
     /// Whether the property holds.
@@ -32,17 +32,17 @@ pub struct Invariant {
 }
 
 /// The expected property of the registers, and whether it holds.
-pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
+pub fn order_check(state: &State, step: Option<&Step>) -> OrderCheck {
     let keys = &state.registers;
     let breaks_at = first_break(keys);
     let Some(at) = breaks_at else {
-        return Invariant { says: "sorted ascending".to_owned(), holds: true, open: false, breaks_at };
+        return OrderCheck { says: "sorted ascending".to_owned(), holds: true, open: false, breaks_at };
     };
     match step {
         Some(Step::Minimum { .. } | Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. }))) => {
             let holds = is_bitonic(keys);
             let says = if holds { "bitonic" } else { "not bitonic" };
-            Invariant { says: says.to_owned(), holds, open: false, breaks_at: None }
+            OrderCheck { says: says.to_owned(), holds, open: false, breaks_at: None }
         }
         Some(Step::Layer { pass: Pass::Sort, layer: Layer { size, stride: 1 }, .. }) => {
             let holds = are_runs_sorted(keys, *size as usize);
@@ -50,14 +50,14 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
                 "runs of {size}: {}",
                 if holds { "sorted, alternately up and down" } else { "not sorted" }
             );
-            Invariant { says, holds, open: false, breaks_at: None }
+            OrderCheck { says, holds, open: false, breaks_at: None }
         }
         Some(
             Step::Swap
             | Step::Layer { .. }
             | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. })),
-        ) => Invariant { says: "not sorted yet".to_owned(), holds: false, open: true, breaks_at: None },
-        _ => Invariant {
+        ) => OrderCheck { says: "not sorted yet".to_owned(), holds: false, open: true, breaks_at: None },
+        _ => OrderCheck {
             says: format!("sorted only up to element {at}"),
             holds: false,
             open: false,
@@ -72,7 +72,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (state, text) = (view.state(), view.text);
     let shape = state.shape;
     let step = view.step();
-    let scale = Scale::of(view.recording());
+    let scale = Scale::for_recording(view.recording());
     title(&mut scene, room.take_top(text * 1.9), shape, &scale, text);
     let notes = room.take_bottom(text * ROW);
     // Row labels on the left, and equal space on the right, so that the lanes are centred.
@@ -113,7 +113,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let keys = state.registers.iter().chain(&state.buffer).copied().filter(|&key| key != PADDING);
     let look = beside.is_none().then(|| registers.look(keys, text));
 
-    let held = invariant(state, step);
+    let held = order_check(state, step);
     let (concept, says) = registers_hold(state);
     let is_broken = broken(view.cursor).is_some();
     // In a narrow map, only the badge states it.
@@ -162,7 +162,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     }
 
     // Overlays for the last step.
-    let moves = Moves { registers: &registers, buffer: &buffer, shape, text, marks: beside.is_none() };
+    let moves = MoveArrows { registers: &registers, buffer: &buffer, shape, text, marks: beside.is_none() };
     match step {
         Some(Step::Layer { layer, shuffle, swapped, .. }) => {
             moves.exchanges(&mut scene, strip, *layer, *shuffle, swapped);
@@ -199,7 +199,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         }
     }
     if let Some(beside) = beside {
-        let focus = heatmap::Focus::of(view);
+        let focus = heatmap::Focus::new(view);
         heatmap::frame(&mut scene, &registers, &buffer, focus);
         beside.draw(&mut scene, view, focus, |cell| has_moved(step, shape, cell));
     } else if let Some(hover) = view.hover {
@@ -271,7 +271,7 @@ fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, ste
     let mut left = room;
     left.x = 0.0;
     left.width = grid.area.x - text * 0.35;
-    let size = view.type_of(0.7);
+    let size = view.font_size(0.7);
     if width(super::scene::Font::Sans, size, "lane") <= left.width {
         scene.label(left, 1.0, sans(size, Ink::TextWeak), "lane");
     }
@@ -284,7 +284,7 @@ fn headline(
     mut room: Area,
     concept: Ink,
     says: &str,
-    held: Option<(&Invariant, bool)>,
+    held: Option<(&OrderCheck, bool)>,
     text: f32,
 ) {
     colour_mark(scene, &mut room, concept, text);
@@ -300,7 +300,7 @@ fn headline(
             (false, false) => Ink::TextWeak,
         };
         if held.holds || is_broken {
-            scene.verdict([tick.x, tick.center()[1] - square / 2.0], square, held.holds);
+            scene.tick_or_cross([tick.x, tick.center()[1] - square / 2.0], square, held.holds);
         }
         scene.label(verdict, 0.0, Style { paint: ink.into(), ..style }, &held.says);
         room.take_right(text * 0.6);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::items::{self, Check, Columns, Item, code, hundredths, items, of_panel};
-use super::pack::{Lists, Table, moves};
+use super::items::{self, Columns, DrawingHash, Item, code, hundredths, items, panel_hash};
+use super::pack::{Lists, Table, encode_motions};
 use crate::algorithms::Baseline;
 use crate::cursor::{Cursor, Level};
 use crate::feedback::{subjects, why};
@@ -27,11 +27,11 @@ use crate::questions::{Answer, Form, Question, Reply};
 pub const SCHEMA: u32 = 2;
 
 /// Maximum count of numbers in items and lists: far more than fit into a page.
-const HEAVIEST: usize = 20_000_000;
+const MAX_NUMBERS: usize = 20_000_000;
 
 /// Memory per number while writing the page: in columns, as JSON in a growing vector, and compressed. With
 /// texts and names, JSON takes 16 bytes per number.
-const OF_NUMBER: u64 = 64;
+const BYTES_PER_NUMBER: u64 = 64;
 
 /// The data of a page.
 #[derive(Debug, Default, Serialize)]
@@ -66,14 +66,14 @@ pub struct Data {
     known: Table<Item>,
     /// The last drawing of each panel in each place.
     #[serde(skip)]
-    last: HashMap<(usize, Panel), Drawn>,
+    last: HashMap<(usize, Panel), DrawnPanel>,
     #[serde(skip)]
     weight: usize,
 }
 
 /// A panel's scene, its list of items, and their hash.
 #[derive(Debug)]
-struct Drawn {
+struct DrawnPanel {
     scene: Arc<Scene>,
     list: u32,
     check: u32,
@@ -94,7 +94,7 @@ fn values<T: Serialize, S: Serializer>(table: &Table<T>, serializer: S) -> Resul
 }
 
 fn columns<S: Serializer>(items: &[(u32, Item)], serializer: S) -> Result<S::Ok, S::Error> {
-    Columns::of(items).serialize(serializer)
+    Columns::new(items).serialize(serializer)
 }
 
 /// A take. All lists except the marks have one entry per moment.
@@ -155,7 +155,7 @@ pub struct Moment {
 ///
 /// # Errors
 /// [`io::ErrorKind::Interrupted`] if `progress` is cancelled, [`io::ErrorKind::OutOfMemory`] with a
-/// [`memory::Short`].
+/// [`memory::InsufficientMemory`].
 pub fn pack(
     film: &Film,
     range: &RangeInclusive<usize>,
@@ -177,7 +177,7 @@ pub fn pack(
             cursor.seek(question.at);
             let drawn = data.moment(film, &cursor, true);
             cursor.seek(question.shown_at());
-            data.questions.push(asked(&question, number, &packed.at, drawn, &cursor));
+            data.questions.push(question_data(&question, number, &packed.at, drawn, &cursor));
         }
         data.takes.push(packed);
     }
@@ -188,7 +188,7 @@ pub fn pack(
 ///
 /// # Errors
 /// [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
-pub fn beginning(
+pub fn pack_first_moment(
     film: &Film,
     range: &RangeInclusive<usize>,
     level: Level,
@@ -228,7 +228,7 @@ fn ranges(film: &Film, lead: &RangeInclusive<usize>) -> Vec<RangeInclusive<usize
 /// moved into the range.
 fn within(question: &Question, range: &RangeInclusive<usize>) -> Option<Question> {
     let mut question = question.clone();
-    if question.ask.is_idea() {
+    if question.topic.is_idea() {
         question.at = question.at.clamp(*range.start(), *range.end());
     }
     (range.contains(&question.at) && range.contains(&question.shown_at())).then_some(question)
@@ -250,7 +250,7 @@ impl Data {
     /// The texts of the lesson, without moments.
     fn new(film: &Film, level: Level, finest: Level) -> Self {
         let lesson = &film.lesson;
-        let says = |text| lesson.says(text, film.lead().recording.shape());
+        let says = |text| lesson.fill_in(text, film.lead().recording.shape());
         let mut data = Self {
             schema: SCHEMA,
             number: lesson.number,
@@ -289,7 +289,7 @@ impl Data {
             about: about(recording),
             steps: recording.len(),
             marks: recording.mark_names(),
-            round: recording.round(),
+            round: recording.round_names(),
             width: shape.width,
             registers: shape.registers,
             across: matches!(recording.baseline(), Baseline::WarpSelect(_)),
@@ -327,7 +327,7 @@ impl Data {
             packed.scenes.push(scenes);
             packed.place.push(place);
             let badge = badge(recording, position, cursor.state());
-            packed.check.push(items::and_words(
+            packed.check.push(items::with_texts(
                 check,
                 &says,
                 badge.as_ref().map(|badge| badge.text.as_str()),
@@ -338,10 +338,10 @@ impl Data {
                 packed.seen.push(cursor.state().counts.points_seen);
             }
             let weight = self.weight + self.lists.0.weight;
-            if weight > HEAVIEST {
+            if weight > MAX_NUMBERS {
                 return Ok(None);
             }
-            memory::check(weight as u64 * OF_NUMBER)
+            memory::check(weight as u64 * BYTES_PER_NUMBER)
                 .map_err(|short| io::Error::new(io::ErrorKind::OutOfMemory, short))?;
             progress.update(number as u64 + 1, total as u64);
         }
@@ -351,10 +351,10 @@ impl Data {
 
     /// Draws the moment at a cursor, and adds what is new to the tables.
     fn moment(&mut self, film: &Film, cursor: &Cursor, asking: bool) -> Moment {
-        let view = View { asking, ..View::of(cursor, film.text) };
+        let view = View { asking, ..View::new(cursor, film.text) };
         let areas = panels(film, &view);
         let (mut check, mut scenes, mut shown) =
-            (Check::default(), Vec::with_capacity(areas.len()), Vec::with_capacity(areas.len()));
+            (DrawingHash::default(), Vec::with_capacity(areas.len()), Vec::with_capacity(areas.len()));
         for (at, &(panel, area)) in areas.iter().enumerate() {
             let room = inside(area, film.text);
             let scene = Arc::new(draw(panel, &view, [room.width, room.height]));
@@ -363,9 +363,9 @@ impl Data {
                 Some(last) if last.scene == scene => last,
                 _ => {
                     let items = items(&scene);
-                    let check = of_panel(&items);
+                    let check = panel_hash(&items);
                     let ids = items.into_iter().map(|item| self.item(item)).collect();
-                    Drawn { list: self.lists.0.number((at, panel), ids), check, scene }
+                    DrawnPanel { list: self.lists.0.number((at, panel), ids), check, scene }
                 }
             };
             check.add(&format!("{}\n", drawn.check));
@@ -392,7 +392,9 @@ impl Data {
             }
             last = Some(*from);
             let row = |(at, (panel, scene)): (usize, &(Panel, Arc<Scene>))| match before.get(at) {
-                Some((was, before)) if was == panel && !Arc::ptr_eq(before, scene) => moves(before, scene),
+                Some((was, before)) if was == panel && !Arc::ptr_eq(before, scene) => {
+                    encode_motions(before, scene)
+                }
                 _ => Vec::new(),
             };
             let rows: Vec<Vec<i32>> = drawn.iter().enumerate().map(row).collect();
@@ -463,7 +465,7 @@ enum AnswerData {
 
 /// The data of a question about a take with these positions. The cursor is at the position that shows the
 /// answer.
-pub fn asked(
+pub fn question_data(
     question: &Question,
     take: usize,
     positions: &[usize],
@@ -477,30 +479,34 @@ pub fn asked(
         at: moment(question.at),
         then: moment(question.shown_at()),
         drawn,
-        kind: question.ask as u32,
-        all: question.ask.is_about_all(),
-        idea: question.ask.is_idea(),
-        tells: question.tells(),
-        shared: question.ask.shares_steps(),
+        kind: question.topic as u32,
+        all: question.topic.is_about_all(),
+        idea: question.topic.is_idea(),
+        tells: question.revealed_step(),
+        shared: question.topic.shares_steps(),
         text: question.text.clone(),
         options: question.options.clone(),
-        noun: match question.ask.kind().form {
+        noun: match question.topic.info().form {
             Form::Lanes { doing, .. } => doing,
             Form::Number { noun, .. } => noun,
             Form::YesNo | Form::Choice => "",
         },
-        answer: said(
+        answer: answer_data(
             question.answer.reply(),
             if let Answer::Number { within, .. } = question.answer { within } else { 0 },
         ),
         right: question.right(recording.shape().width),
         why: why(question, cursor),
-        slips: question.slips.iter().map(|slip| (said(slip.reply, 0), slip.says.clone())).collect(),
+        slips: question
+            .misconceptions
+            .iter()
+            .map(|misconception| (answer_data(misconception.reply, 0), misconception.explanation.clone()))
+            .collect(),
         about: subjects(question, recording).into_iter().map(code).collect(),
     }
 }
 
-fn said(reply: Reply, within: u32) -> AnswerData {
+fn answer_data(reply: Reply, within: u32) -> AnswerData {
     match reply {
         Reply::Lanes(mask) => AnswerData::Lanes(mask),
         Reply::Number(number) => AnswerData::Number(number, within),

@@ -55,7 +55,7 @@ pub struct Item {
 
 /// All shapes of a scene, then its spots.
 pub fn items(scene: &Scene) -> Vec<Item> {
-    let mut items = of_shapes(&scene.shapes).0;
+    let mut items = shape_items(&scene.shapes).0;
     items.reserve(scene.spots.len());
     let none: Arc<str> = "".into();
     items.extend(scene.spots.iter().map(|Spot { area, target }| Item {
@@ -68,7 +68,7 @@ pub fn items(scene: &Scene) -> Vec<Item> {
 }
 
 /// The items of shapes, and where those of each shape begin.
-pub fn of_shapes(shapes: &[Shape]) -> (Vec<Item>, Vec<usize>) {
+pub fn shape_items(shapes: &[Shape]) -> (Vec<Item>, Vec<usize>) {
     let (mut items, mut starts) = (Vec::with_capacity(shapes.len()), Vec::with_capacity(shapes.len()));
     for shape in shapes {
         starts.push(items.len());
@@ -156,12 +156,12 @@ pub struct Columns<'a> {
     /// The kind of each item, by its number.
     kinds: Vec<u8>,
     /// The columns of each kind.
-    of: [OfKind<'a>; Kind::COUNT],
+    of: [KindColumns<'a>; Kind::COUNT],
 }
 
 /// The columns of the items of a kind.
 #[derive(Debug, Default, Serialize)]
-struct OfKind<'a> {
+struct KindColumns<'a> {
     /// Numbers of styles.
     styles: Vec<u32>,
     /// Number of lengths of each item.
@@ -174,7 +174,7 @@ struct OfKind<'a> {
 
 impl<'a> Columns<'a> {
     /// The columns of items, each with the number of its style.
-    pub fn of(items: &'a [(u32, Item)]) -> Self {
+    pub fn new(items: &'a [(u32, Item)]) -> Self {
         let mut columns = Self::default();
         let mut last: HashMap<(Kind, u32), &[i32]> = HashMap::new();
         for (style, item) in items {
@@ -201,15 +201,15 @@ impl<'a> Columns<'a> {
 
 /// FNV-1a with 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Check(u32);
+pub struct DrawingHash(u32);
 
-impl Default for Check {
+impl Default for DrawingHash {
     fn default() -> Self {
         Self(0x811c_9dc5)
     }
 }
 
-impl Check {
+impl DrawingHash {
     /// Adds text.
     pub fn add(&mut self, text: &str) {
         for byte in text.bytes() {
@@ -224,8 +224,8 @@ impl Check {
 }
 
 /// Adds a moment's sentence and badge to the check of its panels.
-pub fn and_words(panels: u32, sentence: &str, badge: Option<&str>) -> u32 {
-    let mut check = Check(panels);
+pub fn with_texts(panels: u32, sentence: &str, badge: Option<&str>) -> u32 {
+    let mut check = DrawingHash(panels);
     check.add(sentence);
     check.add(badge.unwrap_or_default());
     check.number()
@@ -233,8 +233,8 @@ pub fn and_words(panels: u32, sentence: &str, badge: Option<&str>) -> u32 {
 
 /// The hash of a panel: one line per element with its clip area, kind, lengths, CSS and text. Clips are not
 /// elements.
-pub fn of_panel(items: &[Item]) -> u32 {
-    let (mut check, mut clip, mut line) = (Check::default(), String::new(), String::new());
+pub fn panel_hash(items: &[Item]) -> u32 {
+    let (mut check, mut clip, mut line) = (DrawingHash::default(), String::new(), String::new());
     for Item { kind, style, numbers, text } in items {
         if *kind == Kind::Clip {
             clip = numbers.iter().map(i32::to_string).collect::<Vec<_>>().join(",");

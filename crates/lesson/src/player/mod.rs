@@ -29,13 +29,13 @@ use super::picture::Film;
 use crate::draw::Font;
 use crate::draw::fonts::FontSubsets;
 use crate::draw::svg::{self, escaped};
-use crate::memory::Short;
+use crate::memory::InsufficientMemory;
 use crate::palette::{DARK, LIGHT};
 use crate::progress::Progress;
-use data::{Data, beginning, pack};
+use data::{Data, pack, pack_first_moment};
 
 /// Maximum size of a page in bytes. A larger lesson loses its finest levels.
-pub const MOST_BYTES: usize = 3_000_000;
+pub const MAX_PAGE_BYTES: usize = 3_000_000;
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("player.css");
@@ -49,13 +49,13 @@ const SCRIPT: &str = concat!(
 
 /// The content of a written page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct PageSummary {
     /// The finest level in the page.
     pub finest: Level,
     /// Number of moments.
     pub moments: usize,
     /// The memory that was missing for finer levels, if that is why they are absent.
-    pub short: Option<Short>,
+    pub short: Option<InsufficientMemory>,
 }
 
 /// Writes the page of a film, from the first to the last of `moments`; readers can switch between takes. It
@@ -63,26 +63,27 @@ pub struct Written {
 ///
 /// # Errors
 /// I/O errors of the writer, [`io::ErrorKind::Interrupted`] if `progress` is cancelled, and
-/// [`io::ErrorKind::OutOfMemory`] with a [`Short`], where the coarsest level needs more memory than is free.
+/// [`io::ErrorKind::OutOfMemory`] with an [`InsufficientMemory`], where the coarsest level needs more memory
+/// than is free.
 pub fn write(
     film: &Film,
     moments: &Moments,
     progress: &dyn Progress,
     out: &mut (impl Write + ?Sized),
-) -> io::Result<Written> {
-    let (page, written) = within(MOST_BYTES, film, moments, progress)?;
+) -> io::Result<PageSummary> {
+    let (page, written) = fit_page(MAX_PAGE_BYTES, film, moments, progress)?;
     out.write_all(page.as_bytes())?;
     Ok(written)
 }
 
 /// The page with the finest levels that fit into `most` bytes and free memory; the coarsest level is written
 /// whatever its size.
-fn within(
+fn fit_page(
     most: usize,
     film: &Film,
     moments: &Moments,
     progress: &dyn Progress,
-) -> io::Result<(String, Written)> {
+) -> io::Result<(String, PageSummary)> {
     let range = moments.all.first().copied().unwrap_or(0)..=moments.all.last().copied().unwrap_or(0);
     let mut short = None;
     for finest in Level::ALL.into_iter().rev() {
@@ -94,11 +95,11 @@ fn within(
             packed => packed?,
         };
         if let Some(data) = packed {
-            let page = page(&beginning(film, &range, moments.level, finest, progress)?, &data)?;
+            let page = page(&pack_first_moment(film, &range, moments.level, finest, progress)?, &data)?;
             if page.len() <= most || finest == Level::Search {
                 return Ok((
                     page,
-                    Written { finest, moments: data.takes.iter().map(|take| take.at.len()).sum(), short },
+                    PageSummary { finest, moments: data.takes.iter().map(|take| take.at.len()).sum(), short },
                 ));
             }
         }
@@ -107,12 +108,12 @@ fn within(
 }
 
 /// The missing memory, if an error is about that.
-fn lacks_memory(error: &io::Error) -> Option<Short> {
+fn lacks_memory(error: &io::Error) -> Option<InsufficientMemory> {
     error.get_ref()?.downcast_ref().copied()
 }
 
 /// Compresses and encodes JSON for the page.
-fn packed(json: &str) -> io::Result<String> {
+fn compress(json: &str) -> io::Result<String> {
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
     packed.write_all(json.as_bytes())?;
     Ok(BASE64_STANDARD.encode(packed.finish()?))
@@ -139,15 +140,15 @@ fn page(first: &Data, data: &Data) -> io::Result<String> {
         ("{fonts}", &subsets.style()),
         ("{colors}", &colors),
         ("{style}", STYLE),
-        ("{first}", &packed(&serde_json::to_string(first)?)?),
-        ("{data}", &packed(&json)?),
+        ("{first}", &compress(&serde_json::to_string(first)?)?),
+        ("{data}", &compress(&json)?),
         ("{script}", SCRIPT),
     ];
-    Ok(filled(TEMPLATE, &parts))
+    Ok(fill_template(TEMPLATE, &parts))
 }
 
 /// Fills in a template.
-fn filled(template: &str, parts: &[(&str, &str)]) -> String {
+fn fill_template(template: &str, parts: &[(&str, &str)]) -> String {
     let mut page =
         String::with_capacity(template.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>());
     let mut rest = template;

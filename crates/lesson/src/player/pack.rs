@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::items::{hundredths, of_shapes};
+use super::items::{hundredths, shape_items};
 use crate::picture::Panel;
 use crate::picture::motion::{Origin, motions};
 use crate::picture::scene::Scene;
@@ -63,7 +63,7 @@ impl Lists {
             return number;
         }
         let number = self.rows.len() as u32;
-        let full = || std::iter::once(0).chain(past(&ids, &mut 0)).collect::<Vec<i64>>();
+        let full = || std::iter::once(0).chain(encode_ids(&ids, &mut 0)).collect::<Vec<i64>>();
         let changes = self.last.get(&panel).filter(|(_, _, chain)| *chain < LONGEST_CHAIN).map(
             |(before, base, chain)| {
                 let edits = std::iter::once(i64::from(number - base)).chain(edits(before, &ids));
@@ -80,7 +80,7 @@ impl Lists {
 }
 
 /// Ids in written form: the distance of each past the id that `follows` the previous one.
-fn past<'a>(ids: &'a [u32], follows: &'a mut i64) -> impl Iterator<Item = i64> + 'a {
+fn encode_ids<'a>(ids: &'a [u32], follows: &'a mut i64) -> impl Iterator<Item = i64> + 'a {
     ids.iter().map(|&id| {
         let past = i64::from(id) - *follows;
         *follows = i64::from(id) + 1;
@@ -114,7 +114,7 @@ fn edits(before: &[u32], after: &[u32]) -> Vec<i64> {
             to => (old, to),
         });
         edits.extend([kept, from - old, to - new].map(|number| number as i64));
-        edits.extend(past(&after[new..to], &mut follows));
+        edits.extend(encode_ids(&after[new..to], &mut follows));
         (old, new, kept) = (from, to, 0);
     }
     edits
@@ -127,12 +127,12 @@ fn edits(before: &[u32], after: &[u32]) -> Vec<i64> {
 // old lengths of each item follow.
 
 /// The motions from one scene of a panel to the next; empty if there are none.
-pub fn moves(before: &Scene, after: &Scene) -> Vec<i32> {
+pub fn encode_motions(before: &Scene, after: &Scene) -> Vec<i32> {
     let motions = motions(before, after);
     if motions.is_empty() {
         return Vec::new();
     }
-    let (items, starts) = of_shapes(&after.shapes);
+    let (items, starts) = shape_items(&after.shapes);
     let start = |shape: usize| starts.get(shape).copied().unwrap_or(items.len());
     let mut row = Vec::new();
     for motion in motions {
@@ -144,7 +144,7 @@ pub fn moves(before: &Scene, after: &Scene) -> Vec<i32> {
                 row.extend(offsets.iter().flatten().map(|&length| hundredths(length)));
             }
             Origin::Shapes(_) => {
-                let were = of_shapes(&motion.from.shapes(&after.shapes[motion.shapes.clone()], 0.0)).0;
+                let were = shape_items(&motion.from.shapes(&after.shapes[motion.shapes.clone()], 0.0)).0;
                 row.push(0);
                 row.extend(were.into_iter().flat_map(|item| item.numbers));
             }

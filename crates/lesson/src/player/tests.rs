@@ -8,12 +8,12 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
 use serde_json::Value;
 
-use super::items::{Item, Kind, items, of_shapes};
+use super::items::{Item, Kind, items, shape_items};
 use super::pack::tests::read;
 use super::*;
 use crate::cursor::Cursor;
 use crate::invariants::badge;
-use crate::lessons::{Choice, LESSONS, named};
+use crate::lessons::{LESSONS, Overrides, named};
 use crate::moments::Selection;
 use crate::picture::film::SIZE;
 use crate::picture::motion::{motions, offset};
@@ -23,14 +23,14 @@ use crate::picture::{Panel, Scene, View, draw};
 use crate::progress::Silent;
 
 /// A lesson's film, and all of its moments.
-fn film(id: &str, choice: Choice) -> (Film, Moments) {
+fn film(id: &str, choice: Overrides) -> (Film, Moments) {
     let lesson = named(id).unwrap();
     let film = Film::new(lesson, lesson.record(choice, &Silent).unwrap(), SIZE, 1.0, LIGHT);
-    let moments = Selection::of_lesson(usize::MAX).moments(lesson, film.lead()).unwrap();
+    let moments = Selection::for_lesson(usize::MAX).moments(lesson, film.lead()).unwrap();
     (film, moments)
 }
 
-fn page_of(id: &str, choice: Choice) -> (Film, String, Written) {
+fn page_of(id: &str, choice: Overrides) -> (Film, String, PageSummary) {
     let (film, moments) = film(id, choice);
     let mut page = Vec::new();
     let written = write(&film, &moments, &Silent, &mut page).unwrap();
@@ -46,11 +46,11 @@ struct Read {
 
 impl Read {
     fn new(page: &str) -> Self {
-        Self::of("lesson", page)
+        Self::from_element("lesson", page)
     }
 
     /// Reads the data of the element with this id.
-    fn of(id: &str, page: &str) -> Self {
+    fn from_element(id: &str, page: &str) -> Self {
         let packed = page
             .split(&format!("id=\"{id}\" type=\"application/octet-stream\">"))
             .nth(1)
@@ -97,7 +97,7 @@ struct Columns {
 struct Column(std::vec::IntoIter<Value>);
 
 impl Column {
-    fn of(values: &Value) -> Self {
+    fn new(values: &Value) -> Self {
         Self(values.as_array().expect("a column").clone().into_iter())
     }
 
@@ -109,9 +109,9 @@ impl Column {
 impl Columns {
     fn new(of: &Value) -> Self {
         Self {
-            styles: Column::of(&of["styles"]),
-            counts: Column::of(&of["counts"]),
-            lengths: of["lengths"].as_array().expect("lengths").iter().map(Column::of).collect(),
+            styles: Column::new(&of["styles"]),
+            counts: Column::new(&of["counts"]),
+            lengths: of["lengths"].as_array().expect("lengths").iter().map(Column::new).collect(),
             texts: of["texts"].as_array().expect("texts").clone().into_iter(),
             last: HashMap::new(),
         }
@@ -146,7 +146,7 @@ impl Columns {
 
 /// Compares the window's drawing at a position with the lists of a moment.
 fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value) {
-    let view = View { asking, ..View::of(cursor, film.text) };
+    let view = View { asking, ..View::new(cursor, film.text) };
     let areas = data::panels(film, &view);
     assert_eq!(scenes.as_array().map(Vec::len), Some(areas.len()));
     for ((panel, area), list) in areas.into_iter().zip(scenes.as_array().expect("lists")) {
@@ -161,12 +161,12 @@ fn initial_page_data_is_a_prefix_of_the_whole() {
     for id in ["buffer", "order", "heap"] {
         // The whole search takes long to draw.
         let choice = if id == "order" {
-            Choice { k: Some(8), width: Some(4), ..Choice::default() }
+            Overrides { k: Some(8), width: Some(4), ..Overrides::default() }
         } else {
-            Choice::default()
+            Overrides::default()
         };
         let (_, page, _) = page_of(id, choice);
-        let (first, all) = (Read::of("first", &page), Read::new(&page));
+        let (first, all) = (Read::from_element("first", &page), Read::new(&page));
         assert_eq!(first.items[..], all.items[..first.items.len()], "lesson {id}");
         assert_eq!(first.rows[..], all.rows[..first.rows.len()], "lesson {id}");
         for field in ["layouts", "styles", "says"] {
@@ -184,7 +184,7 @@ fn initial_page_data_is_a_prefix_of_the_whole() {
 #[test]
 fn pages_match_the_window_at_every_position() {
     for id in ["merge", "buffer", "not-looking", "heap"] {
-        let (film, page, written) = page_of(id, Choice::default());
+        let (film, page, written) = page_of(id, Overrides::default());
         let read = Read::new(&page);
         let (take, packed) = (film.lead(), &read.data["takes"][0]);
         let positions: Vec<usize> = serde_json::from_value(packed["at"].clone()).unwrap();
@@ -221,13 +221,11 @@ fn pages_match_the_window_at_every_position() {
 #[test]
 fn pages_are_self_contained_and_within_the_size_limit() {
     // Lessons 5 to 7 are made smaller: they take long to draw.
-    let small = Choice { k: Some(8), width: Some(4), ..Choice::default() };
+    let small = Overrides { k: Some(8), width: Some(4), ..Overrides::default() };
     for lesson in &LESSONS {
-        let (_, page, _) = page_of(
-            lesson.id,
-            if matches!(lesson.id, "search" | "order" | "yours") { small.clone() } else { Choice::default() },
-        );
-        assert!(page.len() <= MOST_BYTES, "lesson {}: {} bytes", lesson.id, page.len());
+        let is_small = matches!(lesson.id, "search" | "order" | "yours");
+        let (_, page, _) = page_of(lesson.id, if is_small { small.clone() } else { Overrides::default() });
+        assert!(page.len() <= MAX_PAGE_BYTES, "lesson {}: {} bytes", lesson.id, page.len());
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
         assert!(
             !page.contains("http:")
@@ -242,7 +240,7 @@ fn pages_are_self_contained_and_within_the_size_limit() {
 
 #[test]
 fn levels_and_marks_match_the_player() {
-    let (film, page, _) = page_of("buffer", Choice::default());
+    let (film, page, _) = page_of("buffer", Overrides::default());
     let (take, read) = (film.lead(), Read::new(&page));
     let packed = &read.data["takes"][0];
     let list = |name: &str| -> Vec<usize> { serde_json::from_value(packed[name].clone()).unwrap() };
@@ -265,9 +263,9 @@ fn levels_and_marks_match_the_player() {
 /// Ideas are asked where the lesson begins; a page that begins later asks them at its own beginning.
 #[test]
 fn pages_that_start_late_still_ask_idea_questions() {
-    let (film, _) = film("sort", Choice::default());
+    let (film, _) = film("sort", Overrides::default());
     let from = film.lead().range.start + 3;
-    let moments = Selection { from: Some(from), ..Selection::of_lesson(usize::MAX) }
+    let moments = Selection { from: Some(from), ..Selection::for_lesson(usize::MAX) }
         .moments(&film.lesson, film.lead())
         .unwrap();
     let mut page = Vec::new();
@@ -280,27 +278,27 @@ fn pages_that_start_late_still_ask_idea_questions() {
         .filter(|question| question["idea"] == true)
         .collect();
     let whole = film.lesson.questions(film.lead());
-    assert_eq!(ideas.len(), whole.iter().filter(|question| question.ask.is_idea()).count());
+    assert_eq!(ideas.len(), whole.iter().filter(|question| question.topic.is_idea()).count());
     assert!(ideas.len() >= 3 && ideas.iter().all(|idea| idea["at"] == 0 && idea["then"] == 0), "{ideas:?}");
     assert_eq!(read.data["takes"][0]["at"][0], from as u64);
 }
 
 #[test]
 fn oversized_pages_drop_fine_levels_and_keep_questions() {
-    let (film, moments) = film("wait", Choice::default());
-    let (whole, all) = within(MOST_BYTES, &film, &moments, &Silent).unwrap();
-    let (page, less) = within(whole.len() - 1, &film, &moments, &Silent).unwrap();
+    let (film, moments) = film("wait", Overrides::default());
+    let (whole, all) = fit_page(MAX_PAGE_BYTES, &film, &moments, &Silent).unwrap();
+    let (page, less) = fit_page(whole.len() - 1, &film, &moments, &Silent).unwrap();
     assert!(page.len() < whole.len() && less.finest < all.finest && less.moments < all.moments);
     let read = Read::new(&page);
     assert_eq!(read.data["finest"], less.finest as u64);
     assert_eq!(read.data["questions"].as_array().unwrap().len(), film.lesson.questions(film.lead()).len());
-    let (_, least) = within(0, &film, &moments, &Silent).unwrap();
+    let (_, least) = fit_page(0, &film, &moments, &Silent).unwrap();
     assert_eq!(least.finest, Level::Search, "something is always written");
 }
 
 #[test]
 fn compared_takes_are_all_included() {
-    let (film, page, _) = page_of("order", Choice { k: Some(8), width: Some(4), ..Choice::default() });
+    let (film, page, _) = page_of("order", Overrides { k: Some(8), width: Some(4), ..Overrides::default() });
     let read = Read::new(&page);
     let names: Vec<&str> =
         read.data["takes"].as_array().unwrap().iter().map(|take| take["name"].as_str().unwrap()).collect();
@@ -324,7 +322,7 @@ fn compared_takes_are_all_included() {
 
 #[test]
 fn inserted_template_values_are_not_expanded() {
-    assert_eq!(filled("a{x}b{y}c", &[("{x}", "{y}"), ("{y}", "2")]), "a{y}b2c");
+    assert_eq!(fill_template("a{x}b{y}c", &[("{x}", "{y}"), ("{y}", "2")]), "a{y}b2c");
 }
 
 /// The items that a row moves, by their place in the list, with their lengths at a fraction of the motion.
@@ -370,7 +368,7 @@ fn at(
 }
 
 fn scenes(film: &Film, cursor: &Cursor) -> Vec<(Panel, Scene)> {
-    let view = View::of(cursor, film.text);
+    let view = View::new(cursor, film.text);
     let of = |(panel, area)| {
         let room = inside(area, film.text);
         (panel, draw(panel, &view, [room.width, room.height]))
@@ -382,7 +380,7 @@ fn scenes(film: &Film, cursor: &Cursor) -> Vec<(Panel, Scene)> {
 fn page_motion_matches_the_window_at_every_level() {
     let mut moved = 0;
     for id in ["merge", "buffer", "wait", "wide"] {
-        let (film, page, _) = page_of(id, Choice::default());
+        let (film, page, _) = page_of(id, Overrides::default());
         let read = Read::new(&page);
         let (take, packed) = (film.lead(), &read.data["takes"][0]);
         let rows: Vec<Vec<i32>> = serde_json::from_value(read.data["moves"].clone()).unwrap();
@@ -408,7 +406,7 @@ fn page_motion_matches_the_window_at_every_level() {
                 for (at_panel, ((panel, scene), &number)) in after.iter().zip(&entry).enumerate() {
                     let same = before.get(at_panel).filter(|(was, _)| was == panel);
                     let motions = same.map_or_else(Vec::new, |(_, before)| motions(before, scene));
-                    let (items, starts) = of_shapes(&scene.shapes);
+                    let (items, starts) = shape_items(&scene.shapes);
                     let numbers: Vec<Vec<i32>> = items.iter().map(|item| item.numbers.clone()).collect();
                     let polygon = |item: usize| matches!(items[item].kind, Kind::Line | Kind::Polygon);
                     for part in [0.0, 0.4, 1.0] {
@@ -417,7 +415,7 @@ fn page_motion_matches_the_window_at_every_level() {
                             .flat_map(|motion| {
                                 let shapes = motion.from.shapes(&scene.shapes[motion.shapes.clone()], part);
                                 (starts[motion.shapes.start]..)
-                                    .zip(of_shapes(&shapes).0)
+                                    .zip(shape_items(&shapes).0)
                                     .map(|(at, item)| (at, item.numbers))
                                     .collect::<Vec<_>>()
                             })

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Theme, about, accounts, answer, document, heading, item};
+use super::{Theme, answer_html, document, heading, question_html, write_counts, write_parameters};
 use crate::draw::svg::{self, escaped};
 use crate::moments::Moments;
 use crate::picture::Film;
@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::text::{count, thousands};
 
 /// Maximum number of sentences; the file of steps has all of them.
-const MOST_SENTENCES: usize = 400;
+const MAX_SENTENCES: usize = 400;
 
 /// Writes a lesson: its introduction, pictures of the moments with the sentences of all steps between them,
 /// the counters compared with theory, the pseudocode, and questions. The answers are on a separate page at
@@ -32,19 +32,19 @@ pub fn write(
 
 fn write_body(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut Vec<u8>) -> io::Result<()> {
     let lesson = &film.lesson;
-    let says = |text| escaped(&lesson.says(text, film.lead().recording.shape()));
+    let says = |text| escaped(&lesson.fill_in(text, film.lead().recording.shape()));
     let [goal, paragraph, summary] = [lesson.goal, lesson.paragraph, lesson.summary].map(says);
     write!(out, "<p><strong>{goal}</strong></p>\n<p>{paragraph}</p>\n<p><strong>{summary}</strong></p>\n")?;
     for take in &film.takes {
-        about(film, take, out)?;
+        write_parameters(film, take, out)?;
     }
     writeln!(out, "<h2>Step by step</h2>")?;
     steps(film, moments, progress, out)?;
     writeln!(out, "<h2>The account</h2>")?;
     for take in &film.takes {
-        accounts(film, take, out)?;
+        write_counts(film, take, out)?;
     }
-    writeln!(out, "<h2>{}</h2>\n<pre><code>", film.lead().recording.code().says[0])?;
+    writeln!(out, "<h2>{}</h2>\n<pre><code>", film.lead().recording.code().titles[0])?;
     for line in film.lead().recording.code().lines {
         writeln!(out, "{}{}", "    ".repeat(line.depth), escaped(line.text))?;
     }
@@ -66,7 +66,7 @@ fn steps(
     let listed_steps: Vec<usize> = steps
         .iter()
         .enumerate()
-        .filter(|(number, at)| *number < MOST_SENTENCES || moments.positions.contains(at))
+        .filter(|(number, at)| *number < MAX_SENTENCES || moments.positions.contains(at))
         .map(|(_, &at)| at)
         .collect();
     let left_out = steps.len() - listed_steps.len();
@@ -114,11 +114,12 @@ fn asked(film: &Film, out: &mut Vec<u8>) -> io::Result<()> {
     }
     writeln!(out, "<h2>Questions</h2>\n<ol class=\"asked\">")?;
     for (take, question) in &questions {
-        writeln!(out, "<li>{}<div class=\"ruled\"></div></li>", item(&film.takes[*take], question, true))?;
+        let html = question_html(&film.takes[*take], question, true);
+        writeln!(out, "<li>{html}<div class=\"ruled\"></div></li>")?;
     }
     writeln!(out, "</ol>\n<section class=\"apart\">\n<h2>Answers</h2>\n<ol class=\"asked\">")?;
     for (take, question) in &questions {
-        writeln!(out, "<li>{}</li>", answer(&film.takes[*take], question))?;
+        writeln!(out, "<li>{}</li>", answer_html(&film.takes[*take], question))?;
     }
     writeln!(out, "</ol>\n</section>")
 }

@@ -2,12 +2,12 @@
 //!
 //! - [`handout`]: the lesson with pictures, sentences, the account and questions, with answers on a separate
 //!   page
-//! - [`sheet`]: a worksheet with questions, their pictures and room to write; and its answer key
+//! - [`worksheet`]: a worksheet with questions, their pictures and room to write; and its answer key
 //!
 //! This file has the shared parts: printed questions and tables of counts.
 
 pub mod handout;
-pub mod sheet;
+pub mod worksheet;
 
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ use super::describe::key;
 use super::feedback::why;
 use super::lessons::Take;
 use super::picture::Film;
-use super::questions::{Answer, Form, Question, Reply, Slip, letter};
+use super::questions::{Answer, Form, Misconception, Question, Reply, letter};
 use crate::draw::Font;
 use crate::draw::fonts::FontSubsets;
 use crate::draw::svg::{self, escaped};
@@ -28,7 +28,7 @@ use crate::text::{count, significant, thousands};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     /// Follows the reader's light or dark setting; light in print.
-    Readers,
+    Adaptive,
     /// The palette of the film.
     Film,
 }
@@ -87,7 +87,7 @@ fn colors(film: &Film, theme: Theme) -> String {
     let root = |palette: &Palette| format!(":root{{{}}}", svg::variables(palette));
     match theme {
         Theme::Film => root(&film.palette),
-        Theme::Readers => {
+        Theme::Adaptive => {
             format!("{}\n@media screen and (prefers-color-scheme:dark){{{}}}", root(&LIGHT), root(&DARK))
         }
     }
@@ -99,7 +99,7 @@ fn heading(film: &Film) -> String {
 }
 
 /// The order of a take's points as a heading, if there are several.
-pub(crate) fn named(film: &Film, take: &Take) -> String {
+pub(crate) fn order_heading(film: &Film, take: &Take) -> String {
     if film.takes.len() > 1 {
         format!("<h3>{}</h3>\n", take.arrangement.name().replace('-', " "))
     } else {
@@ -112,15 +112,15 @@ pub(crate) fn named(film: &Film, take: &Take) -> String {
 const BOX: &str = "<span class=\"box\"></span>";
 
 /// A question with boxes to tick or a blank to fill in. With `step`, it also names its step.
-pub fn item(take: &Take, question: &Question, step: bool) -> String {
-    let after = if step && !question.ask.is_idea() {
+pub fn question_html(take: &Take, question: &Question, step: bool) -> String {
+    let after = if step && !question.topic.is_idea() {
         format!("After step {}. ", thousands(question.at as u64))
     } else {
         String::new()
     };
-    let text = escaped(&format!("{after}{}{}", question.text, given(take, question)));
+    let text = escaped(&format!("{after}{}{}", question.text, printed_data(take, question)));
     let options = |options: &[String]| format!("<ul class=\"options\">{}</ul>", options.concat());
-    let form = match question.ask.kind().form {
+    let form = match question.topic.info().form {
         Form::Choice => {
             let option = |(number, text): (usize, &String)| {
                 format!("<li>{BOX}{} {}</li>", letter(number), escaped(text))
@@ -138,7 +138,7 @@ pub fn item(take: &Take, question: &Question, step: bool) -> String {
 }
 
 /// The answer to a question, and why it is right.
-pub fn answer(take: &Take, question: &Question) -> String {
+pub fn answer_html(take: &Take, question: &Question) -> String {
     let mut after = Cursor::new(take.recording.clone());
     after.seek(question.shown_at());
     let right = question.right(take.recording.shape().width);
@@ -155,27 +155,27 @@ pub fn answer(take: &Take, question: &Question) -> String {
 }
 
 /// The misconceptions behind wrong answers.
-pub fn mistakes(take: &Take, question: &Question) -> String {
+pub fn misconceptions_html(take: &Take, question: &Question) -> String {
     let width = take.recording.shape().width;
-    let mistake = |slip: &Slip| {
-        let said = match slip.reply {
+    let mistake = |misconception: &Misconception| {
+        let said = match misconception.reply {
             Reply::Choice(option) => {
-                format!("{}: {}", letter(option as usize), question.words(slip.reply, width))
+                format!("{}: {}", letter(option as usize), question.words(misconception.reply, width))
             }
             reply => question.words(reply, width),
         };
-        format!("<li class=\"weak\">{} \u{2013} {}</li>", escaped(&said), escaped(&slip.says))
+        format!("<li class=\"weak\">{} \u{2013} {}</li>", escaped(&said), escaped(&misconception.explanation))
     };
-    format!("<ul class=\"options\">{}</ul>", question.slips.iter().map(mistake).collect::<String>())
+    format!("<ul class=\"options\">{}</ul>", question.misconceptions.iter().map(mistake).collect::<String>())
 }
 
 /// Data that is visible on screen but not in print: distances of a vote, keys in queues, counts of buckets.
-fn given(take: &Take, question: &Question) -> String {
+fn printed_data(take: &Take, question: &Question) -> String {
     let Some(last) = question.at.checked_sub(1) else { return String::new() };
     let recording = &take.recording;
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(question.at);
-    recording.algorithm().given(question.ask, &recording.step(last), cursor.state())
+    recording.algorithm().printed_data(question.topic, &recording.step(last), cursor.state())
 }
 
 /// The distances of a group; a lane without a point has none.
@@ -200,7 +200,7 @@ fn from_lane_0(what: &str, words: impl Iterator<Item = String>) -> String {
 // Tables of counts, compared with theory or other searches.
 
 /// The data of a take, and the recorder.
-pub fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn write_parameters(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let parameters = &take.recording.parameters;
     let shape = parameters.shape;
     let coordinates: Vec<String> =
@@ -222,9 +222,9 @@ pub fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::R
                 parameters.capacity
             ),
         ),
-        ("recorded on", parameters.what_ran()),
+        ("recorded on", parameters.recorder_name()),
     ];
-    writeln!(out, "{}<table>", named(film, take))?;
+    writeln!(out, "{}<table>", order_heading(film, take))?;
     for (what, value) in rows {
         writeln!(out, "<tr><th>{what}</th><td>{}</td></tr>", escaped(&value))?;
     }
@@ -232,7 +232,7 @@ pub fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::R
 }
 
 /// A table of counts; `None` becomes a dash.
-pub(crate) fn compared(
+pub(crate) fn write_comparison(
     heads: &[&str],
     rows: &[(&str, Vec<Option<String>>)],
     out: &mut dyn Write,
@@ -250,6 +250,6 @@ pub(crate) fn compared(
 }
 
 /// Writes the counts of a take's search.
-pub fn accounts(film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
-    take.recording.algorithm().table(film, take, out)
+pub fn write_counts(film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+    take.recording.algorithm().write_table(film, take, out)
 }

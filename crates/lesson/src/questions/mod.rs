@@ -68,12 +68,12 @@ impl Answer {
     }
 }
 
-/// A question about the step from position `at` to `at` + 1, about the whole search ([`Ask::is_about_all`]),
-/// or about an idea ([`Ask::is_idea`]).
+/// A question about the step from position `at` to `at` + 1, about the whole search
+/// ([`Topic::is_about_all`]), or about an idea ([`Topic::is_idea`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The kind of question.
-    pub ask: Ask,
+    pub topic: Topic,
     /// The position at which it is asked; nothing later may be shown.
     pub at: usize,
     /// The subject ([`About`]): a lane or an element (the lower one of a comparator); for an idea, its index
@@ -86,7 +86,7 @@ pub struct Question {
     /// The options of an [`Answer::Choice`]; else empty.
     pub options: Vec<String>,
     /// Wrong answers with a known misconception; of options, all wrong ones.
-    pub slips: Vec<Slip>,
+    pub misconceptions: Vec<Misconception>,
     /// The range that the text allows for a number: for example, at most the number of leaves.
     pub possible: RangeInclusive<u32>,
     /// Why the answer to an idea is right; for a step, the recording explains it.
@@ -95,31 +95,31 @@ pub struct Question {
 
 /// A wrong answer that a misconception leads to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Slip {
+pub struct Misconception {
     /// The wrong reply.
     pub reply: Reply,
     /// What is wrong with it.
-    pub says: String,
+    pub explanation: String,
 }
 
 impl Question {
     /// A question without options and misconceptions.
-    pub fn new(ask: Ask, at: usize, subject: u32, text: String, answer: Answer) -> Self {
+    pub fn new(topic: Topic, at: usize, subject: u32, text: String, answer: Answer) -> Self {
         Self {
-            ask,
+            topic,
             at,
             subject,
             text,
             answer,
             options: Vec::new(),
-            slips: Vec::new(),
+            misconceptions: Vec::new(),
             possible: 0..=u32::MAX,
             why: None,
         }
     }
 
     /// Restricts a number to a range.
-    pub(crate) fn among(self, possible: RangeInclusive<u32>) -> Self {
+    pub(crate) fn with_range(self, possible: RangeInclusive<u32>) -> Self {
         Self { possible, ..self }
     }
 
@@ -130,13 +130,13 @@ impl Question {
 
     /// The position that shows the answer.
     pub fn shown_at(&self) -> usize {
-        if self.ask.is_about_all() || self.ask.is_idea() { self.at } else { self.at + 1 }
+        if self.topic.is_about_all() || self.topic.is_idea() { self.at } else { self.at + 1 }
     }
 
     /// The position of the step that its text reveals: for a slot, the ballot. Two questions about one step
     /// give each other away.
-    pub fn tells(&self) -> usize {
-        if self.ask.kind().tells == Tells::StepBefore { self.at.saturating_sub(1) } else { self.at }
+    pub fn revealed_step(&self) -> usize {
+        if self.topic.info().reveals == Reveals::StepBefore { self.at.saturating_sub(1) } else { self.at }
     }
 
     /// A reply in words, for a warp of `width` lanes.
@@ -152,7 +152,7 @@ impl Question {
     /// The correct answer in words, for a warp of `width` lanes.
     pub fn right(&self, width: u32) -> String {
         let words = self.words(self.answer.reply(), width);
-        match (self.answer, self.ask.kind().form) {
+        match (self.answer, self.topic.info().form) {
             (Answer::Lanes(mask), Form::Lanes { ballot: true, .. }) => {
                 format!("{words}: ballot {}", hex(mask, width))
             }
@@ -164,8 +164,9 @@ impl Question {
     }
 
     /// The misconception behind a reply, if it is a known one.
-    pub fn slip(&self, reply: Reply) -> Option<&str> {
-        self.slips.iter().find(|slip| slip.reply == reply).map(|slip| slip.says.as_str())
+    pub fn misconception(&self, reply: Reply) -> Option<&str> {
+        let found = self.misconceptions.iter().find(|misconception| misconception.reply == reply);
+        found.map(|misconception| misconception.explanation.as_str())
     }
 }
 
@@ -178,26 +179,29 @@ pub fn letter(option: usize) -> char {
 pub(crate) struct Pick<'a> {
     pub(crate) random: &'a mut Random,
     /// The preferred answer of a yes/no question.
-    pub(crate) wants: bool,
+    pub(crate) preferred: bool,
 }
 
 impl Pick<'_> {
     /// A random subject with the preferred answer; if there is none, any.
-    pub(crate) fn of<'s, T>(&mut self, subjects: &'s [T], is: impl Fn(&T) -> bool) -> Option<&'s T> {
-        let wanted: Vec<&T> = subjects.iter().filter(|subject| is(subject) == self.wants).collect();
-        if wanted.is_empty() { self.random.one(subjects) } else { self.random.one(&wanted).copied() }
+    pub(crate) fn choose<'s, T>(&mut self, subjects: &'s [T], is: impl Fn(&T) -> bool) -> Option<&'s T> {
+        let wanted: Vec<&T> = subjects.iter().filter(|subject| is(subject) == self.preferred).collect();
+        if wanted.is_empty() { self.random.choose(subjects) } else { self.random.choose(&wanted).copied() }
     }
 }
 
 /// Misconceptions, without those that lead to the right answer or to the same reply as an earlier one.
-pub(crate) fn slips<const N: usize>(right: Reply, mistakes: [(Reply, String); N]) -> Vec<Slip> {
-    let mut slips: Vec<Slip> = Vec::new();
-    for (reply, says) in mistakes {
-        if reply != right && slips.iter().all(|slip| slip.reply != reply) {
-            slips.push(Slip { reply, says });
+pub(crate) fn misconceptions<const N: usize>(
+    right: Reply,
+    known: [(Reply, String); N],
+) -> Vec<Misconception> {
+    let mut misconceptions: Vec<Misconception> = Vec::new();
+    for (reply, explanation) in known {
+        if reply != right && misconceptions.iter().all(|misconception| misconception.reply != reply) {
+            misconceptions.push(Misconception { reply, explanation });
         }
     }
-    slips
+    misconceptions
 }
 
 // Random numbers that select questions; a seed gives the same ones on every platform.
@@ -233,16 +237,16 @@ impl Random {
     }
 
     /// Shuffles a slice (Fisher and Yates).
-    pub fn shuffle<T>(&mut self, things: &mut [T]) {
-        for end in (2..=things.len()).rev() {
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for end in (2..=items.len()).rev() {
             let chosen = self.below(end);
-            things.swap(end - 1, chosen);
+            items.swap(end - 1, chosen);
         }
     }
 
     /// A random element; `None` of an empty slice.
-    pub fn one<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
-        things.get(self.below(things.len()))
+    pub fn choose<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+        items.get(self.below(items.len()))
     }
 }
 
@@ -250,7 +254,7 @@ impl Random {
 
 /// A kind of question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ask {
+pub enum Topic {
     /// Which lanes vote in this ballot?
     Votes,
     /// Which slot does this lane write?
@@ -310,7 +314,7 @@ pub enum About {
 
 /// What can be clicked in the picture to enter a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pointed {
+pub enum Clickable {
     /// A lane, or the bucket of a lane.
     Lane,
     /// A slot of the buffer.
@@ -334,7 +338,7 @@ pub enum Form {
         /// What it numbers, such as `Lane`.
         noun: &'static str,
         /// What can be clicked instead of typing it.
-        pointed: Option<Pointed>,
+        clickable: Option<Clickable>,
     },
     /// By yes or no.
     YesNo,
@@ -344,20 +348,20 @@ pub enum Form {
 
 /// The properties of a kind of question.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct TopicInfo {
     /// The kind.
-    pub ask: Ask,
+    pub topic: Topic,
     /// What it refers to.
     pub about: About,
     /// How it is answered.
     pub form: Form,
     /// What it reveals of the recording.
-    pub tells: Tells,
+    pub reveals: Reveals,
 }
 
 /// What a question reveals once it is asked or answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tells {
+pub enum Reveals {
     /// The step at which it is asked.
     Step,
     /// That step, and in its text the answer to a question about the step before.
@@ -368,63 +372,63 @@ pub enum Tells {
     Idea,
 }
 
-impl Ask {
+impl Topic {
     /// The row of the kind.
-    pub fn kind(self) -> &'static Kind {
-        &KINDS[self as usize]
+    pub fn info(self) -> &'static TopicInfo {
+        &TOPICS[self as usize]
     }
 
     /// Whether it is about the whole search: until it is answered, nothing later may be seen.
     pub fn is_about_all(self) -> bool {
-        self.kind().tells == Tells::End
+        self.info().reveals == Reveals::End
     }
 
     /// Whether two questions can be about the same step: one step decides about many elements.
     pub fn shares_steps(self) -> bool {
-        self.kind().about == About::Element
+        self.info().about == About::Element
     }
 
     /// Whether it is about an idea, not a step.
     pub fn is_idea(self) -> bool {
-        self.kind().tells == Tells::Idea
+        self.info().reveals == Reveals::Idea
     }
 }
 
-const fn row(ask: Ask, about: About, form: Form, tells: Tells) -> Kind {
-    Kind { ask, about, form, tells }
+const fn row(topic: Topic, about: About, form: Form, reveals: Reveals) -> TopicInfo {
+    TopicInfo { topic, about, form, reveals }
 }
 
 const fn lanes(doing: &'static str, none: &'static str, ballot: bool) -> Form {
     Form::Lanes { doing, none, ballot }
 }
 
-const fn number(noun: &'static str, pointed: Option<Pointed>) -> Form {
-    Form::Number { noun, pointed }
+const fn number(noun: &'static str, clickable: Option<Clickable>) -> Form {
+    Form::Number { noun, clickable }
 }
 
-/// All kinds, in the order of [`Ask`].
-pub const KINDS: [Kind; 21] = [
-    row(Ask::Votes, About::All, lanes("Voting", "No lane votes", true), Tells::Step),
-    row(Ask::Slot, About::Lane, number("Slot", Some(Pointed::Slot)), Tells::StepBefore),
-    row(Ask::Partner, About::Lane, number("Lane", Some(Pointed::Lane)), Tells::Step),
-    row(Ask::Swaps, About::Comparator, Form::YesNo, Tells::Step),
-    row(Ask::Taken, About::Element, Form::YesNo, Tells::Step),
-    row(Ask::Merges, About::All, number("Number", None), Tells::End),
-    row(Ask::Leaves, About::All, number("Number", None), Tells::End),
-    row(Ask::Order, About::All, number("Number", None), Tells::End),
-    row(Ask::Child, About::All, number("Lane", Some(Pointed::Lane)), Tells::Step),
-    row(Ask::Visited, About::Lane, Form::YesNo, Tells::Step),
-    row(Ask::Takes, About::All, lanes("Inserting", "No lane inserts its key", false), Tells::Step),
-    row(Ask::Breaks, About::All, Form::YesNo, Tells::Step),
-    row(Ask::Bucket, About::All, number("Bucket", Some(Pointed::Lane)), Tells::Step),
-    row(Ask::Left, About::All, number("Number", None), Tells::Step),
-    row(Ask::Inserts, About::All, lanes("Inserting", "No lane inserts", false), Tells::Step),
-    row(Ask::Waits, About::Lane, Form::YesNo, Tells::Step),
-    row(Ask::Rounds, About::All, number("Number", None), Tells::StepBefore),
-    row(Ask::Idle, About::All, number("Number", None), Tells::StepBefore),
-    row(Ask::Why, About::All, Form::Choice, Tells::Idea),
-    row(Ask::WhatIf, About::All, Form::Choice, Tells::Idea),
-    row(Ask::Transfer, About::All, Form::Choice, Tells::Idea),
+/// All kinds, in the order of [`Topic`].
+pub const TOPICS: [TopicInfo; 21] = [
+    row(Topic::Votes, About::All, lanes("Voting", "No lane votes", true), Reveals::Step),
+    row(Topic::Slot, About::Lane, number("Slot", Some(Clickable::Slot)), Reveals::StepBefore),
+    row(Topic::Partner, About::Lane, number("Lane", Some(Clickable::Lane)), Reveals::Step),
+    row(Topic::Swaps, About::Comparator, Form::YesNo, Reveals::Step),
+    row(Topic::Taken, About::Element, Form::YesNo, Reveals::Step),
+    row(Topic::Merges, About::All, number("Number", None), Reveals::End),
+    row(Topic::Leaves, About::All, number("Number", None), Reveals::End),
+    row(Topic::Order, About::All, number("Number", None), Reveals::End),
+    row(Topic::Child, About::All, number("Lane", Some(Clickable::Lane)), Reveals::Step),
+    row(Topic::Visited, About::Lane, Form::YesNo, Reveals::Step),
+    row(Topic::Takes, About::All, lanes("Inserting", "No lane inserts its key", false), Reveals::Step),
+    row(Topic::Breaks, About::All, Form::YesNo, Reveals::Step),
+    row(Topic::Bucket, About::All, number("Bucket", Some(Clickable::Lane)), Reveals::Step),
+    row(Topic::Left, About::All, number("Number", None), Reveals::Step),
+    row(Topic::Inserts, About::All, lanes("Inserting", "No lane inserts", false), Reveals::Step),
+    row(Topic::Waits, About::Lane, Form::YesNo, Reveals::Step),
+    row(Topic::Rounds, About::All, number("Number", None), Reveals::StepBefore),
+    row(Topic::Idle, About::All, number("Number", None), Reveals::StepBefore),
+    row(Topic::Why, About::All, Form::Choice, Reveals::Idea),
+    row(Topic::WhatIf, About::All, Form::Choice, Reveals::Idea),
+    row(Topic::Transfer, About::All, Form::Choice, Reveals::Idea),
 ];
 
 #[cfg(test)]
@@ -435,9 +439,9 @@ mod tests {
     fn shuffles_are_uniform() {
         let (mut random, mut orders) = (Random::new(1), std::collections::BTreeMap::new());
         for _ in 0..6000 {
-            let mut things = [0, 1, 2];
-            random.shuffle(&mut things);
-            *orders.entry(things).or_insert(0) += 1;
+            let mut items = [0, 1, 2];
+            random.shuffle(&mut items);
+            *orders.entry(items).or_insert(0) += 1;
         }
         assert!(orders.len() == 6 && orders.values().all(|times| (850..1150).contains(times)), "{orders:?}");
     }
@@ -451,14 +455,14 @@ mod tests {
             [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
         );
         assert_eq!(Random::new(0).below(0), 0);
-        assert_eq!(Random::new(0).one::<u8>(&[]), None);
+        assert_eq!(Random::new(0).choose::<u8>(&[]), None);
     }
 
     #[test]
     fn kinds_are_indexed_by_their_discriminant() {
-        for (at, kind) in KINDS.iter().enumerate() {
-            assert_eq!((kind.ask as usize, kind.ask.kind().ask), (at, kind.ask));
+        for (at, kind) in TOPICS.iter().enumerate() {
+            assert_eq!((kind.topic as usize, kind.topic.info().topic), (at, kind.topic));
         }
-        assert_eq!(Ask::Transfer as usize + 1, KINDS.len());
+        assert_eq!(Topic::Transfer as usize + 1, TOPICS.len());
     }
 }

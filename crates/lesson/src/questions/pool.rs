@@ -3,23 +3,23 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{Answer, Ask, Form, Pick, Pointed, Question, Random, Reply, ideas};
+use super::{Answer, Clickable, Form, Pick, Question, Random, Reply, Topic, ideas};
 use crate::cursor::Cursor;
 use crate::lessons::{Lesson, Take};
 use crate::recording::Recording;
 use crate::state::Shape;
 
 /// Questions per kind and take in a pool.
-const EACH: usize = 6;
+const PER_TOPIC: usize = 6;
 
 /// Questions per kind and take in a round; one per kind for ideas.
-pub const EACH_IN_ROUND: usize = 2;
+pub const PER_TOPIC_IN_ROUND: usize = 2;
 
 /// A round with this many questions gets a second one of a kind only if the answer is yes or no.
-const MOST_IN_ROUND: usize = 6;
+const FULL_ROUND: usize = 6;
 
 /// Steps to try for each question of a pool: at some, it has no clear answer.
-const TRIES: usize = 6;
+const MAX_TRIES: usize = 6;
 
 /// A take's number and a question about it.
 pub type TakeQuestion = (usize, Question);
@@ -32,8 +32,8 @@ pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<TakeQuestion> {
     for (number, take) in
         takes.iter().enumerate().filter(|(_, take)| take.recording.parameters.fault.is_none())
     {
-        for &ask in lesson.asks {
-            let mut found = of_kind(take, ask, &mut random);
+        for &topic in lesson.topics {
+            let mut found = draw_questions(take, topic, &mut random);
             if lesson.arrangements.len() > 1 {
                 let order = take.arrangement.name().replace('-', " ");
                 found
@@ -58,26 +58,27 @@ pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<TakeQuestion> {
 pub fn round(pool: &[TakeQuestion], random: &mut Random) -> Vec<TakeQuestion> {
     let mut left: Vec<&TakeQuestion> = pool.iter().collect();
     random.shuffle(&mut left);
-    let mut kinds: Vec<(usize, Ask)> = pool.iter().map(|(take, question)| (*take, question.ask)).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
+    let mut topics: Vec<(usize, Topic)> =
+        pool.iter().map(|(take, question)| (*take, question.topic)).collect();
+    topics.sort_unstable();
+    topics.dedup();
     let mut chosen: Vec<&TakeQuestion> = Vec::new();
     // One of each kind before a second of any.
-    for turn in 0..EACH_IN_ROUND {
-        for &(take, ask) in
-            kinds.iter().filter(|(_, ask)| turn == 0 || !(ask.is_idea() || ask.is_about_all()))
+    for turn in 0..PER_TOPIC_IN_ROUND {
+        for &(take, topic) in
+            topics.iter().filter(|(_, topic)| turn == 0 || !(topic.is_idea() || topic.is_about_all()))
         {
             let said = chosen
                 .iter()
-                .find(|before| (before.0, before.1.ask) == (take, ask))
+                .find(|before| (before.0, before.1.topic) == (take, topic))
                 .map(|before| before.1.answer);
             // A yes/no kind is asked with both answers.
-            if turn > 0 && chosen.len() >= MOST_IN_ROUND && !matches!(said, Some(Answer::YesNo(_))) {
+            if turn > 0 && chosen.len() >= FULL_ROUND && !matches!(said, Some(Answer::YesNo(_))) {
                 continue;
             }
             let fits = |other: &&&TakeQuestion| {
-                (other.0, other.1.ask) == (take, ask)
-                    && chosen.iter().all(|before| go_together(before, other))
+                (other.0, other.1.topic) == (take, topic)
+                    && chosen.iter().all(|before| are_compatible(before, other))
             };
             // The opposite of the first answer.
             let other = |asked: &&&TakeQuestion| {
@@ -92,37 +93,38 @@ pub fn round(pool: &[TakeQuestion], random: &mut Random) -> Vec<TakeQuestion> {
         }
     }
     random.shuffle(&mut chosen);
-    chosen.sort_by_key(|(_, question)| (!question.ask.is_about_all(), question.ask.is_idea()));
+    chosen.sort_by_key(|(_, question)| (!question.topic.is_about_all(), question.topic.is_idea()));
     chosen.into_iter().cloned().collect()
 }
 
 /// Whether two questions can be asked in one round: they differ, and neither text reveals the other's answer,
 /// as a slot question reveals the ballot.
-fn go_together((take, one): &TakeQuestion, (other_take, other): &TakeQuestion) -> bool {
+fn are_compatible((take, one): &TakeQuestion, (other_take, other): &TakeQuestion) -> bool {
     let is_apart = take != other_take
-        || one.tells() != other.tells()
-        || [one, other].iter().any(|one| one.ask.is_about_all() || one.ask.is_idea());
-    let is_shared = one.ask == other.ask && one.ask.shares_steps() && one.subject != other.subject;
+        || one.revealed_step() != other.revealed_step()
+        || [one, other].iter().any(|one| one.topic.is_about_all() || one.topic.is_idea());
+    let is_shared = one.topic == other.topic && one.topic.shares_steps() && one.subject != other.subject;
     (is_apart || is_shared) && (take, one) != (other_take, other)
 }
 
-/// Up to [`EACH`] questions of a kind about a take, at random steps; yes and no alternate where both occur.
-fn of_kind(take: &Take, ask: Ask, random: &mut Random) -> Vec<Question> {
+/// Up to [`PER_TOPIC`] questions of a kind about a take, at random steps; yes and no alternate where both
+/// occur.
+fn draw_questions(take: &Take, topic: Topic, random: &mut Random) -> Vec<Question> {
     let recording = &take.recording;
-    let places = places(recording, take.range.clone(), ask, random);
-    let each = if ask.is_about_all() { 1 } else { EACH };
+    let steps = suitable_steps(recording, take.range.clone(), topic, random);
+    let each = if topic.is_about_all() { 1 } else { PER_TOPIC };
     let mut cursor = Cursor::new(recording.clone());
     let mut found: Vec<Question> = Vec::new();
-    let mut wants = random.coin();
-    for at in places.into_iter().take(TRIES * EACH) {
+    let mut preferred = random.coin();
+    for at in steps.into_iter().take(MAX_TRIES * PER_TOPIC) {
         cursor.seek(at);
-        let Some(question) =
-            recording.algorithm().question(recording, ask, at, cursor.state(), &mut Pick { random, wants })
+        let mut pick = Pick { random, preferred };
+        let Some(question) = recording.algorithm().question(recording, topic, at, cursor.state(), &mut pick)
         else {
             continue;
         };
         if found.iter().all(|before| (before.at, before.subject) != (at, question.subject)) {
-            wants = question.answer != Answer::YesNo(true);
+            preferred = question.answer != Answer::YesNo(true);
             found.push(question);
         }
         if found.len() == each {
@@ -134,22 +136,27 @@ fn of_kind(take: &Take, ask: Ask, random: &mut Random) -> Vec<Question> {
 
 /// The steps of a range that suit a kind of question, in random order; yes and no alternate if the step
 /// decides the answer.
-fn places(recording: &Recording, range: Range<usize>, ask: Ask, random: &mut Random) -> Vec<usize> {
-    if ask.is_about_all() {
+fn suitable_steps(
+    recording: &Recording,
+    range: Range<usize>,
+    topic: Topic,
+    random: &mut Random,
+) -> Vec<usize> {
+    if topic.is_about_all() {
         return vec![range.start];
     }
     let algorithm = recording.algorithm();
     let is_yes = |at: &usize| algorithm.is_yes(&recording.steps()[*at]);
-    let suitable = range.filter(|&at| algorithm.suits(ask, at, recording));
-    let (mut yes, mut no): (Vec<usize>, Vec<usize>) = match ask {
-        Ask::Breaks | Ask::Waits | Ask::Visited => suitable.partition(is_yes),
+    let suitable = range.filter(|&at| algorithm.suits(topic, at, recording));
+    let (mut yes, mut no): (Vec<usize>, Vec<usize>) = match topic {
+        Topic::Breaks | Topic::Waits | Topic::Visited => suitable.partition(is_yes),
         _ => (suitable.collect(), Vec::new()),
     };
     random.shuffle(&mut yes);
     random.shuffle(&mut no);
-    if ask == Ask::Taken && !yes.is_empty() {
+    if topic == Topic::Taken && !yes.is_empty() {
         // One step has enough elements for all questions.
-        return yes.iter().cycle().take(TRIES * EACH).copied().collect();
+        return yes.iter().cycle().take(MAX_TRIES * PER_TOPIC).copied().collect();
     }
     let (mut yes, mut no) = (yes.into_iter(), no.into_iter());
     let mut turns = Vec::with_capacity(yes.len() + no.len());
@@ -162,11 +169,11 @@ fn places(recording: &Recording, range: Range<usize>, ask: Ask, random: &mut Ran
 // Options for any question, for a class that votes: the right answer among misconceptions and near misses.
 
 /// Maximum number of options: A to D.
-pub const MOST_OFFERS: usize = 4;
+pub const MAX_POLL_OPTIONS: usize = 4;
 
 /// An option to vote for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct PollOption {
     /// The reply.
     pub reply: Reply,
     /// The reply in words.
@@ -175,11 +182,11 @@ pub struct Offer {
 
 /// Two to four options for a question, exactly one of them right; numbers ascending, lanes and ideas in
 /// random order.
-pub fn offers(question: &Question, shape: Shape, random: &mut Random) -> Vec<Offer> {
+pub fn poll_options(question: &Question, shape: Shape, random: &mut Random) -> Vec<PollOption> {
     let mut replies = vec![question.answer.reply()];
-    let mistakes = question.slips.iter().map(|slip| slip.reply);
+    let mistakes = question.misconceptions.iter().map(|misconception| misconception.reply);
     for reply in mistakes.chain(near_misses(question, shape, random)) {
-        if replies.len() < MOST_OFFERS
+        if replies.len() < MAX_POLL_OPTIONS
             && !replies.contains(&reply)
             && !question.answer.accepts(reply)
             && question.is_possible(reply)
@@ -196,7 +203,7 @@ pub fn offers(question: &Question, shape: Shape, random: &mut Random) -> Vec<Off
         Answer::YesNo(_) => replies.sort_by_key(|reply| Reverse(*reply == Reply::YesNo(true))),
         Answer::Lanes(_) => random.shuffle(&mut replies),
     }
-    replies.into_iter().map(|reply| Offer { text: question.words(reply, shape.width), reply }).collect()
+    replies.into_iter().map(|reply| PollOption { text: question.words(reply, shape.width), reply }).collect()
 }
 
 /// Plausible wrong answers, the likeliest first.
@@ -221,15 +228,15 @@ fn near_misses(question: &Question, shape: Shape, random: &mut Random) -> Vec<Re
         }
         Answer::Number { right, within } => {
             // Lanes are below W, slots below K.
-            let end = match question.ask.kind().form {
-                Form::Number { pointed: Some(Pointed::Lane), .. } => shape.width,
-                Form::Number { pointed: Some(Pointed::Slot), .. } => shape.capacity(),
+            let end = match question.topic.info().form {
+                Form::Number { clickable: Some(Clickable::Lane), .. } => shape.width,
+                Form::Number { clickable: Some(Clickable::Slot), .. } => shape.capacity(),
                 _ => u32::MAX,
             };
             let step = if within == 0 { 1 } else { within + (within / 2).max(1) };
             // So that the right one is not always in the middle.
             let signs: &[i64] = random
-                .one(&[[1, -1, 2, 3, -2].as_slice(), &[1, 2, 3, -1, -2], &[-1, -2, 1, 2, 3]])
+                .choose(&[[1, -1, 2, 3, -2].as_slice(), &[1, 2, 3, -1, -2], &[-1, -2, 1, 2, 3]])
                 .copied()
                 .unwrap_or_default();
             let near = signs.iter().map(|sign| i64::from(right) + sign * i64::from(step)).chain([
@@ -250,29 +257,29 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::lessons::{Choice, LESSONS};
+    use crate::lessons::{LESSONS, Overrides};
     use crate::progress::Silent;
 
     #[test]
     fn every_question_can_be_voted_on() {
         let mut places = BTreeSet::new();
         for lesson in &LESSONS {
-            let takes = lesson.record(Choice::default(), &Silent).unwrap();
+            let takes = lesson.record(Overrides::default(), &Silent).unwrap();
             let shape = takes[0].recording.shape();
             for seed in 0..3 {
                 for (_, question) in lesson.pool(&takes, seed) {
-                    let offers = offers(&question, shape, &mut Random::new(seed));
+                    let options = poll_options(&question, shape, &mut Random::new(seed));
                     let right: Vec<usize> =
-                        (0..offers.len()).filter(|&at| question.answer.accepts(offers[at].reply)).collect();
-                    assert_eq!(right.len(), 1, "{question:?}: {offers:?}");
+                        (0..options.len()).filter(|&at| question.answer.accepts(options[at].reply)).collect();
+                    assert_eq!(right.len(), 1, "{question:?}: {options:?}");
                     assert!(
-                        offers.iter().all(|offer| question.is_possible(offer.reply)),
-                        "{question:?}: {offers:?}"
+                        options.iter().all(|option| question.is_possible(option.reply)),
+                        "{question:?}: {options:?}"
                     );
                     let least = if matches!(question.answer, Answer::YesNo(_)) { 2 } else { 3 };
-                    assert!((least..=MOST_OFFERS).contains(&offers.len()), "{question:?}: {offers:?}");
-                    let texts: BTreeSet<&str> = offers.iter().map(|offer| offer.text.as_str()).collect();
-                    assert!(texts.len() == offers.len() && !texts.contains(""), "{offers:?}");
+                    assert!((least..=MAX_POLL_OPTIONS).contains(&options.len()), "{question:?}: {options:?}");
+                    let texts: BTreeSet<&str> = options.iter().map(|option| option.text.as_str()).collect();
+                    assert!(texts.len() == options.len() && !texts.contains(""), "{options:?}");
                     if let Answer::Number { .. } = question.answer {
                         places.insert(right[0]);
                     }

@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::super::feedback::subjects;
-use super::super::lessons::{Choice, LESSONS, Lesson, Take, named};
+use super::super::lessons::{LESSONS, Lesson, Overrides, Take, named};
 use super::super::picture::page::{areas, inside, progress};
 use super::super::picture::scene::Shape as Drawn;
 use super::super::picture::{Panel, Scene, Target, View, comparison, draw, page};
-use super::super::questions::pool::{EACH_IN_ROUND, TakeQuestion};
-use super::super::questions::{About, Answer, Ask, Pointed, Question, Reply};
+use super::super::questions::pool::{PER_TOPIC_IN_ROUND, TakeQuestion};
+use super::super::questions::{About, Answer, Clickable, Question, Reply, Topic};
 use super::*;
 use crate::algorithms::Baseline;
-use crate::algorithms::radix_select::Chosen;
+use crate::algorithms::radix_select::RadixSelectBaseline;
 use crate::algorithms::tree::Index;
-use crate::algorithms::warp_select::Queued;
+use crate::algorithms::warp_select::WarpSelectBaseline;
 
 fn takes(lesson: &Lesson) -> Vec<Take> {
-    lesson.record(Choice::default(), &Silent).unwrap()
+    lesson.record(Overrides::default(), &Silent).unwrap()
 }
 
 #[test]
@@ -29,32 +29,37 @@ fn rounds_differ_and_never_repeat_a_question() {
         for (seed, round) in rounds.iter().enumerate() {
             let what: BTreeSet<_> = round
                 .iter()
-                .map(|(take, question)| (take, question.ask, question.at, question.subject))
+                .map(|(take, question)| (take, question.topic, question.at, question.subject))
                 .collect();
             assert_eq!(what.len(), round.len(), "lesson {}, seed {seed}: nothing is asked twice", lesson.id);
             // Every kind comes up, and one idea of each.
-            let asked: BTreeSet<Ask> = round.iter().map(|(_, question)| question.ask).collect();
-            let ideas: BTreeSet<Ask> = lesson.ideas.iter().map(|idea| idea.ask).collect();
+            let asked: BTreeSet<Topic> = round.iter().map(|(_, question)| question.topic).collect();
+            let ideas: BTreeSet<Topic> = lesson.ideas.iter().map(|idea| idea.topic).collect();
             assert_eq!(
                 asked,
-                lesson.asks.iter().copied().chain(ideas).collect(),
+                lesson.topics.iter().copied().chain(ideas).collect(),
                 "lesson {}, seed {seed}",
                 lesson.id
             );
-            assert!(round.len() <= 3 + takes.len() * lesson.asks.len() * EACH_IN_ROUND);
+            assert!(round.len() <= 3 + takes.len() * lesson.topics.len() * PER_TOPIC_IN_ROUND);
             let order: Vec<_> = round
                 .iter()
-                .map(|(_, question)| (!question.ask.is_about_all(), question.ask.is_idea()))
+                .map(|(_, question)| (!question.topic.is_about_all(), question.topic.is_idea()))
                 .collect();
             assert!(order.is_sorted(), "questions about the whole search come first, ideas last: {order:?}");
             // No text reveals the answer of another question: a slot's text has the ballot.
             for (at, (take, one)) in round.iter().enumerate() {
                 let of_step = |question: &Question| {
-                    !question.ask.is_idea() && !question.ask.is_about_all() && !question.ask.shares_steps()
+                    let topic = question.topic;
+                    !topic.is_idea() && !topic.is_about_all() && !topic.shares_steps()
                 };
                 let rest = round[at + 1..].iter().filter(|(other, _)| other == take).map(|(_, other)| other);
                 for other in rest.filter(|other| of_step(one) && of_step(other)) {
-                    assert!(one.tells() != other.tells(), "lesson {}: {one:?}, {other:?}", lesson.id);
+                    assert!(
+                        one.revealed_step() != other.revealed_step(),
+                        "lesson {}: {one:?}, {other:?}",
+                        lesson.id
+                    );
                 }
             }
         }
@@ -71,14 +76,14 @@ fn rounds_differ_and_never_repeat_a_question() {
 
 #[test]
 fn yes_and_no_answers_are_balanced() {
-    let mut said: BTreeMap<Ask, [u32; 2]> = BTreeMap::new();
+    let mut said: BTreeMap<Topic, [u32; 2]> = BTreeMap::new();
     for id in ["sort", "wide", "merge", "not-looking", "warp-select", "heap", "wait"] {
         let lesson = named(id).unwrap();
         let takes = takes(lesson);
         for seed in 0..12 {
             for (_, question) in lesson.round(&takes, seed) {
                 if let Answer::YesNo(yes) = question.answer {
-                    said.entry(question.ask).or_default()[usize::from(yes)] += 1;
+                    said.entry(question.topic).or_default()[usize::from(yes)] += 1;
                 }
             }
         }
@@ -92,13 +97,13 @@ fn without_end(take: &Take, position: usize) -> Take {
     let recording = &take.recording;
     let (parameters, problem, steps) =
         (recording.parameters.clone(), recording.problem().clone(), recording.steps()[..position].to_vec());
-    let short = Recording::new(parameters, problem, recording.query(), steps).on_scale_of(recording);
+    let short = Recording::new(parameters, problem, recording.query(), steps).with_scale_of(recording);
     let beside = match recording.baseline() {
         Baseline::Kernel(_) => return Take { recording: Arc::new(short), ..take.clone() },
         baseline @ (Baseline::Heap(_) | Baseline::Dummy(_)) => baseline.clone(),
         Baseline::Tree(index) => {
             let mut index = Index::clone(index);
-            for visits in [&mut index.visits, &mut index.as_they_lie] {
+            for visits in [&mut index.visits, &mut index.curve_order] {
                 visits.leaves += 7;
                 visits.accessed += 200;
                 visits.left_out += 9;
@@ -108,10 +113,10 @@ fn without_end(take: &Take, position: usize) -> Take {
             Baseline::Tree(Arc::new(index))
         }
         Baseline::WarpSelect(queued) => {
-            let mut queued = Queued {
+            let mut queued = WarpSelectBaseline {
                 merges: queued.merges + 9,
                 inserts: queued.inserts + 70,
-                came: queued.came + 30,
+                keys_merged: queued.keys_merged + 30,
                 ..**queued
             };
             (queued.buffer.merges, queued.buffer.candidates) =
@@ -119,8 +124,9 @@ fn without_end(take: &Take, position: usize) -> Take {
             Baseline::WarpSelect(Arc::new(queued))
         }
         Baseline::RadixSelect(chosen) => {
-            let mut chosen =
-                Chosen { reads: chosen.reads + 900, passes: chosen.passes + 1, ..Chosen::clone(chosen) };
+            let mut chosen = RadixSelectBaseline::clone(chosen);
+            chosen.reads += 900;
+            chosen.passes += 1;
             chosen.buffer.merges += 2;
             Baseline::RadixSelect(Arc::new(chosen))
         }
@@ -132,7 +138,7 @@ fn without_end(take: &Take, position: usize) -> Take {
 fn drawn(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Scene {
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(position);
-    page(lesson, take, &View { asking: true, ..View::of(&cursor, text) }, [1280.0, 720.0])
+    page(lesson, take, &View { asking: true, ..View::new(&cursor, text) }, [1280.0, 720.0])
 }
 
 /// The drawing of each panel while a question is open. Scales cover a whole recording: both takes share the
@@ -140,7 +146,7 @@ fn drawn(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Scene {
 fn in_full(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Vec<String> {
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(position);
-    let view = View { asking: true, ..View::of(&cursor, text) };
+    let view = View { asking: true, ..View::new(&cursor, text) };
     let mut drawn = vec![progress(&view)];
     for (panel, place) in areas(lesson, &view, [1280.0, 720.0]) {
         let room = inside(place, text);
@@ -189,7 +195,7 @@ fn drawings_of_open_questions_ignore_later_steps() {
         let views: Vec<_> = takes
             .iter()
             .zip(&cursors)
-            .map(|(take, cursor)| (take, View { asking: true, ..View::of(cursor, 16.0) }))
+            .map(|(take, cursor)| (take, View { asking: true, ..View::new(cursor, 16.0) }))
             .collect();
         comparison(lesson, &views, [1280.0, 720.0]).drawing.shapes
     };
@@ -208,7 +214,7 @@ fn open_questions_never_show_their_answers() {
             let right = question.right(width);
             // The option of an idea, or the names of several lanes; numbers and single lanes are cells of the
             // picture.
-            if question.ask.is_idea() && right.len() > 4
+            if question.topic.is_idea() && right.len() > 4
                 || matches!(question.answer, Answer::Lanes(mask) if mask.count_ones() > 1)
             {
                 assert!(
@@ -217,18 +223,18 @@ fn open_questions_never_show_their_answers() {
                     lesson.id
                 );
             }
-            if let (Answer::Lanes(mask), true) = (question.answer, question.ask == Ask::Votes) {
+            if let (Answer::Lanes(mask), true) = (question.answer, question.topic == Topic::Votes) {
                 let ballot = super::super::describe::hex(mask, width);
                 assert!(texts(&scene).all(|text| !text.contains(&ballot)), "lesson {}: {ballot}", lesson.id);
             }
-            let answer = match (question.answer.reply(), question.ask.kind().form) {
+            let answer = match (question.answer.reply(), question.topic.info().form) {
                 (
                     Reply::Number(lane),
-                    super::super::questions::Form::Number { pointed: Some(Pointed::Lane), .. },
+                    super::super::questions::Form::Number { clickable: Some(Clickable::Lane), .. },
                 ) => Some(Target::Lane(lane)),
                 (
                     Reply::Number(slot),
-                    super::super::questions::Form::Number { pointed: Some(Pointed::Slot), .. },
+                    super::super::questions::Form::Number { clickable: Some(Clickable::Slot), .. },
                 ) => Some(Target::Slot(slot)),
                 _ => None,
             };
@@ -238,7 +244,7 @@ fn open_questions_never_show_their_answers() {
                 "lesson {}: {question:?}",
                 lesson.id
             );
-            assert_eq!(ringed.is_empty(), question.ask.kind().about == About::All);
+            assert_eq!(ringed.is_empty(), question.topic.info().about == About::All);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::algorithms::radix_select::state::{Buckets, most_passes};
+use crate::algorithms::radix_select::state::{Buckets, max_passes};
 use crate::algorithms::radix_select::{RadixSelectStep, SELECTION};
 use crate::algorithms::{Baseline, OwnStep};
 use crate::describe::describe;
@@ -46,7 +46,7 @@ fn digits_start_after_the_sign_bit() {
     for (bits, most, last) in [(2, 16, 1), (3, 11, 1), (4, 8, 3), (5, 7, 1)] {
         let buckets = Buckets::new(shape, bits);
         assert_eq!(
-            (most_passes(bits), buckets.digit_bits(most as usize - 1), buckets.digit_bits(most as usize)),
+            (max_passes(bits), buckets.digit_bits(most as usize - 1), buckets.digit_bits(most as usize)),
             (most, last, 0)
         );
         assert_eq!(buckets.range(0), (0, (1 << 31) - 1));
@@ -57,7 +57,7 @@ fn digits_start_after_the_sign_bit() {
     }
     assert_eq!(buckets.range(2), (0x7c << 23, (0x7d << 23) - 1), "bits 30 to 27, and 26 to 23");
     assert_eq!(
-        [0.1, 0.125, 0.2, 0.25].map(|distance: f32| buckets.side(distance)),
+        [0.1, 0.125, 0.2, 0.25].map(|distance: f32| buckets.compare_to_prefix(distance)),
         [Ordering::Less, Ordering::Equal, Ordering::Equal, Ordering::Greater]
     );
 }
@@ -127,15 +127,15 @@ fn every_step_is_correct() {
                 Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { digit: found, .. })) => {
                     let (buckets, pass) = (state.buckets().unwrap(), before.buckets().unwrap().passes.len());
                     assert_eq!(*found, digit(kth, buckets, pass), "{case:?}");
-                    assert_eq!(buckets.side(kth), Ordering::Equal);
+                    assert_eq!(buckets.compare_to_prefix(kth), Ordering::Equal);
                     assert_eq!(
                         buckets.below as usize,
-                        all.iter().filter(|&&distance| buckets.side(distance).is_lt()).count(),
+                        all.iter().filter(|&&distance| buckets.compare_to_prefix(distance).is_lt()).count(),
                         "{case:?}"
                     );
                     assert_eq!(
                         buckets.left as usize,
-                        all.iter().filter(|&&distance| buckets.side(distance).is_eq()).count(),
+                        all.iter().filter(|&&distance| buckets.compare_to_prefix(distance).is_eq()).count(),
                         "{case:?}"
                     );
                     assert_eq!(buckets.below + buckets.rank, shape.k.min(shape.n));
@@ -173,7 +173,7 @@ fn seeking_matches_a_fresh_replay() {
             ))
     );
     assert_eq!(cursor.next_mark(Mark::Merge), Some(passes[0]));
-    assert_eq!(recording.round(), ["pass", "passes"]);
+    assert_eq!(recording.round_names(), ["pass", "passes"]);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn every_step_has_a_sentence_and_a_line() {
             .filter(|&line| SELECTION.lines[line].source.is_some())
             .all(|line| lines.contains(&line))
     );
-    assert_eq!(SELECTION.lines[SELECTION.second - 1].text, "");
+    assert_eq!(SELECTION.lines[SELECTION.second_part - 1].text, "");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::algorithms::{
 use crate::draw::svg::svg;
 use crate::engines::lockstep::{self, Key, distance_of, distances_to, key_of};
 use crate::knn::Descriptor;
-use crate::lessons::{Choice, LESSONS, Lesson, Search, Shows, Take};
+use crate::lessons::{LESSONS, Lesson, Overrides, Search, Shows, Take};
 use crate::moments::Selection;
 use crate::palette::LIGHT;
 use crate::picture::page::{Layout, page};
@@ -20,7 +20,7 @@ use crate::picture::scene::{Area, Ink};
 use crate::picture::sentence::sentence;
 use crate::picture::{Film, Panel, Scene, View, draw};
 use crate::print::{Theme, handout};
-use crate::questions::{Ask, Pick, Question};
+use crate::questions::{Pick, Question, Topic};
 use crate::recording::Marks;
 
 /// A step of the dummy.
@@ -96,20 +96,20 @@ static LINES: [Line; 3] = [plain(0, "for each point: insert it"), plain(0, ""), 
 
 static CODE: Code = Code {
     lines: &LINES,
-    second: 2,
-    says: ["Insertion", "Insertion: a point", "Insertion: the end"],
+    second_part: 2,
+    titles: ["Insertion", "Insertion: a point", "Insertion: the end"],
     line_of: |step| Some(if *step == Step::Finished { 2 } else { 0 }),
 };
 
 impl AlgorithmQuestions for Dummy {
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
-        ask == Ask::Swaps && recording.steps()[at] != Step::Finished
+    fn suits(&self, topic: Topic, at: usize, recording: &Recording) -> bool {
+        topic == Topic::Swaps && recording.steps()[at] != Step::Finished
     }
 
     fn question(
         &self,
         recording: &Recording,
-        ask: Ask,
+        topic: Topic,
         at: usize,
         before: &State,
         _pick: &mut Pick<'_>,
@@ -118,10 +118,10 @@ impl AlgorithmQuestions for Dummy {
         let mut after = before.clone();
         step.get().apply(&mut after);
         let answer = questions::Answer::YesNo(after.registers != before.registers);
-        Some(Question::new(ask, at, 0, "Is the next point inserted?".to_owned(), answer))
+        Some(Question::new(topic, at, 0, "Is the next point inserted?".to_owned(), answer))
     }
 
-    fn given(&self, _ask: Ask, _step: &Step, _state: &State) -> String {
+    fn printed_data(&self, _ask: Topic, _step: &Step, _state: &State) -> String {
         " The list is given.".to_owned()
     }
 }
@@ -135,14 +135,14 @@ impl Algorithm for Dummy {
         [Some("Inserted"), None, None]
     }
 
-    fn start(&self) -> &'static str {
+    fn initial_words(&self) -> &'static str {
         "the list is empty"
     }
 }
 
 impl AlgorithmPictures for Dummy {
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
-        layout.of_search(Panel::Warp, [0.5, 0.5], 0.5)
+        layout.search_panels(Panel::Warp, [0.5, 0.5], 0.5)
     }
 
     fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene {
@@ -155,7 +155,7 @@ impl AlgorithmPictures for Dummy {
         format!("The last of the list: {bound}")
     }
 
-    fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+    fn write_table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "<p>{} comparisons</p>", take.recording.shape().n)
     }
 }
@@ -166,7 +166,7 @@ pub(crate) fn record_dummy(
     width: u32,
     data: &str,
 ) -> Result<Recording, LessonError> {
-    let shape = Shape::of(&problem, width);
+    let shape = Shape::for_problem(&problem, width);
     let distances = distances_to(&problem, query, 0..problem.n());
     let mut steps: Vec<Step> = (0..)
         .zip(&distances)
@@ -181,14 +181,14 @@ pub(crate) fn record_dummy(
 fn a_new_algorithm_supports_the_whole_pipeline() {
     let lesson = Lesson {
         search: Search::Dummy,
-        asks: &[Ask::Swaps],
+        topics: &[Topic::Swaps],
         ideas: &[],
         k: 5,
         width: 8,
         shows: Shows::Whole,
         ..LESSONS[0]
     };
-    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
     let recording = take.recording.clone();
     let kernel = record(recording.problem().clone(), 0, 8, None, "a test").unwrap();
     let n = recording.shape().n;
@@ -222,7 +222,7 @@ fn a_new_algorithm_supports_the_whole_pipeline() {
     // Drawn, alone and on a page; asked about; printed.
     for position in [0, 1, 50, recording.len()] {
         cursor.seek(position);
-        let view = View::of(&cursor, 14.0);
+        let view = View::new(&cursor, 14.0);
         for panel in Panel::ALL {
             assert_eq!(draw(panel, &view, [500.0, 300.0]).size, [500.0, 300.0]);
         }
@@ -234,7 +234,7 @@ fn a_new_algorithm_supports_the_whole_pipeline() {
             && questions.iter().all(|question| question.text == "Is the next point inserted?")
     );
     let film = Film::new(&lesson, vec![take], [960.0, 540.0], 1.0, LIGHT);
-    let moments = Selection::of_lesson(3).moments(&lesson, film.lead()).unwrap();
+    let moments = Selection::for_lesson(3).moments(&lesson, film.lead()).unwrap();
     let mut page = Vec::new();
     handout::write(&film, &moments, Theme::Film, &Silent, &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();

@@ -2,17 +2,17 @@
 
 use super::*;
 use crate::algorithms::kernel::KERNEL;
-use crate::fault::{self, FAULTS, Fault, Row};
-use crate::invariants::first_broken;
-use crate::lessons::{self, Choice, Take};
+use crate::fault::{self, FAULTS, Fault, FaultInfo};
+use crate::invariants::first_violation;
+use crate::lessons::{self, Overrides, Take};
 use crate::picture::Target;
 
 /// A fault with its lesson's data.
-fn made(row: &Row) -> Take {
+fn made(row: &FaultInfo) -> Take {
     let lesson = lessons::named(row.lesson).unwrap().with_data_for(row.fault);
-    let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
-    assert_eq!(first_broken(&sound.recording), None, "{}", row.id);
-    lesson.broken(&sound, row.fault).unwrap()
+    let sound = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    assert_eq!(first_violation(&sound.recording), None, "{}", row.id);
+    lesson.with_fault(&sound, row.fault).unwrap()
 }
 
 #[test]
@@ -107,8 +107,8 @@ fn late_writes_are_lost() {
 #[test]
 fn faults_without_effect_are_reported() {
     let lesson = lessons::named("merge").unwrap();
-    let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
-    let faulty = lesson.broken(&sound, Fault::DistanceOnly).unwrap();
+    let sound = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let faulty = lesson.with_fault(&sound, Fault::DistanceOnly).unwrap();
     assert_eq!(faulty.recording.steps(), sound.recording.steps());
     let consequences = faulty.recording.consequences().unwrap();
     assert_eq!((&consequences.broken, &consequences.wrong[..]), (&None, &[][..]));
@@ -147,9 +147,9 @@ fn unknown_and_unsupported_faults_are_rejected() {
          distance-only"
     );
     let lesson = lessons::named("warp-select").unwrap();
-    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
     assert_eq!(
-        lesson.broken(&take, Fault::Stale).unwrap_err().to_string(),
+        lesson.with_fault(&take, Fault::Stale).unwrap_err().to_string(),
         "lesson warp-select has no faults: only lessons on the kernel's search do, such as search"
     );
 }

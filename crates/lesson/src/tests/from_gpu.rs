@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::algorithms::kernel::recorder::{batch_of, compare};
+use crate::algorithms::kernel::recorder::{compare, groups_per_batch};
 use crate::algorithms::radix_select::recorder::compare as compare_passes;
 use crate::algorithms::tree::recorder::compare as compare_tree;
 use crate::algorithms::warp_select::recorder::compare as compare_queues;
@@ -117,7 +117,7 @@ fn pair(spec: &str, row: usize, k: usize, batch: Option<usize>) -> (Recording, V
         placed: 0,
         keys: Vec::new(),
     };
-    let watched = lockstep::watch::<32, _>(&problem, 0, batch, writer);
+    let watched = lockstep::observe::<32, _>(&problem, 0, batch, writer);
     (record(problem, 0, 32, batch, spec).unwrap(), watched.observer.words, watched.neighbours)
 }
 
@@ -157,7 +157,7 @@ fn batch_size_is_inferred() {
     ] {
         let recording =
             record(problem(&format!("uniform:n={n},d=2"), 1, 0, 8), 0, 32, batch, "a test").unwrap();
-        assert_eq!(batch_of(&recording), found, "{n}, {batch:?}");
+        assert_eq!(groups_per_batch(&recording), found, "{n}, {batch:?}");
     }
 }
 
@@ -289,7 +289,7 @@ impl index::Observer for TreeWriter {
 fn tree_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u32, f32)>) {
     let problem = problem(spec, 1, row, k);
     let twin = record_tree(problem.clone(), 0, 32, spec).unwrap();
-    let (nearest, _) = index::watch(&twin.index().unwrap().tree, &problem, 0, TreeWriter::default());
+    let (nearest, _) = index::observe(&twin.index().unwrap().tree, &problem, 0, TreeWriter::default());
     let end = fresh(&twin, twin.len());
     let neighbours = end.registers.iter().take(k).map(|&key| (index_of(key), distance_of(key))).collect();
     (twin, nearest.observer.0, neighbours)
@@ -377,7 +377,7 @@ fn every_flipped_bit_of_a_tree_trace_is_detected() {
             assert_eq!(compared.is_ok(), unsaid.contains(&at), "word {at}, bit {bit}");
             if let Err(error) = compared {
                 assert!(
-                    matches!(error, LessonError::Differs { .. } | LessonError::Trace(_)),
+                    matches!(error, LessonError::StepDiffers { .. } | LessonError::Trace(_)),
                     "word {at}, bit {bit}: {error}"
                 );
                 assert!(!error.to_string().contains('\n'), "{error}");
@@ -458,7 +458,7 @@ fn queue_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u3
     let twin = record_queues(problem.clone(), 0, 32, spec).unwrap();
     let distances = lockstep::distances_to(&problem, 0, 0..problem.n());
     let (writer, _) =
-        warp_select::watch::<32, _>(&distances, k, warp_select::default_queue(k), QueueWriter::default());
+        warp_select::observe::<32, _>(&distances, k, warp_select::default_queue(k), QueueWriter::default());
     let end = fresh(&twin, twin.len());
     let neighbours = end.registers.iter().take(k).map(|&key| (index_of(key), distance_of(key))).collect();
     (twin, writer.0, neighbours)
@@ -553,7 +553,7 @@ fn pass_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u32
     let twin = record_digits(problem.clone(), 0, 32, spec).unwrap();
     let distances = lockstep::distances_to(&problem, 0, 0..problem.n());
     let mut writer = PassWriter::default();
-    multi_pass::watch::<Digits>(&distances, k, 5, &mut writer);
+    multi_pass::observe::<Digits>(&distances, k, 5, &mut writer);
     let end = fresh(&twin, twin.len());
     let neighbours = end.registers.iter().take(k).map(|&key| (index_of(key), distance_of(key))).collect();
     (twin, writer.0, neighbours)
@@ -594,7 +594,7 @@ fn every_flipped_bit_of_a_pass_trace_is_detected() {
                 .expect_err(&format!("word {at}, bit {bit}"));
             words[at] ^= 1 << bit;
             assert!(
-                matches!(error, LessonError::Differs { .. } | LessonError::Trace(_)),
+                matches!(error, LessonError::StepDiffers { .. } | LessonError::Trace(_)),
                 "word {at}, bit {bit}: {error}"
             );
         }
@@ -614,7 +614,7 @@ fn every_flipped_bit_of_a_pass_trace_is_detected() {
     for length in 0..words.len() {
         let refused = compared_passes(&twin, words[..length].to_vec(), &neighbours);
         assert!(
-            matches!(refused, Err(LessonError::Trace(TraceError::Cut { .. }))),
+            matches!(refused, Err(LessonError::Trace(TraceError::Truncated { .. }))),
             "{length} words: {refused:?}"
         );
     }
@@ -638,8 +638,10 @@ proptest! {
         let at = at.index(words.len());
         words[at] ^= change;
         let error = compare(&trace(&twin, words, neighbours), &twin).unwrap_err();
-        let known =
-            matches!(error, LessonError::Differs { .. } | LessonError::Torn { .. } | LessonError::Trace(_));
+        let known = matches!(
+            error,
+            LessonError::StepDiffers { .. } | LessonError::HalfSwap { .. } | LessonError::Trace(_)
+        );
         prop_assert!(known, "{error}");
         prop_assert!(!error.to_string().contains('\n'));
     }
@@ -654,7 +656,7 @@ proptest! {
         words.truncate(cut.index(words.len()));
         let refused = matches!(
             compare_tree(&tree_trace(words, neighbours), &twin),
-            Err(LessonError::Trace(TraceError::Cut { .. }))
+            Err(LessonError::Trace(TraceError::Truncated { .. }))
         );
         prop_assert!(refused);
     }
@@ -671,7 +673,8 @@ proptest! {
         match compared_queues(&twin, words, &neighbours) {
             Ok(steps) => prop_assert_eq!(steps, twin.steps()),
             Err(error) => {
-                prop_assert!(matches!(error, LessonError::Differs { .. } | LessonError::Trace(_)), "{error}")
+                let is_found = matches!(error, LessonError::StepDiffers { .. } | LessonError::Trace(_));
+                prop_assert!(is_found, "{error}")
             }
         }
     }
@@ -686,7 +689,7 @@ proptest! {
         words.truncate(cut.index(words.len()));
         let refused = matches!(
             compared_queues(&twin, words, &neighbours),
-            Err(LessonError::Trace(TraceError::Cut { .. }))
+            Err(LessonError::Trace(TraceError::Truncated { .. }))
         );
         prop_assert!(refused);
     }
@@ -709,7 +712,7 @@ proptest! {
         words.truncate(cut.index(words.len()));
         let refused = matches!(
             compare(&trace(&twin, words, neighbours), &twin),
-            Err(LessonError::Trace(TraceError::Cut { .. }))
+            Err(LessonError::Trace(TraceError::Truncated { .. }))
         );
         prop_assert!(refused);
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::invariants::{Badge, badge, first_broken};
+use crate::invariants::{Badge, badge, first_violation};
 
 /// The same points by distance to the query: nearest or farthest first.
 fn sorted(problem: &Arc<Problem>, nearest_first: bool) -> Arc<Problem> {
@@ -42,7 +42,7 @@ proptest! {
         let drawn = problem(&format!("{kind},n={n}"), seed, n / 2, k);
         let problem = order.map_or_else(|| drawn.clone(), |nearest_first| sorted(&drawn, nearest_first));
         let recording = record(problem, 0, width, batch, kind).unwrap();
-        prop_assert_eq!(first_broken(&recording), None);
+        prop_assert_eq!(first_violation(&recording), None);
     }
 }
 
@@ -55,7 +55,7 @@ fn every_stage_has_a_badge() {
         ("uniform:n=90,d=2", 32, 32),
     ] {
         let recording = Arc::new(recorded(spec, 20, k, width));
-        assert_eq!(first_broken(&recording), None);
+        assert_eq!(first_violation(&recording), None);
         let mut cursor = Cursor::new(recording.clone());
         assert_eq!(badge(&recording, 0, cursor.state()), None);
         for position in 1..=recording.len() {
@@ -122,7 +122,7 @@ fn only_kernel_searches_have_badges() {
         cursor.seek(position);
         assert_eq!(badge(&recording, position, cursor.state()), None);
     }
-    assert_eq!(first_broken(&recording), None);
+    assert_eq!(first_violation(&recording), None);
 }
 
 /// Corrupts the first suitable step of a sound recording; returns the invariant that detects it, and how many
@@ -132,9 +132,9 @@ fn spoilt((spec, row): (&str, usize), spoil: impl Fn(&mut Step) -> bool) -> (&'s
     let mut steps: Vec<Step> = (0..sound.len()).map(|at| sound.step(at).into_owned()).collect();
     let at = steps.iter_mut().position(spoil).expect("there is such a step");
     let recording = Recording::new(sound.parameters.clone(), sound.problem().clone(), 0, steps);
-    let broken = first_broken(&recording).expect("somebody notices");
+    let broken = first_violation(&recording).expect("somebody notices");
     assert!(
-        broken.sentence.ends_with('.') && !broken.targets.is_empty() && broken.should != broken.sentence,
+        broken.sentence.ends_with('.') && !broken.targets.is_empty() && broken.expected != broken.sentence,
         "{broken:?}"
     );
     (broken.invariant, broken.position - at - 1)
@@ -252,7 +252,7 @@ fn lost_keys_are_detected() {
     let sound = recorded("uniform:n=300,d=2", 9, 13, 8);
     let without = |drop: &dyn Fn(&Step) -> bool| {
         let steps = sound.steps().iter().filter(|step| !drop(step)).cloned().collect();
-        first_broken(&Recording::new(sound.parameters.clone(), sound.problem().clone(), 0, steps))
+        first_violation(&Recording::new(sound.parameters.clone(), sound.problem().clone(), 0, steps))
             .map(|broken| broken.invariant)
     };
     assert_eq!(without(&|_| false), None);

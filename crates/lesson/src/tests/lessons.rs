@@ -5,22 +5,22 @@ use std::sync::atomic::AtomicBool;
 
 use super::super::account::account;
 use super::super::jsonl;
-use super::super::lessons::{Choice, LESSONS, Lesson, Minutes, Take, lesson, named};
+use super::super::lessons::{LESSONS, Lesson, Minutes, Overrides, Take, lesson, named};
 use super::super::moments::Selection;
 use super::super::picture::Film;
 use super::super::print::{Theme, handout};
-use super::super::questions::{Ask, Question, Reply};
+use super::super::questions::{Misconception, Question, Reply, Topic};
 use super::*;
 use crate::algorithms::Baseline;
 use crate::algorithms::radix_select::RadixSelectStep;
-use crate::algorithms::tree::state::lanes_of;
+use crate::algorithms::tree::state::lanes_where;
 use crate::draw::svg::escaped;
 use crate::engines::lockstep::{self, distance_of};
 use crate::knn::{network, theory};
 use crate::palette;
 
 fn takes(lesson: &Lesson) -> Vec<Take> {
-    lesson.record(Choice::default(), &Silent).unwrap()
+    lesson.record(Overrides::default(), &Silent).unwrap()
 }
 
 /// The answer worked out from the state before the step, without looking at the step.
@@ -32,19 +32,23 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
         Step::Layer { layer, .. } => *layer,
         step => panic!("{step:?} is no layer"),
     };
-    match question.ask {
-        Ask::Votes if before.descent().is_some() => {
+    match question.topic {
+        Topic::Votes if before.descent().is_some() => {
             let leaf = before.descent().and_then(|descent| descent.leaf.as_ref()).unwrap();
-            Reply::Lanes(lanes_of(&leaf.keys, |key| key < before.last()))
+            Reply::Lanes(lanes_where(&leaf.keys, |key| key < before.last()))
         }
-        Ask::Leaves => Reply::Number(fresh(recording, recording.len()).counts.groups),
-        Ask::Order => Reply::Number(recording.index().unwrap().as_they_lie.leaves),
-        Ask::Child | Ask::Visited => {
+        Topic::Leaves => Reply::Number(fresh(recording, recording.len()).counts.groups),
+        Topic::Order => Reply::Number(recording.index().unwrap().curve_order.leaves),
+        Topic::Child | Topic::Visited => {
             let node = before.descent().unwrap().node().unwrap();
             let (lane, key) = node.nearest().unwrap();
-            if question.ask == Ask::Child { Reply::Number(lane) } else { Reply::YesNo(key < before.last()) }
+            if question.topic == Topic::Child {
+                Reply::Number(lane)
+            } else {
+                Reply::YesNo(key < before.last())
+            }
         }
-        Ask::Votes => {
+        Topic::Votes => {
             let distances = recording.distances(before.group.unwrap());
             Reply::Lanes(
                 (0..shape.width)
@@ -53,25 +57,25 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
                     .sum(),
             )
         }
-        Ask::Slot => Reply::Number(
+        Topic::Slot => Reply::Number(
             before.buffered
                 + (0..question.subject).filter(|lane| before.ballot >> lane & 1 == 1).count() as u32,
         ),
-        Ask::Partner => Reply::Number(question.subject ^ (layer().stride / shape.registers)),
-        Ask::Swaps => {
+        Topic::Partner => Reply::Number(question.subject ^ (layer().stride / shape.registers)),
+        Topic::Swaps => {
             let pair = layer().comparator_of(question.subject);
             let falls = before.registers[pair.low as usize] > before.registers[pair.high as usize];
             Reply::YesNo(falls == pair.ascending)
         }
-        Ask::Taken => {
+        Topic::Taken => {
             // After the swap the buffer holds the intermediate result.
             let mut intermediate = before.buffer.clone();
             intermediate.sort_unstable();
             let mirror = (shape.capacity() - 1 - question.subject) as usize;
             Reply::YesNo(intermediate[mirror] < before.registers[question.subject as usize])
         }
-        Ask::Merges => Reply::Number(fresh(recording, recording.len()).counts.merges),
-        Ask::Takes => {
+        Topic::Merges => Reply::Number(fresh(recording, recording.len()).counts.merges),
+        Topic::Takes => {
             let distances = recording.distances(before.group.unwrap());
             let queues = before.queues().unwrap();
             Reply::Lanes(
@@ -81,21 +85,21 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
                     .sum(),
             )
         }
-        Ask::Breaks => {
+        Topic::Breaks => {
             Reply::YesNo((0..shape.width).any(|lane| before.queues().unwrap().first(lane) < before.last()))
         }
-        Ask::Inserts | Ask::Waits => {
+        Topic::Inserts | Topic::Waits => {
             let heaps = before.heaps().unwrap();
             let below = |lane: &u32| heaps.distances[*lane as usize] < distance_of(heaps.root(*lane));
             let mask = (0..shape.width).filter(below).map(|lane| 1 << lane).sum();
-            if question.ask == Ask::Inserts { Reply::Lanes(mask) } else { Reply::YesNo(mask != 0) }
+            if question.topic == Topic::Inserts { Reply::Lanes(mask) } else { Reply::YesNo(mask != 0) }
         }
-        Ask::Rounds | Ask::Idle => {
+        Topic::Rounds | Topic::Idle => {
             // A round for each level that the key sinks by, and one to find that it is in its place, unless
             // it has no children.
             let heaps = before.heaps().unwrap();
             let rounds = |lane: u32| {
-                let mut keys = heaps.of(lane).to_vec();
+                let mut keys = heaps.lane_keys(lane).to_vec();
                 let (mut entry, mut rounds) = (0, 0);
                 loop {
                     let children =
@@ -113,15 +117,15 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
             let needs: Vec<u32> =
                 (0..shape.width).filter(|lane| inserting >> lane & 1 == 1).map(rounds).collect();
             let most = *needs.iter().max().unwrap();
-            Reply::Number(if question.ask == Ask::Rounds {
+            Reply::Number(if question.topic == Topic::Rounds {
                 most
             } else {
                 most * shape.width - needs.iter().sum::<u32>()
             })
         }
         // Separate tests check these.
-        Ask::Why | Ask::WhatIf | Ask::Transfer => question.answer.reply(),
-        Ask::Bucket | Ask::Left => {
+        Topic::Why | Topic::WhatIf | Topic::Transfer => question.answer.reply(),
+        Topic::Bucket | Topic::Left => {
             let distances = lockstep::distances_to(recording.problem(), 0, 0..shape.n as usize);
             let mut sorted = distances.clone();
             sorted.sort_unstable_by(f32::total_cmp);
@@ -129,8 +133,8 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
             // All bits after the sign up to the end of this pass's digit.
             let prefix = |distance: f32| distance.to_bits() >> (31 - known - shape.width.ilog2());
             let kth = prefix(sorted[shape.k as usize - 1]);
-            match question.ask {
-                Ask::Bucket => Reply::Number(kth % shape.width),
+            match question.topic {
+                Topic::Bucket => Reply::Number(kth % shape.width),
                 _ => {
                     let left = distances.iter().filter(|&&distance| prefix(distance) == kth).count();
                     Reply::Number(left as u32)
@@ -145,9 +149,10 @@ fn every_question_has_one_correct_answer() {
     for lesson in &LESSONS {
         for take in takes(lesson) {
             let questions = lesson.questions(&take);
-            let asked: BTreeSet<Ask> = questions.iter().map(|question| question.ask).collect();
-            let ideas = lesson.ideas.iter().map(|idea| idea.ask);
-            assert_eq!(asked, lesson.asks.iter().copied().chain(ideas).collect(), "lesson {}", lesson.number);
+            let asked: BTreeSet<Topic> = questions.iter().map(|question| question.topic).collect();
+            let ideas = lesson.ideas.iter().map(|idea| idea.topic);
+            let expected: BTreeSet<Topic> = lesson.topics.iter().copied().chain(ideas).collect();
+            assert_eq!(asked, expected, "lesson {}", lesson.number);
             for question in questions {
                 let right = worked_out(&question, &take);
                 assert!(
@@ -169,16 +174,16 @@ fn every_question_has_one_correct_answer() {
                     Reply::Choice(option) => Reply::Choice(option + 1),
                 };
                 assert!(!question.answer.accepts(wrong), "{question:?}");
-                for slip in &question.slips {
+                for Misconception { reply, explanation } in &question.misconceptions {
                     assert!(
-                        !question.answer.accepts(slip.reply)
-                            && slip.says.ends_with('.')
-                            && slip.says.len() < 260,
+                        !question.answer.accepts(*reply)
+                            && explanation.ends_with('.')
+                            && explanation.len() < 260,
                         "{question:?}"
                     );
-                    assert_eq!(question.slip(slip.reply), Some(slip.says.as_str()));
+                    assert_eq!(question.misconception(*reply), Some(explanation.as_str()));
                 }
-                assert_eq!(question.slip(right), None);
+                assert_eq!(question.misconception(right), None);
             }
         }
     }
@@ -240,8 +245,8 @@ fn point_order_determines_the_merges() {
     assert_eq!((merges[1], merges[2]), (1, 64));
     let account = account(&counts[2]);
     assert_eq!((account.counts.candidates, account.worst_merges), (2048, 64));
-    assert!((account.expected_in_the_end.merges - theory::expected_merges(n, k, k)).abs() < 1e-12);
-    assert_eq!(account.expected, account.expected_in_the_end);
+    assert!((account.expected_at_end.merges - theory::expected_merges(n, k, k)).abs() < 1e-12);
+    assert_eq!(account.expected, account.expected_at_end);
 }
 
 #[test]
@@ -262,7 +267,7 @@ fn lessons_accept_other_sizes() {
         ("heap", 1, 4),
         ("heap", 100, 32),
     ] {
-        let choice = Choice { k: Some(k), width: Some(width), seed: Some(4), ..Choice::default() };
+        let choice = Overrides { k: Some(k), width: Some(width), seed: Some(4), ..Overrides::default() };
         for take in named(id).unwrap().record(choice, &Silent).unwrap() {
             assert_eq!((take.recording.shape().k as usize, take.recording.shape().width), (k, width));
             assert!(take.range.end <= take.recording.len() && !take.range.is_empty());
@@ -316,15 +321,15 @@ fn handouts_are_complete_and_self_contained() {
     for lesson in &LESSONS {
         let takes = takes(lesson);
         let film = Film::new(lesson, takes.clone(), [960.0, 540.0], 1.0, palette::LIGHT);
-        let moments = Selection::of_lesson(3).moments(lesson, film.lead()).unwrap();
+        let moments = Selection::for_lesson(3).moments(lesson, film.lead()).unwrap();
         let mut text = Vec::new();
-        handout::write(&film, &moments, Theme::Readers, &Silent, &mut text).unwrap();
+        handout::write(&film, &moments, Theme::Adaptive, &Silent, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(
             text.contains(lesson.title)
                 && [lesson.goal, lesson.paragraph, lesson.summary]
                     .iter()
-                    .all(|says| text.contains(&escaped(&lesson.says(says, film.lead().recording.shape()))))
+                    .all(|says| text.contains(&escaped(&lesson.fill_in(says, film.lead().recording.shape()))))
                 && !text.contains("NaN"),
             "lesson {}",
             lesson.number
@@ -351,7 +356,10 @@ fn handouts_are_complete_and_self_contained() {
         let ballots = questions
             .iter()
             .filter(|(_, question)| {
-                matches!(question.ask, Ask::Votes | Ask::Child | Ask::Takes | Ask::Inserts | Ask::Waits)
+                matches!(
+                    question.topic,
+                    Topic::Votes | Topic::Child | Topic::Takes | Topic::Inserts | Topic::Waits
+                )
             })
             .count();
         assert_eq!(text.matches("Distances from lane 0 on: ").count(), ballots);
@@ -362,7 +370,7 @@ fn handouts_are_complete_and_self_contained() {
             !before.contains("class=\"right\"")
                 && before.matches("class=\"ruled\"").count() == questions.len()
         );
-        for (_, question) in questions.iter().filter(|(_, question)| question.ask.is_idea()) {
+        for (_, question) in questions.iter().filter(|(_, question)| question.topic.is_idea()) {
             let why = escaped(question.why.as_deref().unwrap());
             assert!(answers.contains(&why) && !before.contains(&why));
         }
@@ -393,13 +401,13 @@ fn stands_alone(html: &str) {
 fn handouts_follow_the_reader_or_the_chosen_theme() {
     let lesson = named("sort").unwrap();
     let film = Film::new(lesson, takes(lesson), [960.0, 540.0], 1.0, palette::HIGH_CONTRAST);
-    let moments = Selection::of_lesson(1).moments(lesson, film.lead()).unwrap();
+    let moments = Selection::for_lesson(1).moments(lesson, film.lead()).unwrap();
     let written = |theme| {
         let mut text = Vec::new();
         handout::write(&film, &moments, theme, &Silent, &mut text).unwrap();
         String::from_utf8(text).unwrap()
     };
-    let (readers, own) = (written(Theme::Readers), written(Theme::Film));
+    let (readers, own) = (written(Theme::Adaptive), written(Theme::Film));
     assert!(
         readers.contains("@media screen and (prefers-color-scheme:dark)")
             && readers.contains("--canvas:#ffffff")
@@ -432,7 +440,7 @@ fn numbers_in_paragraphs_are_correct() {
     let Baseline::WarpSelect(queued) = nine.baseline() else { panic!("lesson 9 is of warp select") };
     assert!(queued.merges > queued.buffer.merges && queued.inserts > queued.buffer.candidates, "{queued:?}");
     assert!(
-        queued.came * queued.buffer.merges < queued.buffer.came * queued.merges,
+        queued.keys_merged * queued.buffer.merges < queued.buffer.keys_merged * queued.merges,
         "a merge of the buffer brings more: {queued:?}"
     );
     let ten = takes(named("radix-select").unwrap()).remove(0).recording;
@@ -454,7 +462,7 @@ fn numbers_in_paragraphs_are_correct() {
     let two = named("wide").unwrap();
     let inside = network::sort(32).filter(|layer| layer.lane_stride(4).is_none()).count();
     assert_eq!((network::sort(32).count(), inside), (15, 9));
-    let says = two.says(two.paragraph, two.shape());
+    let says = two.fill_in(two.paragraph, two.shape());
     assert!(says.contains("of the 15 layers for 32 keys, 9 need no shuffle with R = 4"), "{says}");
     let wait = named("wait").unwrap();
     let take = takes(wait).remove(0);
@@ -463,7 +471,7 @@ fn numbers_in_paragraphs_are_correct() {
         .filter(|step| matches!(step, Step::Layer { .. } | Step::Minimum { .. }))
         .count();
     assert!(
-        wait.says(wait.paragraph, take.recording.shape())
+        wait.fill_in(wait.paragraph, take.recording.shape())
             .contains(&format!("restore the order: {steps} steps")),
         "{steps}"
     );
@@ -475,21 +483,21 @@ fn texts_use_the_sizes_of_the_recording() {
     for lesson in &LESSONS {
         assert_eq!(takes(lesson)[0].recording.shape(), lesson.shape(), "lesson {}", lesson.id);
         for text in [lesson.goal, lesson.paragraph, lesson.summary] {
-            let says = lesson.says(text, lesson.shape());
+            let says = lesson.fill_in(text, lesson.shape());
             assert!(!says.contains(['{', '}']) && says.ends_with('.'), "lesson {}: {says}", lesson.id);
         }
     }
     let wide = named("wide").unwrap();
-    let choice = Choice { k: Some(64), width: Some(4), ..Choice::default() };
+    let choice = Overrides { k: Some(64), width: Some(4), ..Overrides::default() };
     let shape = wide.record(choice, &Silent).unwrap()[0].recording.shape();
-    assert!(wide.says(wide.goal, shape).starts_with("Sort 64 keys with 4 lanes,"));
+    assert!(wide.fill_in(wide.goal, shape).starts_with("Sort 64 keys with 4 lanes,"));
 }
 
 /// Every lesson comes after its prerequisites, and the route is self-contained.
 #[test]
 fn lessons_follow_their_prerequisites() {
     for lesson in &LESSONS {
-        for id in lesson.needs {
+        for id in lesson.prerequisites {
             let needed = named(id).unwrap();
             assert!(needed.number < lesson.number, "{id} before {}", lesson.id);
             assert!(
@@ -501,7 +509,7 @@ fn lessons_follow_their_prerequisites() {
     }
     let route: Vec<u32> = LESSONS
         .iter()
-        .filter(|lesson| matches!(lesson.minutes, Minutes::Route(_)))
+        .filter(|lesson| matches!(lesson.minutes, Minutes::OnRoute(_)))
         .map(|lesson| lesson.minutes.count())
         .collect();
     assert_eq!(route.iter().sum::<u32>(), 20);

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::super::lessons::{Choice, named};
-use super::super::meter::{ROWS, Way};
-use super::super::work::{Issued, Kind, TABLE, Work, rows};
+use super::super::lessons::{Overrides, named};
+use super::super::meter::{ROWS, Strategy};
+use super::super::work::{Issued, Kind, STEP_INSTRUCTIONS, Work, instructions};
 use super::*;
 use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::recorder::record_lanes;
-use crate::engines::lockstep::{self, Key, Lanes, Observer, Watched};
+use crate::engines::lockstep::{self, Key, Lanes, ObservedSearch, Observer};
 
 fn all_of(recording: &Recording) -> Work {
     fresh(recording, recording.len()).work
@@ -16,7 +16,7 @@ fn all_of(recording: &Recording) -> Work {
 
 /// Times issued and executions by lanes, of each kind.
 fn counts(work: &Work) -> [(u64, u64); Kind::COUNT] {
-    Kind::ALL.map(|kind| work.of(kind)).map(|Issued { times, lanes }| (times, lanes))
+    Kind::ALL.map(|kind| work.issued(kind)).map(|Issued { times, lanes }| (times, lanes))
 }
 
 #[test]
@@ -63,16 +63,16 @@ fn work_of_a_three_key_heap_matches_a_hand_count() {
 fn waiting_and_empty_lanes_are_idle() {
     // Two groups of four lanes: the second has one point.
     let one = recorded("uniform:n=5,d=2", 0, 4, 4);
-    assert_eq!(all_of(&one).of(Kind::Distance), Issued { times: 2, lanes: 5 });
+    assert_eq!(all_of(&one).issued(Kind::Distance), Issued { times: 2, lanes: 5 });
     let heaps = record_heaps(problem("uniform:n=200,d=2", 1, 100, 7), 0, 8, "").unwrap();
     let mut state = State::new(heaps.shape());
     for step in heaps.steps() {
         let before = state.work;
         state.apply(step);
         if let Some(HeapStep::Sank { lanes, moved }) = step.heap() {
-            let (compared, was) = (state.work.of(Kind::Comparison), before.of(Kind::Comparison));
+            let (compared, was) = (state.work.issued(Kind::Comparison), before.issued(Kind::Comparison));
             assert!(compared.lanes - was.lanes <= 2 * u64::from(lanes.count_ones()));
-            let (written, was) = (state.work.of(Kind::Write), before.of(Kind::Write));
+            let (written, was) = (state.work.issued(Kind::Write), before.issued(Kind::Write));
             assert_eq!(
                 (written.times - was.times, written.lanes - was.lanes),
                 (u64::from(!moved.is_empty()), moved.len() as u64)
@@ -180,12 +180,12 @@ fn work_summed_over_steps_matches_the_observer() {
         assert_eq!(counts(&work), counted, "{spec}");
         // The account counts only the shuffles of layers.
         let end = fresh(&recording, recording.len()).counts;
-        assert_eq!(work.of(Kind::Shuffle).times, end.shuffles + u64::from(end.merges));
+        assert_eq!(work.issued(Kind::Shuffle).times, end.shuffles + u64::from(end.merges));
     }
 }
 
 fn observe<const W: usize>(problem: &Problem, counter: Counter) -> [(u64, u64); Kind::COUNT] {
-    let Watched { observer, .. } = lockstep::watch::<W, _>(problem, 0, None, counter);
+    let ObservedSearch { observer, .. } = lockstep::observe::<W, _>(problem, 0, None, counter);
     observer.work
 }
 
@@ -201,18 +201,18 @@ fn warp_work_equals_the_sum_of_its_threads() {
     let together = all_of(&warp);
     for kind in [Kind::Distance, Kind::Comparison, Kind::Read, Kind::Write] {
         assert_eq!(
-            together.of(kind).lanes,
-            alone.iter().map(|work| work.of(kind).lanes).sum::<u64>(),
+            together.issued(kind).lanes,
+            alone.iter().map(|work| work.issued(kind).lanes).sum::<u64>(),
             "{kind:?}"
         );
         // The warp needs as long as its slowest lane at each point, and so at least as long as each of them.
-        assert!(alone.iter().all(|work| work.of(kind).times <= together.of(kind).times), "{kind:?}");
+        assert!(alone.iter().all(|work| work.issued(kind).times <= together.issued(kind).times), "{kind:?}");
     }
 }
 
 #[test]
 fn instructions_are_in_the_kernel_and_steps_in_the_table() {
-    for (name, instructions) in TABLE {
+    for (name, instructions) in STEP_INSTRUCTIONS {
         for instruction in instructions {
             let (file, search) = instruction.source;
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cuda").join(file);
@@ -226,37 +226,38 @@ fn instructions_are_in_the_kernel_and_steps_in_the_table() {
     let mut seen = std::collections::BTreeSet::new();
     for step in kernel.steps().iter().chain(heaps.steps()) {
         let name = serde_json::to_value(step).unwrap()["step"].as_str().unwrap().to_owned();
-        let there =
-            TABLE.iter().find(|(named, _)| *named == name).map_or(0, |(_, instructions)| instructions.len());
-        assert_eq!(there, rows(step).len(), "{name}");
+        let row = STEP_INSTRUCTIONS.iter().find(|(named, _)| *named == name);
+        let there = row.map_or(0, |(_, instructions)| instructions.len());
+        assert_eq!(there, instructions(step).len(), "{name}");
         seen.extend((there > 0).then_some(name));
     }
-    assert_eq!(seen.len(), TABLE.len(), "{seen:?}");
+    assert_eq!(seen.len(), STEP_INSTRUCTIONS.len(), "{seen:?}");
 }
 
 #[test]
 fn meter_covers_all_methods_at_every_moment() {
     for (recording, own) in [
-        (recorded("uniform:n=300,d=2", 3, 16, 8), Way::Warp),
-        (record_heaps(problem("uniform:n=300,d=2", 1, 3, 16), 0, 8, "").unwrap(), Way::ThreadAQuery),
+        (recorded("uniform:n=300,d=2", 3, 16, 8), Strategy::Warp),
+        (record_heaps(problem("uniform:n=300,d=2", 1, 3, 16), 0, 8, "").unwrap(), Strategy::ThreadPerQuery),
     ] {
         let meter = recording.meter().unwrap();
         let mut state = State::new(recording.shape());
-        let mut before = Way::ALL.map(|way| meter.so_far(way, &state));
+        let mut before = Strategy::ALL.map(|strategy| meter.so_far(strategy, &state));
         assert_eq!(before, [Work::default(); 3]);
         for step in recording.steps() {
             state.apply(step);
-            let now = Way::ALL.map(|way| meter.so_far(way, &state));
+            let now = Strategy::ALL.map(|strategy| meter.so_far(strategy, &state));
             assert_eq!(now[own as usize], state.work);
             assert!(now.iter().zip(&before).all(|(now, before)| now.slots(2) >= before.slots(2)));
             before = now;
         }
-        assert_eq!(before, Way::ALL.map(|way| meter.all(way)));
-        // All ways compute each distance once.
-        let distances = Way::ALL.map(|way| meter.number(&ROWS[0], way, &meter.all(way)).unwrap());
+        assert_eq!(before, Strategy::ALL.map(|strategy| meter.all(strategy)));
+        // All strategies compute each distance once.
+        let distances =
+            Strategy::ALL.map(|strategy| meter.number(&ROWS[0], strategy, &meter.all(strategy)).unwrap());
         assert_eq!(distances, [300.0; 3]);
     }
-    let same = |recording: &Recording| Way::ALL.map(|way| recording.meter().unwrap().all(way));
+    let same = |recording: &Recording| Strategy::ALL.map(|strategy| recording.meter().unwrap().all(strategy));
     let (kernel, heaps) = (
         recorded("uniform:n=300,d=2", 3, 16, 8),
         record_heaps(problem("uniform:n=300,d=2", 1, 3, 16), 0, 8, "").unwrap(),
@@ -268,27 +269,26 @@ fn meter_covers_all_methods_at_every_moment() {
 /// Claims of the lesson's paragraph about its own data.
 #[test]
 fn heap_lesson_claims_are_true() {
-    let take = named("heap").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
+    let take = named("heap").unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
     let recording = take.recording;
     let end = fresh(&recording, recording.len());
     let (stops, own) = (end.heaps().unwrap().stops, end.counts.merges);
     assert!(stops > 2 * own, "the warp stops at {stops} points, lane 0 inserts {own}");
     let meter = recording.meter().unwrap();
-    let idle =
-        |way| meter.number(ROWS.iter().find(|row| row.name == "idle lanes").unwrap(), way, &meter.all(way));
-    assert_eq!(idle(Way::Thread), None);
+    let row = ROWS.iter().find(|row| row.name == "idle lanes").unwrap();
+    let idle = |strategy| meter.number(row, strategy, &meter.all(strategy));
+    assert_eq!(idle(Strategy::Thread), None);
     assert!(
-        idle(Way::ThreadAQuery).unwrap() > 2.0 * idle(Way::Warp).unwrap(),
+        idle(Strategy::ThreadPerQuery).unwrap() > 2.0 * idle(Strategy::Warp).unwrap(),
         "{:?}, {:?}",
-        idle(Way::ThreadAQuery),
-        idle(Way::Warp)
+        idle(Strategy::ThreadPerQuery),
+        idle(Strategy::Warp)
     );
-    let slots = |way| {
-        meter
-            .number(ROWS.iter().find(|row| row.name == "issue slots").unwrap(), way, &meter.all(way))
-            .unwrap()
+    let slots = |strategy| {
+        let row = ROWS.iter().find(|row| row.name == "issue slots").unwrap();
+        meter.number(row, strategy, &meter.all(strategy)).unwrap()
     };
-    let share = slots(Way::ThreadAQuery) / slots(Way::Warp);
+    let share = slots(Strategy::ThreadPerQuery) / slots(Strategy::Warp);
     assert!((0.8..1.25).contains(&share), "for a query both warps issue about as much: {share}");
     for row in &ROWS {
         assert!(row.help.ends_with('.') && !row.name.is_empty());

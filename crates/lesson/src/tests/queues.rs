@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::algorithms::kernel::Buffered;
-use crate::algorithms::warp_select::state::across;
+use crate::algorithms::kernel::BufferCounts;
+use crate::algorithms::warp_select::state::striped_position;
 use crate::algorithms::warp_select::{QUEUES, WarpSelectStep};
 use crate::algorithms::{Baseline, OwnStep};
 use crate::describe::describe;
@@ -60,10 +60,10 @@ fn watched(recording: &Recording, length: u32) -> (Snapshots, [u32; 2]) {
     let (shape, queue) = (recording.shape(), length as usize);
     let row = lockstep::distances_to(recording.problem(), 0, 0..shape.n as usize);
     let (snapshots, counts) = match shape.width {
-        4 => warp_select::watch::<4, _>(&row, shape.k as usize, queue, Snapshots::default()),
-        8 => warp_select::watch::<8, _>(&row, shape.k as usize, queue, Snapshots::default()),
-        16 => warp_select::watch::<16, _>(&row, shape.k as usize, queue, Snapshots::default()),
-        _ => warp_select::watch::<32, _>(&row, shape.k as usize, queue, Snapshots::default()),
+        4 => warp_select::observe::<4, _>(&row, shape.k as usize, queue, Snapshots::default()),
+        8 => warp_select::observe::<8, _>(&row, shape.k as usize, queue, Snapshots::default()),
+        16 => warp_select::observe::<16, _>(&row, shape.k as usize, queue, Snapshots::default()),
+        _ => warp_select::observe::<32, _>(&row, shape.k as usize, queue, Snapshots::default()),
     };
     (snapshots, [counts[0], counts[1]])
 }
@@ -99,8 +99,8 @@ fn replayed_registers_match_the_twin_after_every_stage() {
         assert!(lanes.next().is_none() && warps.next().is_none());
         assert_eq!([state.counts.merges, state.counts.candidates], counts, "{case:?}");
         assert_eq!(
-            [queued.merges, queued.inserts, queued.came],
-            [counts[0], counts[1], state.queues().unwrap().came],
+            [queued.merges, queued.inserts, queued.keys_merged],
+            [counts[0], counts[1], state.queues().unwrap().keys_merged],
             "{case:?}"
         );
     }
@@ -173,7 +173,7 @@ fn every_step_is_correct() {
                     for lane in 0..shape.width {
                         let mine: Vec<Key> = (0u32..)
                             .zip(&queues.keys)
-                            .filter(|&(i, _)| across(shape.width, i).0 == lane)
+                            .filter(|&(i, _)| striped_position(shape.width, i).0 == lane)
                             .map(|(_, &key)| key)
                             .collect();
                         assert!(mine.is_sorted_by(|a, b| a >= b));
@@ -198,10 +198,10 @@ fn buffer_baseline_matches_the_kernel_search() {
             (counts.candidates, counts.merges),
             "{case:?}"
         );
-        assert_eq!(queued.buffer, Buffered::of(&kernel));
+        assert_eq!(queued.buffer, BufferCounts::count(&kernel));
         assert!(
-            queued.buffer.came >= recording.shape().n.min(k as u32)
-                && queued.buffer.came <= counts.candidates,
+            queued.buffer.keys_merged >= recording.shape().n.min(k as u32)
+                && queued.buffer.keys_merged <= counts.candidates,
             "{case:?}"
         );
     }
@@ -266,7 +266,7 @@ fn every_step_has_a_sentence_and_a_line() {
     let named: BTreeSet<usize> =
         (0..QUEUES.lines.len()).filter(|&line| QUEUES.lines[line].source.is_some()).collect();
     assert_eq!(lines, named);
-    assert_eq!(QUEUES.lines[QUEUES.second - 1].text, "");
+    assert_eq!(QUEUES.lines[QUEUES.second_part - 1].text, "");
 }
 
 #[test]

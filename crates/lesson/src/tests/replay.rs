@@ -3,15 +3,15 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::engines::lockstep::{self, Watched, distance_of, key_of};
+use crate::engines::lockstep::{self, ObservedSearch, distance_of, key_of};
 use crate::knn::network::{self, Layer};
 
-fn watched(problem: &Problem, width: u32) -> Watched<()> {
+fn watched(problem: &Problem, width: u32) -> ObservedSearch<()> {
     match width {
-        4 => lockstep::watch::<4, ()>(problem, 0, None, ()),
-        8 => lockstep::watch::<8, ()>(problem, 0, None, ()),
-        16 => lockstep::watch::<16, ()>(problem, 0, None, ()),
-        _ => lockstep::watch::<32, ()>(problem, 0, None, ()),
+        4 => lockstep::observe::<4, ()>(problem, 0, None, ()),
+        8 => lockstep::observe::<8, ()>(problem, 0, None, ()),
+        16 => lockstep::observe::<16, ()>(problem, 0, None, ()),
+        _ => lockstep::observe::<32, ()>(problem, 0, None, ()),
     }
 }
 
@@ -42,7 +42,7 @@ fn agrees(problem: &Arc<Problem>, width: u32, batch: Option<usize>) -> Result<Re
         (counts.points_seen as usize, counts.groups as usize),
         (problem.n(), problem.n().div_ceil(width as usize))
     );
-    let cost = network::Cost::of_merge(width, recording.shape().registers);
+    let cost = network::Cost::for_merge(width, recording.shape().registers);
     let merges = u64::from(counts.merges);
     prop_assert_eq!(
         (counts.compare_exchanges, counts.shuffles),

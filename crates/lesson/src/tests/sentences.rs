@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use super::super::invariants::badge;
-use super::super::lessons::{Choice, LESSONS};
-use super::super::meter::Way;
+use super::super::lessons::{LESSONS, Overrides};
+use super::super::meter::Strategy;
 use super::super::picture::scene::{Ink, Shape as Drawn};
 use super::super::picture::sentence::sentence;
 use super::super::picture::{Panel, View, draw, page};
@@ -795,7 +795,7 @@ static ROWS: &[Row] = &[
         "Of the remaining boxes lane #'s is nearest, at ~: [fewer than # neighbours are known|the query is \
          inside it|a point in it may be nearer than neighbour #, at ~*], and [leaf|node] # is visited",
         |t, r| {
-            let node = t.before.descent().unwrap().way.last().unwrap();
+            let node = t.before.descent().unwrap().path.last().unwrap();
             let (lane, key) = node.nearest().unwrap();
             let k = r.len() < 4 || r.n(2) == t.k() && (r.len() < 5 || r.d(3, t.bound()));
             r.n(0) == u64::from(lane)
@@ -809,7 +809,7 @@ static ROWS: &[Row] = &[
         "The nearest remaining box, lane #'s at ~, is not nearer than neighbour #, at ~*: [it is pruned|all \
          # remaining boxes are pruned at once], and *",
         |t, r| {
-            let node = t.before.descent().unwrap().way.last().unwrap();
+            let node = t.before.descent().unwrap().path.last().unwrap();
             let (lane, key) = node.nearest().unwrap();
             let left = r.len() < 5 || r.n(4) == u64::from(node.waiting.count_ones());
             r.n(0) == u64::from(lane)
@@ -857,11 +857,7 @@ static ROWS: &[Row] = &[
             let leaves = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Leaf { .. }))));
             let nodes = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Node { .. }))));
             let out = count(|step| {
-                if let Some(TreeStep::LeftOut { lanes }) = step.tree() {
-                    lanes.count_ones().into()
-                } else {
-                    0
-                }
+                if let Some(TreeStep::Pruned { lanes }) = step.tree() { lanes.count_ones().into() } else { 0 }
             });
             r.is(&[t.search.looked.len() as u64, t.n(), leaves, nodes, out])
         },
@@ -954,7 +950,7 @@ static ROWS: &[Row] = &[
     ("So far a merge sorted # keys and brought in ~ on average", |t, r| {
         let queues = t.now.queues().unwrap();
         r.n(0) == queues.keys.len() as u64
-            && r.0[1] == significant(f64::from(queues.came) / t.search.merges as f64)
+            && r.0[1] == significant(f64::from(queues.keys_merged) / t.search.merges as f64)
     }),
     ("The search is done: the # neighbours are in the warp's queue", |t, r| {
         r.is(&[t.k()]) && t.now.registers[..t.k() as usize] == t.sorted()[..t.k() as usize]
@@ -1132,7 +1128,7 @@ static ROWS: &[Row] = &[
         "The largest of the first # is at the root: it swaps with entry #, whose key sinks from the root",
         |t, r| {
             let Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { end }))) = t.step else { return false };
-            let first = &t.before.heaps().unwrap().of(0)[..end as usize];
+            let first = &t.before.heaps().unwrap().lane_keys(0)[..end as usize];
             r.is(&[end.into(), u64::from(end) - 1]) && first.iter().max() == first.first()
         },
     ),
@@ -1324,7 +1320,7 @@ static ROWS: &[Row] = &[
          still infinite]",
         |t, r| {
             let heaps = t.heap();
-            let held = heaps.of(r.n(0) as u32).iter().filter(|&&key| key != PADDING).count() as u64;
+            let held = heaps.lane_keys(r.n(0) as u32).iter().filter(|&&key| key != PADDING).count() as u64;
             let more = r.len() < 4
                 || r.0[3] == (t.k() - u64::from(heaps.end)).to_string()
                 || r.d(3, distance_of(heaps.root(r.n(0) as u32)));
@@ -1341,7 +1337,7 @@ static ROWS: &[Row] = &[
             && (r.len() < 3 || r.n(1) == u64::from(heaps.inserting.unwrap().count_ones()))
     }),
     ("Lane slots: # at work, # idle (#*", |t, r| {
-        let work = t.recording.meter().unwrap().so_far(Way::ThreadAQuery, &t.now);
+        let work = t.recording.meter().unwrap().so_far(Strategy::ThreadPerQuery, &t.now);
         let (used, all) = (work.lane_slots(2), work.slots(2) * t.w());
         r.is(&[used, all - used])
             && (all == 0 || r.0[2] == format!("{:.0}", 100.0 * (all - used) as f64 / all as f64))
@@ -1570,7 +1566,7 @@ fn judge(
 fn numbers_in_sentences_are_true() {
     let (mut known, mut said, mut wrong) = (HashMap::new(), 0u64, Vec::new());
     for lesson in &LESSONS {
-        for take in lesson.record(Choice::default(), &Silent).unwrap() {
+        for take in lesson.record(Overrides::default(), &Silent).unwrap() {
             let recording = take.recording.clone();
             let (problem, shape) = (recording.problem(), recording.shape());
             let keys: Vec<Key> = (0..)
@@ -1613,7 +1609,7 @@ fn numbers_in_sentences_are_true() {
                         truth.search.swapped = truth.swaps();
                     }
                 }
-                let view = View::of(&cursor, 14.0);
+                let view = View::new(&cursor, 14.0);
                 let mut texts = vec![sentence(&cursor), page::progress(&view)];
                 texts.extend(badge(&recording, position, cursor.state()).map(|badge| badge.text));
                 let mut here = Vec::new();
@@ -1647,7 +1643,7 @@ fn numbers_in_sentences_are_true() {
                 }));
             }
             for text in [lesson.goal, lesson.paragraph, lesson.summary] {
-                let text = lesson.says(text, shape);
+                let text = lesson.fill_in(text, shape);
                 let mut known = HashMap::new();
                 let judged = sentences(&text).filter_map(|sentence| {
                     judge(PARAGRAPHS, sentence, &truth, &mut known)

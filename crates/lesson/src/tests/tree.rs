@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::algorithms::OwnStep;
-use crate::algorithms::tree::state::lanes_of;
+use crate::algorithms::tree::state::lanes_where;
 use crate::algorithms::tree::{TRAVERSAL, TreeStep};
 use crate::describe::describe;
 use crate::engines::lockstep::{self, Key, PADDING, index_of, key_of};
@@ -51,14 +51,14 @@ fn search_ends_with_the_neighbours_and_visit_counts() {
                 counts.points_seen,
                 counts.groups,
                 descent.nodes,
-                descent.left_out.len() as u32,
+                descent.pruned.len() as u32,
                 counts.candidates,
                 counts.merges
             ],
             [visits.accessed, visits.leaves, visits.nodes, visits.left_out, visits.candidates, visits.merges],
             "{spec}"
         );
-        assert!(index.as_they_lie.accessed >= 1 && index.brute.merges >= 1);
+        assert!(index.curve_order.accessed >= 1 && index.brute.merges >= 1);
     }
 }
 
@@ -71,7 +71,7 @@ fn every_step_is_correct() {
         for step in recording.steps() {
             let before = state.clone();
             state.apply(step);
-            let node = || before.descent().unwrap().way.last().unwrap().clone();
+            let node = || before.descent().unwrap().path.last().unwrap().clone();
             match step {
                 Step::Own(OwnStep::Tree(TreeStep::Leaf { leaf, keys: told })) => {
                     let points = tree.leaf(*leaf as usize).1;
@@ -85,13 +85,13 @@ fn every_step_is_correct() {
                 }
                 Step::Ballot { mask } => {
                     let leaf = before.descent().unwrap().leaf.as_ref().unwrap();
-                    assert_eq!(*mask, lanes_of(&leaf.keys, |key| key < before.last()), "{spec}");
+                    assert_eq!(*mask, lanes_where(&leaf.keys, |key| key < before.last()), "{spec}");
                 }
                 Step::FilteredAgain { rest, mask } => {
                     let leaf = before.descent().unwrap().leaf.as_ref().unwrap();
                     assert_eq!(
                         (*rest, *mask),
-                        (before.waiting, lanes_of(&leaf.keys, |key| key < before.last()) & rest),
+                        (before.waiting, lanes_where(&leaf.keys, |key| key < before.last()) & rest),
                         "{spec}"
                     );
                 }
@@ -110,7 +110,7 @@ fn every_step_is_correct() {
                     let (nearest, key) = node().nearest().unwrap();
                     assert!(*lane == nearest && key < before.last(), "{spec}");
                 }
-                Step::Own(OwnStep::Tree(TreeStep::LeftOut { lanes })) => {
+                Step::Own(OwnStep::Tree(TreeStep::Pruned { lanes })) => {
                     assert_eq!((*lanes, node().below(before.last())), (node().waiting, 0), "{spec}");
                 }
                 Step::Own(OwnStep::Tree(TreeStep::Merged)) => {
@@ -133,7 +133,7 @@ fn every_step_is_correct() {
             (0..32u32.pow(height)).map(move |leaf| number * 32u32.pow(height) + leaf)
         };
         let left_out: BTreeSet<u32> = descent
-            .left_out
+            .pruned
             .iter()
             .flat_map(under)
             .filter(|&leaf| (leaf as usize) < tree.boxes(0).count())
@@ -200,7 +200,7 @@ fn every_step_has_a_sentence_and_a_line() {
     let named: BTreeSet<usize> =
         (0..TRAVERSAL.lines.len()).filter(|&line| TRAVERSAL.lines[line].source.is_some()).collect();
     assert_eq!(lines, named);
-    assert_eq!(TRAVERSAL.lines[TRAVERSAL.second - 1].text, "");
+    assert_eq!(TRAVERSAL.lines[TRAVERSAL.second_part - 1].text, "");
 }
 
 #[test]

@@ -29,18 +29,18 @@ const FORMAT: &str = "warpscope state";
 pub const SCHEMA_VERSION: u64 = 1;
 
 /// Maximum size: a state is a few KB, so a larger file is not a state.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The contents of `state.json`: settings and open session of a window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Content {
     pub state: Map<String, Value>,
-    /// What was open, as returned by `App::put_down`.
+    /// What was open, as returned by `App::session_text`.
     pub last: Option<String>,
 }
 
 impl Content {
-    pub fn of(state: &State, last: Option<String>) -> Self {
+    pub fn new(state: &State, last: Option<String>) -> Self {
         let state = match serde_json::to_value(state) {
             Ok(Value::Object(fields)) => fields,
             // Unreachable: a state is plain data.
@@ -56,7 +56,7 @@ impl Content {
             let one = |(key, value): (&String, &Value)| Map::from_iter([(key.clone(), value.clone())]);
             read(self.state.iter().map(one).filter(|field| read(field.clone()).is_ok()).flatten().collect())
         });
-        whole.unwrap_or_default().settled()
+        whole.unwrap_or_default().clamped()
     }
 }
 
@@ -86,7 +86,7 @@ struct Stored {
 /// The result of reading the file.
 enum ReadSettings {
     Nothing,
-    This(Content),
+    Valid(Content),
     /// Written by a later version. The sentence names both schema versions and the program's version.
     Later(String),
     /// The contents are invalid, with the reason.
@@ -95,8 +95,8 @@ enum ReadSettings {
     Unreadable(String),
 }
 
-fn find(path: &Path) -> ReadSettings {
-    let text = match files::read_small(path, MOST_BYTES) {
+fn read(path: &Path) -> ReadSettings {
+    let text = match files::read_small(path, MAX_BYTES) {
         Err(why) if why.kind() == io::ErrorKind::NotFound => return ReadSettings::Nothing,
         Err(why) if why.kind() == io::ErrorKind::FileTooLarge => {
             return ReadSettings::Damaged(why.to_string());
@@ -115,7 +115,7 @@ fn find(path: &Path) -> ReadSettings {
             stored.schema_version,
             path.display()
         )),
-        Ok(stored) => ReadSettings::This(Content { state: stored.state, last: stored.last }),
+        Ok(stored) => ReadSettings::Valid(Content { state: stored.state, last: stored.last }),
     }
 }
 
@@ -143,7 +143,7 @@ fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
 
 /// A window's access to the saved settings.
 #[derive(Debug)]
-pub struct Kept {
+pub struct SettingsFile {
     folder: PathBuf,
     /// The contents when this window last read or wrote the file. Differences from them are this window's
     /// changes.
@@ -155,12 +155,12 @@ pub struct Kept {
 }
 
 /// Writing takes milliseconds; a window that hangs must not block this one.
-const PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The result of [`begin`].
 #[derive(Debug)]
-pub struct Beginning {
-    pub kept: Kept,
+pub struct Startup {
+    pub settings: SettingsFile,
     pub start: Arc<Start>,
     /// The saved state; `None` without one, or if only the first version's exists in eframe's file.
     pub found: Option<(State, Option<String>)>,
@@ -171,14 +171,14 @@ pub struct Beginning {
 
 /// Begins a launch with settings in a folder. After two failed launches, or if the state is unreadable, the
 /// files are set aside. Must be called before eframe reads its own file.
-pub fn begin(folder: &Path) -> Beginning {
+pub fn begin(folder: &Path) -> Startup {
     let mut warnings = Vec::new();
     if let Err(why) = fs::create_dir_all(folder) {
-        warnings.push(cannot_keep(&why, folder));
+        warnings.push(cannot_save(&why, folder));
     }
     let (start, failed) = Start::begin(folder);
     let path = state_path(folder);
-    let _alone = alone(folder, PATIENCE);
+    let _lock = lock(folder, LOCK_TIMEOUT);
     if failed {
         let aside = ["state.json", "app.ron"].map(|name| set_aside(&folder.join(name)));
         let names: Vec<String> =
@@ -189,32 +189,36 @@ pub fn begin(folder: &Path) -> Beginning {
             format!("the settings are set aside: {}", names.join(", "))
         };
         warnings.push(format!("two starts failed, so this one is clean; {what}"));
-        warnings.extend(aside.into_iter().filter_map(Result::err).map(|why| cannot_keep(&why, folder)));
+        warnings.extend(aside.into_iter().filter_map(Result::err).map(|why| cannot_save(&why, folder)));
     }
     // eframe reads its file completely, whatever its size.
     let frame = folder.join("app.ron");
-    if files::read_small(&frame, MOST_BYTES).is_err_and(|why| why.kind() != io::ErrorKind::NotFound) {
-        warnings.extend(set_aside(&frame).err().map(|why| cannot_keep(&why, folder)));
+    if files::read_small(&frame, MAX_BYTES).is_err_and(|why| why.kind() != io::ErrorKind::NotFound) {
+        warnings.extend(set_aside(&frame).err().map(|why| cannot_save(&why, folder)));
     }
-    let mut kept =
-        Kept { folder: folder.to_owned(), base: Content::default(), writes: true, patience: PATIENCE };
+    let mut settings = SettingsFile {
+        folder: folder.to_owned(),
+        base: Content::default(),
+        writes: true,
+        patience: LOCK_TIMEOUT,
+    };
     let mut is_first = false;
-    let found = match find(&path) {
+    let found = match read(&path) {
         ReadSettings::Nothing => {
             is_first = true;
             None
         }
-        ReadSettings::This(content) => {
+        ReadSettings::Valid(content) => {
             Some((content.to_state(), content.last.filter(|last| !last.is_empty())))
         }
         ReadSettings::Later(sentence) => {
             warnings.push(sentence);
-            kept.writes = false;
+            settings.writes = false;
             None
         }
         ReadSettings::Unreadable(why) => {
             warnings.push(unreadable(&why, &path));
-            kept.writes = false;
+            settings.writes = false;
             None
         }
         ReadSettings::Damaged(why) => {
@@ -228,16 +232,16 @@ pub fn begin(folder: &Path) -> Beginning {
         }
     };
     if let Some((state, last)) = &found {
-        kept.base = Content::of(state, last.clone());
+        settings.base = Content::new(state, last.clone());
     }
-    Beginning { kept, start: Arc::new(start), found, is_first, warnings }
+    Startup { settings, start: Arc::new(start), found, is_first, warnings }
 }
 
 fn state_path(folder: &Path) -> PathBuf {
     folder.join("state.json")
 }
 
-fn cannot_keep(why: &dyn std::fmt::Display, folder: &Path) -> String {
+fn cannot_save(why: &dyn std::fmt::Display, folder: &Path) -> String {
     format!("settings cannot be kept: {why}: {}", folder.display())
 }
 
@@ -248,7 +252,7 @@ fn unreadable(why: &str, path: &Path) -> String {
     )
 }
 
-impl Kept {
+impl SettingsFile {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -258,14 +262,14 @@ impl Kept {
     /// # Errors
     /// A sentence, if the file cannot be written.
     pub fn write(&mut self, state: &State, last: Option<String>) -> Result<(), String> {
-        let mine = Content::of(state, last);
+        let mine = Content::new(state, last);
         if !self.writes || mine == self.base {
             return Ok(());
         }
         let path = state_path(&self.folder);
-        let _alone = alone(&self.folder, self.patience);
-        let content = match find(&path) {
-            ReadSettings::This(theirs) => merge(&self.base, &mine, &theirs),
+        let _lock = lock(&self.folder, self.patience);
+        let content = match read(&path) {
+            ReadSettings::Valid(theirs) => merge(&self.base, &mine, &theirs),
             ReadSettings::Nothing => mine.clone(),
             ReadSettings::Later(sentence) => {
                 self.writes = false;
@@ -273,7 +277,7 @@ impl Kept {
             }
             ReadSettings::Unreadable(why) => return Err(unreadable(&why, &path)),
             ReadSettings::Damaged(_) => {
-                set_aside(&path).map_err(|why| cannot_keep(&why, &self.folder))?;
+                set_aside(&path).map_err(|why| cannot_save(&why, &self.folder))?;
                 mine.clone()
             }
         };
@@ -284,7 +288,7 @@ impl Kept {
             state: &content.state,
             last: &content.last,
         };
-        let text = serde_json::to_vec_pretty(&written).map_err(|why| cannot_keep(&why, &self.folder))?;
+        let text = serde_json::to_vec_pretty(&written).map_err(|why| cannot_save(&why, &self.folder))?;
         export::write(&path, |out| out.write_all(&text))
             .map_err(|why| format!("settings cannot be kept: {why}"))?;
         self.base = mine;
@@ -294,7 +298,7 @@ impl Kept {
 
 /// Locks `state.lock` until dropped, so that no other window writes between our reading and writing.
 /// Continues without the lock after `patience`.
-fn alone(folder: &Path, patience: Duration) -> Option<File> {
+fn lock(folder: &Path, patience: Duration) -> Option<File> {
     let file = files::open_regular(
         &folder.join("state.lock"),
         File::options().create(true).truncate(false).write(true),
@@ -328,12 +332,13 @@ pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
         let known = base.state.get(key);
         match theirs.state.get(key) {
             Some(there) if key == RECENT => {
-                _ = state.insert(key.clone(), together(known, value, there, State::RECENT, |path| path))
+                let recent = merge_lists(known, value, there, State::MAX_RECENT, |path| path);
+                _ = state.insert(key.clone(), recent)
             }
             Some(there) if key == FILE_ROLES => {
                 _ = state.insert(
                     key.clone(),
-                    together(known, value, there, State::FILE_ROLES, |chosen| &chosen["path"]),
+                    merge_lists(known, value, there, State::MAX_FILE_ROLES, |chosen| &chosen["path"]),
                 );
             }
             Some(_) if known == Some(value) => {}
@@ -346,7 +351,7 @@ pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
 
 /// Merges lists: this window's entries, then those added by others. Entries removed by others are dropped.
 /// Changes by others are kept unless this window changed the same entry. `key` identifies an entry.
-fn together(
+fn merge_lists(
     base: Option<&Value>,
     mine: &Value,
     theirs: &Value,
@@ -371,7 +376,7 @@ fn together(
 // failure: it may be impossible to show, or name a file that crashes the program.
 
 /// After this many failed launches in a row, the next one starts clean.
-const FAILED: u32 = 2;
+const MAX_FAILED_STARTS: u32 = 2;
 
 /// Frames to draw before a launch may count as successful.
 const FRAMES: u32 = 3;
@@ -412,7 +417,7 @@ impl Start {
             .ok()
             .and_then(|_| text.trim().parse::<u32>().ok())
             .unwrap_or(0);
-        let failed = before >= FAILED;
+        let failed = before >= MAX_FAILED_STARTS;
         file.set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| writeln!(file, "{}", if failed { 1 } else { before + 1 }))

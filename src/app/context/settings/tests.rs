@@ -11,11 +11,11 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// A window that starts without warnings.
-fn window(folder: &Path) -> (Kept, State) {
-    let Beginning { kept, start, found, warnings, .. } = begin(folder);
+fn window(folder: &Path) -> (SettingsFile, State) {
+    let Startup { settings, start, found, warnings, .. } = begin(folder);
     assert_eq!(warnings, Vec::<String>::new());
     start.over();
-    (kept, found.map(|(state, _)| state).unwrap_or_default())
+    (settings, found.map(|(state, _)| state).unwrap_or_default())
 }
 
 fn recent(state: &State) -> Vec<&str> {
@@ -25,10 +25,10 @@ fn recent(state: &State) -> Vec<&str> {
 #[test]
 fn settings_round_trip() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut kept, mut state) = window(folder.path());
+    let (mut settings, mut state) = window(folder.path());
     state.scale = 1.5;
     state.draft.k = "7".to_owned();
-    kept.write(&state, Some("what was open".to_owned())).unwrap();
+    settings.write(&state, Some("what was open".to_owned())).unwrap();
     let (back, last) = begin(folder.path()).found.unwrap();
     assert_eq!((back.scale, back.draft.k, last.as_deref()), (1.5, "7".to_owned(), Some("what was open")));
 }
@@ -52,9 +52,9 @@ fn a_named_pipe_as_settings_file_only_warns() {
 #[test]
 fn two_windows_merge_their_changes() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut kept, mut state) = window(folder.path());
+    let (mut settings, mut state) = window(folder.path());
     state.recent = ["old", "older"].map(PathBuf::from).to_vec();
-    kept.write(&state, Some("as it was".to_owned())).unwrap();
+    settings.write(&state, Some("as it was".to_owned())).unwrap();
 
     let ((mut a, mut state_a), (mut b, mut state_b)) = (window(folder.path()), window(folder.path()));
     state_a.remember(Path::new("of a"));
@@ -88,15 +88,15 @@ fn concurrent_writes_lose_no_entries() {
             let folder = folder.path();
             scope.spawn(move || {
                 let mut state = State::default();
-                let mut kept = Kept {
+                let mut settings = SettingsFile {
                     folder: folder.to_owned(),
-                    base: Content::of(&state, None),
+                    base: Content::new(&state, None),
                     writes: true,
                     patience: Duration::from_secs(600),
                 };
                 for file in 0..2 {
                     state.remember(Path::new(&format!("{window_of}/{file}")));
-                    kept.write(&state, None).unwrap();
+                    settings.write(&state, None).unwrap();
                 }
             });
         }
@@ -112,14 +112,14 @@ fn concurrent_writes_lose_no_entries() {
 fn two_failed_starts_reset_the_settings_once() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("app.ron"), "{}").unwrap();
-    let (mut kept, state) = window(folder.path());
-    kept.write(&State { scale: 2.5, ..state }, None).unwrap();
+    let (mut settings, state) = window(folder.path());
+    settings.write(&State { scale: 2.5, ..state }, None).unwrap();
     for failed in ["first", "second"] {
-        let beginning = begin(folder.path());
-        assert_eq!(beginning.found.map(|(state, _)| state.scale), Some(2.5), "{failed}");
-        assert_eq!(beginning.warnings, Vec::<String>::new(), "{failed}");
+        let startup = begin(folder.path());
+        assert_eq!(startup.found.map(|(state, _)| state.scale), Some(2.5), "{failed}");
+        assert_eq!(startup.warnings, Vec::<String>::new(), "{failed}");
     }
-    let Beginning { mut kept, start, found, warnings, .. } = begin(folder.path());
+    let Startup { mut settings, start, found, warnings, .. } = begin(folder.path());
     let aside = |name: &str| folder.path().join(name).display().to_string();
     assert!(found.is_none());
     assert_eq!(
@@ -135,7 +135,7 @@ fn two_failed_starts_reset_the_settings_once() {
         start.drawn(frame > 3);
     }
     assert!(!folder.path().join("starting").exists());
-    kept.write(&State { scale: 1.25, ..State::default() }, None).unwrap();
+    settings.write(&State { scale: 1.25, ..State::default() }, None).unwrap();
     let next = begin(folder.path());
     assert_eq!((next.found.map(|(state, _)| state.scale), next.warnings), (Some(1.25), Vec::new()));
     // Renaming the file restores the settings.
@@ -162,8 +162,8 @@ fn unreadable_settings_are_renamed_not_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.json");
     let whole = {
-        let (mut kept, state) = window(folder.path());
-        kept.write(&State { scale: 2.0, ..state }, None).unwrap();
+        let (mut settings, state) = window(folder.path());
+        settings.write(&State { scale: 2.0, ..state }, None).unwrap();
         fs::read_to_string(&path).unwrap()
     };
     let deep = format!(r#"{{"format":"{FORMAT}","schema_version":1,"state":{}"#, r#"{"a":["#.repeat(100_000));
@@ -173,15 +173,15 @@ fn unreadable_settings_are_renamed_not_deleted() {
             .enumerate()
     {
         fs::write(&path, wrong).unwrap();
-        let beginning = begin(folder.path());
-        beginning.start.over();
+        let startup = begin(folder.path());
+        startup.start.over();
         let aside = folder.path().join(format!("state.set-aside-{}.json", number + 1));
-        let [said] = &beginning.warnings[..] else { panic!("{:?}", beginning.warnings) };
+        let [said] = &startup.warnings[..] else { panic!("{:?}", startup.warnings) };
         assert!(
             said.starts_with("the settings cannot be read, so the window opens as the first time (")
                 && said.ends_with(&format!(": {}", aside.display()))
         );
-        assert!(beginning.found.is_none() && !path.exists());
+        assert!(startup.found.is_none() && !path.exists());
         assert_eq!(&fs::read_to_string(aside).unwrap(), wrong);
     }
 }
@@ -192,7 +192,7 @@ fn settings_that_cannot_be_opened_are_left_untouched() {
     let path = folder.path().join("state.json");
     // A temporary disk failure is not damage. A directory simulates one: even root cannot read it as a file.
     fs::create_dir(&path).unwrap();
-    let Beginning { mut kept, found, is_first, warnings, .. } = begin(folder.path());
+    let Startup { mut settings, found, is_first, warnings, .. } = begin(folder.path());
     assert!(found.is_none() && !is_first);
     let [said] = &warnings[..] else { panic!("{warnings:?}") };
     assert!(
@@ -201,14 +201,15 @@ fn settings_that_cannot_be_opened_are_left_untouched() {
         ),
         "{said}"
     );
-    kept.write(&State { scale: 2.0, ..State::default() }, None).unwrap();
+    settings.write(&State { scale: 2.0, ..State::default() }, None).unwrap();
     assert!(path.is_dir());
     // The same if the file becomes unreadable while this window is open.
     fs::remove_dir(&path).unwrap();
-    let (mut kept, state) = window(folder.path());
+    let (mut settings, state) = window(folder.path());
     fs::create_dir(&path).unwrap();
     assert!(
-        kept.write(&State { scale: 3.0, ..state }, None)
+        settings
+            .write(&State { scale: 3.0, ..state }, None)
             .unwrap_err()
             .starts_with("the settings cannot be read")
     );
@@ -218,15 +219,15 @@ fn settings_that_cannot_be_opened_are_left_untouched() {
 #[test]
 fn waiting_for_the_lock_times_out() {
     let folder = tempfile::tempdir().unwrap();
-    let held = alone(folder.path(), PATIENCE).unwrap();
-    assert!(alone(folder.path(), Duration::from_millis(30)).is_none());
+    let held = lock(folder.path(), LOCK_TIMEOUT).unwrap();
+    assert!(lock(folder.path(), Duration::from_millis(30)).is_none());
     drop(held);
-    assert!(alone(folder.path(), Duration::ZERO).is_some());
+    assert!(lock(folder.path(), Duration::ZERO).is_some());
 }
 
 #[test]
 fn invalid_fields_alone_fall_back_to_defaults() {
-    let state = Content::of(&State { scale: 2.0, look: Look::Dark, ..State::default() }, None);
+    let state = Content::new(&State { scale: 2.0, look: Look::Dark, ..State::default() }, None);
     for (key, value) in [
         ("draft", Value::Null),
         ("plane", "wide".into()),
@@ -248,7 +249,7 @@ fn settings_of_later_versions_are_left_untouched() {
     let later = r#"{"format":"warpscope state","schema_version":2,"warpscope_version":"9.1.0","state":[]}"#
         .replace("[]", r#"{"scale":2.0}"#);
     fs::write(&path, &later).unwrap();
-    let Beginning { mut kept, found, warnings, .. } = begin(folder.path());
+    let Startup { mut settings, found, warnings, .. } = begin(folder.path());
     assert!(found.is_none());
     let expected = format!(
         "a later version of Warpscope (9.1.0) wrote the settings (schema 2, and 1 is the last that is read \
@@ -256,13 +257,13 @@ fn settings_of_later_versions_are_left_untouched() {
         path.display()
     );
     assert_eq!(warnings, std::slice::from_ref(&expected));
-    kept.write(&State { scale: 3.0, ..State::default() }, None).unwrap();
+    settings.write(&State { scale: 3.0, ..State::default() }, None).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), later);
     // The same if a later version writes the file while this window is open.
     fs::remove_file(&path).unwrap();
-    let (mut kept, state) = window(folder.path());
+    let (mut settings, state) = window(folder.path());
     fs::write(&path, &later).unwrap();
-    assert_eq!(kept.write(&State { scale: 3.0, ..state }, None), Err(expected));
+    assert_eq!(settings.write(&State { scale: 3.0, ..state }, None), Err(expected));
     assert_eq!(fs::read_to_string(&path).unwrap(), later);
 }
 
@@ -270,14 +271,14 @@ fn settings_of_later_versions_are_left_untouched() {
 #[test]
 fn failed_writes_keep_the_old_settings() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut kept, state) = window(folder.path());
-    kept.write(&State { scale: 2.0, ..state.clone() }, None).unwrap();
+    let (mut settings, state) = window(folder.path());
+    settings.write(&State { scale: 2.0, ..state.clone() }, None).unwrap();
     let path = folder.path().join("state.json");
     let before = fs::read(&path).unwrap();
     let mut permissions = fs::metadata(&path).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(&path, permissions).unwrap();
-    let said = kept.write(&State { scale: 1.0, ..state }, None).unwrap_err();
+    let said = settings.write(&State { scale: 1.0, ..state }, None).unwrap_err();
     assert_eq!(
         said,
         format!("settings cannot be kept: cannot write: the existing file is read-only: {}", path.display())

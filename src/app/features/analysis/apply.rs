@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::state::{Against, Analysed, AnalysisAction, AnalysisKind};
+use super::state::{Analysed, AnalysisAction, AnalysisKind, FileComparison};
 use super::{AnalysisRequest, Comparison, LabelColumn, Neighbours, Question, compare, label_column, work};
 use crate::app::context::app::{App, EXPORT, Exporting, Feature, Written};
 use crate::app::features::chooser::state::AskedBy;
@@ -34,9 +34,9 @@ pub static FEATURE: Feature = Feature {
     },
     leave_cloud: |app, _| {
         app.jobs.stop(&ANALYSE);
-        app.jobs.stop(&AGAINST);
+        app.jobs.stop(&COMPARE_FILES);
         app.session.analysed = None;
-        app.session.against.clear();
+        app.session.file_comparisons.clear();
     },
     ..Feature::NONE
 };
@@ -48,12 +48,12 @@ pub static ANALYSE: Kind<App, (), Result<Option<Analysed>, String>> = Kind {
 };
 
 /// A comparison with another file; `None` if cancelled.
-pub static AGAINST: Kind<App, (AnalysisKind, PathBuf), Result<Option<Against>, String>> = Kind {
+pub static COMPARE_FILES: Kind<App, (AnalysisKind, PathBuf), Result<Option<FileComparison>, String>> = Kind {
     purpose: |(kind, path), fraction| {
         let what = if *kind == AnalysisKind::Leaks { "Finding leaks in" } else { "Comparing with" };
         Some(Activity::Preparing { what: format!("{what} {}", file_name(path)), fraction })
     },
-    ..Kind::new(Slot::Against, "against", App::compared_with)
+    ..Kind::new(Slot::CompareFiles, "against", App::compared_with)
 };
 
 impl App {
@@ -70,12 +70,12 @@ impl App {
                 self.count_leaks_again();
             }
             AnalysisAction::Start => self.analyse(),
-            AnalysisAction::Browse(kind) => match self.asked_of(kind, Path::new("")) {
+            AnalysisAction::Browse(kind) => match self.comparison_of(kind, Path::new("")) {
                 // Report errors before asking the user for a file.
                 Err(why) => self.session.log.error(About::Analysis, why),
-                Ok(_) => self.browse(AskedBy::Against(kind), PathBuf::new()),
+                Ok(_) => self.browse(AskedBy::Comparison(kind), PathBuf::new()),
             },
-            AnalysisAction::Against(kind, path) => self.compare_with(kind, path),
+            AnalysisAction::Compare(kind, path) => self.compare_with(kind, path),
         }
     }
 
@@ -107,19 +107,19 @@ impl App {
     }
 
     fn analysed(&mut self, (): (), outcome: Outcome<Result<Option<Analysed>, String>>) {
-        let Some(analysed) = self.worked_out("analyse", outcome) else { return };
+        let Some(analysed) = self.task_result("analyse", outcome) else { return };
         let (rows, k) = (analysed.record.query_rows.len() as u64, analysed.record.spec.k);
-        let said = format!(
+        let message = format!(
             "{} analysed by the {k} nearest of each, by {}",
             text::count(rows, "row", "rows"),
             analysed.record.engine
         );
-        self.session.log.done(About::Analysis, said);
+        self.session.log.done(About::Analysis, message);
         self.session.analysed = Some(Arc::new(analysed));
     }
 
     /// The result of a task; failures are logged as "cannot `what`".
-    fn worked_out<T>(&mut self, what: &str, outcome: Outcome<Result<Option<T>, String>>) -> Option<T> {
+    fn task_result<T>(&mut self, what: &str, outcome: Outcome<Result<Option<T>, String>>) -> Option<T> {
         match self.done("analysis", outcome)? {
             Ok(Some(done)) => return Some(done),
             Ok(None) => self.session.log.info("cancelled"),
@@ -129,7 +129,7 @@ impl App {
     }
 
     /// The comparison requested for another file.
-    fn asked_of(&self, kind: AnalysisKind, path: &Path) -> Result<Comparison, String> {
+    fn comparison_of(&self, kind: AnalysisKind, path: &Path) -> Result<Comparison, String> {
         let question = self
             .rows_question()
             .unwrap_or_else(|| Err("There are no rows yet; open a file first.".to_owned()))?;
@@ -139,17 +139,18 @@ impl App {
         // Uses the columns chosen when that file was last opened.
         let source = Source::File { path: path.to_owned(), columns: ColumnChoice::Default };
         let kept = self.state.roles_of(&source).and_then(|kept| kept.columns.parse().ok());
-        Ok(Comparison::Overlap(Neighbours::of(question, &self.session), kept.unwrap_or_default()))
+        Ok(Comparison::Overlap(Neighbours::new(question, &self.session), kept.unwrap_or_default()))
     }
 
     pub(in crate::app) fn compare_with(&mut self, kind: AnalysisKind, path: PathBuf) {
         let path = absolute(&path);
-        match self.asked_of(kind, &path) {
+        match self.comparison_of(kind, &path) {
             Err(why) => self.session.log.error(About::Analysis, why),
             Ok(asked) => {
                 let (resident, of) = (self.handles.worker.resident().clone(), path.clone());
-                self.jobs
-                    .start(&AGAINST, (kind, path), move |progress| compare(&asked, &of, &resident, progress));
+                self.jobs.start(&COMPARE_FILES, (kind, path), move |progress| {
+                    compare(&asked, &of, &resident, progress)
+                });
             }
         }
     }
@@ -157,12 +158,12 @@ impl App {
     fn compared_with(
         &mut self,
         (kind, _): (AnalysisKind, PathBuf),
-        outcome: Outcome<Result<Option<Against>, String>>,
+        outcome: Outcome<Result<Option<FileComparison>, String>>,
     ) {
         let what = if kind == AnalysisKind::Leaks { "find leaks" } else { "compare" };
-        let Some(against) = self.worked_out(what, outcome) else { return };
-        self.session.log.done(About::Analysis, against.said.clone());
-        self.session.take_against(against);
+        let Some(comparison) = self.task_result(what, outcome) else { return };
+        self.session.log.done(About::Analysis, comparison.sentence.clone());
+        self.session.add_file_comparison(comparison);
         // The distance may have been edited meanwhile.
         self.count_leaks_again();
     }
@@ -170,20 +171,20 @@ impl App {
     /// Recounts leaks for the edited distance; the distances to the other file's rows are already known.
     fn count_leaks_again(&mut self) {
         let (Ok(eps), Some(leaks)) =
-            (self.state.analysis.leak_eps(), self.session.against(AnalysisKind::Leaks))
+            (self.state.analysis.leak_eps(), self.session.file_comparison(AnalysisKind::Leaks))
         else {
             return;
         };
         if leaks.eps() != Some(eps) {
             let counted = leaks.within(eps);
-            self.session.take_against(counted);
+            self.session.add_file_comparison(counted);
         }
     }
 
     /// Which neighbours the graph would contain.
-    pub(in crate::app) fn graph_said(&self) -> Option<String> {
+    pub(in crate::app) fn graph_note(&self) -> Option<String> {
         let question = self.rows_question()?.ok()?;
-        Some(Neighbours::of(question, &self.session).sentence())
+        Some(Neighbours::new(question, &self.session).sentence())
     }
 
     /// Writes the graph of all rows' neighbours in the background, with progress and cancel.
@@ -194,7 +195,7 @@ impl App {
         if self.jobs.has(&EXPORT) {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());
         }
-        let neighbours = Neighbours::of(question, &self.session);
+        let neighbours = Neighbours::new(question, &self.session);
         let (resident, target) = (self.handles.worker.resident().clone(), path.to_owned());
         let exporting =
             Exporting { what: Written::Graph, path: path.to_owned(), runs: Vec::new(), dialog: None };

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::color::column_title;
-use super::errors::{of_cloud, of_run};
+use super::errors::{cloud_error, run_error};
 use super::opening::{LoadJob, Opened};
-use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind, AnalysisView, Leaking};
+use crate::app::features::analysis::state::{Analysed, AnalysisKind, AnalysisView, FileComparison, Leaking};
 use crate::app::model::{Session, file_name};
 use crate::cloud::formats::{self, FormatError};
 use crate::cloud::{CloudError, ColumnChoice, PointCloud, Source};
 use crate::export::ExportError;
 use crate::export::graph::GraphForm;
-use crate::progress::{Progress, Stretch};
+use crate::progress::{Progress, SubProgress};
 use crate::run::graph::labels::{self, Classified, Labels};
 use crate::run::graph::other_cloud::{self, Leaks, OverlapError};
 use crate::run::graph::summary::{self, Components, Duplicates, Hubs, Lid, Scores};
@@ -68,7 +68,7 @@ pub fn work(
     resident: &Resident,
     progress: &dyn Progress,
 ) -> Result<Option<Analysed>, String> {
-    settled(analysed(asked, resident, progress))
+    none_if_cancelled(analysed(asked, resident, progress))
 }
 
 fn analysed(
@@ -83,7 +83,7 @@ fn analysed(
         question.cloud.check_file(formats::column(&of.path, &of.key, progress)).map_err(|why| why.to_string())
     });
     let record = question.answer(resident, progress)?;
-    let graph = KnnGraph::of_run(&record).map_err(|why| Failure::Said(why.to_string()))?;
+    let graph = KnnGraph::of_run(&record).map_err(|why| Failure::Message(why.to_string()))?;
     let mut all = Analysis {
         density: Some(scores::k_distances(&graph, progress)?),
         lof: Some(scores::outlier_factors(&graph, progress)?),
@@ -105,15 +105,15 @@ fn analysed(
             Err(why) => unlabelled = Some(why),
         }
     }
-    let classified = all.labels.as_ref().map(|(labels, votes)| Classified::of(labels, votes));
+    let classified = all.labels.as_ref().map(|(labels, votes)| Classified::new(labels, votes));
     let labels = labels.as_ref().map(|of| of.title.clone());
-    let said = said(asked, &graph, &all, (labels.as_deref(), classified.as_ref(), unlabelled));
+    let sentences = sentences(asked, &graph, &all, (labels.as_deref(), classified.as_ref(), unlabelled));
     drop(graph);
-    Ok(Analysed { record, all, labels, classified, said })
+    Ok(Analysed { record, all, labels, classified, sentences })
 }
 
 /// A sentence for each analysis.
-fn said(
+fn sentences(
     asked: &AnalysisRequest,
     graph: &KnnGraph<'_>,
     all: &Analysis,
@@ -121,7 +121,7 @@ fn said(
 ) -> Vec<(AnalysisKind, Result<String, String>)> {
     let (cloud, metric) = (&asked.question.cloud, asked.question.spec.metric);
     let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
-    let scores = |values: &Vec<f64>| Scores::of(graph, cloud, values).sentence();
+    let scores = |values: &Vec<f64>| Scores::new(graph, cloud, values).sentence();
     let of = |kind: AnalysisKind| {
         Some(Ok(match kind {
             AnalysisKind::Density => {
@@ -129,15 +129,15 @@ fn said(
                 format!("{} to the {nth} neighbour: {}", metric.heading(), scores(all.density.as_ref()?))
             }
             AnalysisKind::Outliers => scores(all.lof.as_ref()?),
-            AnalysisKind::Hubness => Hubs::of(graph, cloud, all.occurrences.as_ref()?)?.sentence(),
-            AnalysisKind::Dimension => Lid::of(all.lid.as_ref()?).sentence(),
+            AnalysisKind::Hubness => Hubs::new(graph, cloud, all.occurrences.as_ref()?)?.sentence(),
+            AnalysisKind::Dimension => Lid::new(all.lid.as_ref()?).sentence(),
             AnalysisKind::Labels => match (labels, classified, &unlabelled) {
                 (Some(column), Some(classified), _) => summary::labels(column, classified),
                 (Some(column), None, Some(why)) => return Some(Err(format!("column {column}: {why}"))),
                 _ => return None,
             },
-            AnalysisKind::Duplicates => Duplicates::of(all.duplicates.as_ref()?, asked.eps).sentence(&unit),
-            AnalysisKind::Components => Components::of(all.components.as_ref()?).sentence(),
+            AnalysisKind::Duplicates => Duplicates::new(all.duplicates.as_ref()?, asked.eps).sentence(&unit),
+            AnalysisKind::Components => Components::new(all.components.as_ref()?).sentence(),
             AnalysisKind::Overlap | AnalysisKind::Leaks => return None,
         }))
     };
@@ -150,7 +150,7 @@ fn said(
 pub enum Failure {
     Cancelled,
     /// An error in one sentence.
-    Said(String),
+    Message(String),
 }
 
 impl From<Cancelled> for Failure {
@@ -160,11 +160,11 @@ impl From<Cancelled> for Failure {
 }
 
 /// Maps cancellation to `None`.
-fn settled<T>(done: Result<T, Failure>) -> Result<Option<T>, String> {
+fn none_if_cancelled<T>(done: Result<T, Failure>) -> Result<Option<T>, String> {
     match done {
         Ok(done) => Ok(Some(done)),
         Err(Failure::Cancelled) => Ok(None),
-        Err(Failure::Said(why)) => Err(why),
+        Err(Failure::Message(why)) => Err(why),
     }
 }
 
@@ -200,7 +200,7 @@ pub fn answer(
     };
     engines.answer(spec, cloud, queries, &mut stage).map_err(|why| match why {
         RunError::Cancelled => Failure::Cancelled,
-        why => Failure::Said(of_run(&why)),
+        why => Failure::Message(run_error(&why)),
     })
 }
 
@@ -213,7 +213,7 @@ pub enum Neighbours {
 
 impl Neighbours {
     /// Uses the analysis's neighbours if its search was the same.
-    pub fn of(question: Question, session: &Session) -> Self {
+    pub fn new(question: Question, session: &Session) -> Self {
         let same = |record: &RunRecord| {
             let asked = |spec: &RunSpec| (spec.k, spec.metric, spec.order, spec.seed);
             asked(&record.spec) == asked(&question.spec)
@@ -275,15 +275,15 @@ impl Neighbours {
     ) -> Result<(), String> {
         // The ratio of the times is unknown; with many dimensions the search takes longer.
         let searched = if matches!(self, Self::Asked(_)) { 0.7 } else { 0.0 };
-        let record = self.find(resident, &Stretch { of: progress, from: 0.0, to: searched }).map_err(
-            |why| match why {
+        let record = self
+            .find(resident, &SubProgress { parent: progress, from: 0.0, to: searched })
+            .map_err(|why| match why {
                 Failure::Cancelled => ExportError::Cancelled.to_string(),
-                Failure::Said(why) => format!("cannot find the neighbours: {why}"),
-            },
-        )?;
+                Failure::Message(why) => format!("cannot find the neighbours: {why}"),
+            })?;
         let graph =
             KnnGraph::of_run(&record).map_err(|why| format!("cannot write: {why}: {}", path.display()))?;
-        let writing = Stretch { of: progress, from: searched, to: 1.0 };
+        let writing = SubProgress { parent: progress, from: searched, to: 1.0 };
         form.write(&graph, &record.cloud, path, &writing).map_err(|why| why.to_string())
     }
 }
@@ -307,8 +307,8 @@ pub fn compare(
     path: &Path,
     resident: &Resident,
     progress: &dyn Progress,
-) -> Result<Option<Against>, String> {
-    settled(match asked {
+) -> Result<Option<FileComparison>, String> {
+    none_if_cancelled(match asked {
         Comparison::Overlap(neighbours, columns) => overlap(neighbours, columns, path, resident, progress),
         Comparison::Leaks(question, eps) => leaks(question, *eps, path, resident, progress),
     })
@@ -320,35 +320,37 @@ fn overlap(
     path: &Path,
     resident: &Resident,
     progress: &dyn Progress,
-) -> Result<Against, Failure> {
-    let said = |why: OverlapError| match why {
+) -> Result<FileComparison, Failure> {
+    let failure = |why: OverlapError| match why {
         OverlapError::Cancelled => Failure::Cancelled,
-        why => Failure::Said(format!("{why}: {}", path.display())),
+        why => Failure::Message(format!("{why}: {}", path.display())),
     };
     let spec = neighbours.spec();
     let source = Source::File { path: path.to_owned(), columns: columns.clone() };
-    let job = LoadJob { source, drop_nonfinite: spec.drop_nonfinite, data: None, guesses: true };
-    let Opened { cloud: there, left_out, .. } = load(&job, &stretch(progress, 0.0, 0.2))?;
-    other_cloud::same_rows(neighbours.cloud(), &there).map_err(said)?;
-    let record = neighbours.find(resident, &stretch(progress, 0.2, 0.55))?;
+    let job = LoadJob { source, drop_nonfinite: spec.drop_nonfinite, data: None, infers_choices: true };
+    let Opened { cloud: there, left_out, .. } = load(&job, &sub_progress(progress, 0.0, 0.2))?;
+    other_cloud::check_same_rows(neighbours.cloud(), &there).map_err(failure)?;
+    let record = neighbours.find(resident, &sub_progress(progress, 0.2, 0.55))?;
     let theirs = Question { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
     // The other file's cloud is not shown, so its points do not stay resident.
-    let theirs = theirs.answer(&Resident::default(), &stretch(progress, 0.55, 0.9))?;
-    let graph =
-        |record| KnnGraph::of_run(record).map_err(|why| Failure::Said(format!("{why}: {}", path.display())));
+    let theirs = theirs.answer(&Resident::default(), &sub_progress(progress, 0.55, 0.9))?;
+    let graph = |record| {
+        KnnGraph::of_run(record).map_err(|why| Failure::Message(format!("{why}: {}", path.display())))
+    };
     let (here, theirs) = (graph(&*record)?, graph(&*theirs)?);
-    let shares = other_cloud::shares(&here, &theirs, &stretch(progress, 0.9, 1.0)).map_err(said)?;
+    let shares = other_cloud::overlap(&here, &theirs, &sub_progress(progress, 0.9, 1.0)).map_err(failure)?;
     let mut values = vec![f64::NAN; record.cloud.len()];
     here.rows().iter().zip(&shares).for_each(|(&row, &share)| values[row as usize] = share);
     let other = file_name(path);
-    let sentence = Spread::of(shares).map_or_else(String::new, |spread| summary::overlap(&other, &spread));
+    let sentence = Spread::new(shares).map_or_else(String::new, |spread| summary::overlap(&other, &spread));
     let columns: Vec<&str> = left_out.iter().map(|column| column.name.as_str()).collect();
     let without = match columns.len() {
         0 => String::new(),
         _ => format!("; there without {}", columns.join(", ")),
     };
-    let said = format!("{sentence}; k = {}{without}", text::thousands(here.k() as u64));
-    Ok(Against { cloud: Arc::clone(&record.cloud), other, values: values.into(), said, leaks: None })
+    let sentence = format!("{sentence}; k = {}{without}", text::thousands(here.k() as u64));
+    let cloud = Arc::clone(&record.cloud);
+    Ok(FileComparison { cloud, other, values: values.into(), sentence, leaks: None })
 }
 
 fn leaks(
@@ -357,9 +359,9 @@ fn leaks(
     path: &Path,
     resident: &Resident,
     progress: &dyn Progress,
-) -> Result<Against, Failure> {
+) -> Result<FileComparison, Failure> {
     let Question { cloud, spec } = question;
-    let there = load_beside(cloud, path, spec.drop_nonfinite, &stretch(progress, 0.0, 0.2))?;
+    let there = load_other(cloud, path, spec.drop_nonfinite, &sub_progress(progress, 0.0, 0.2))?;
     let nearest = |data: &Arc<PointCloud>, queries: &PointCloud| {
         let (path, columns) = match queries.source() {
             Source::File { path, columns } => (path.clone(), columns.clone()),
@@ -369,39 +371,40 @@ fn leaks(
         RunSpec { data: data.source().clone(), queries, k: 1, exclude_self: false, ..spec.clone() }
     };
     let engines = Engines::default().sharing(resident.clone());
-    let theirs = answer(engines, &nearest(cloud, &there), cloud, Some(&there), &stretch(progress, 0.2, 0.6))?;
+    let progress_of_theirs = sub_progress(progress, 0.2, 0.6);
+    let theirs = answer(engines, &nearest(cloud, &there), cloud, Some(&there), &progress_of_theirs)?;
     // Several rows here may be near one there, and vice versa, so both directions are searched.
     let ours = answer(
         Engines::default(),
         &nearest(&there, cloud),
         &there,
         Some(cloud),
-        &stretch(progress, 0.6, 1.0),
+        &sub_progress(progress, 0.6, 1.0),
     )?;
     let mut values = vec![f64::NAN; cloud.len()];
-    let found = Leaks::of(&ours.neighbors, spec.metric, eps);
+    let found = Leaks::new(&ours.neighbors, spec.metric, eps);
     ours.query_rows
         .iter()
         .zip(&found.nearest)
         .for_each(|(&row, &(_, distance))| values[row as usize] = distance);
     let leaking =
-        Leaking { theirs: Leaks::of(&theirs.neighbors, spec.metric, eps), record: Arc::new(theirs) };
-    Ok(Against::leaking(cloud, file_name(path), values.into(), leaking))
+        Leaking { theirs: Leaks::new(&theirs.neighbors, spec.metric, eps), record: Arc::new(theirs) };
+    Ok(FileComparison::leaking(cloud, file_name(path), values.into(), leaking))
 }
 
-fn stretch(of: &dyn Progress, from: f64, to: f64) -> Stretch<'_> {
-    Stretch { of, from, to }
+fn sub_progress(parent: &dyn Progress, from: f64, to: f64) -> SubProgress<'_> {
+    SubProgress { parent, from, to }
 }
 
 fn load(job: &LoadJob, progress: &dyn Progress) -> Result<Opened, Failure> {
     job.work(progress).0.map_err(|why| match why {
         CloudError::Cancelled => Failure::Cancelled,
-        why => Failure::Said(of_cloud(&why)),
+        why => Failure::Message(cloud_error(&why)),
     })
 }
 
 /// Loads the other file with the cloud's columns, by name or, if the names are missing, by number.
-fn load_beside(
+fn load_other(
     cloud: &Arc<PointCloud>,
     path: &Path,
     drop_nonfinite: bool,
@@ -409,7 +412,7 @@ fn load_beside(
 ) -> Result<Arc<PointCloud>, Failure> {
     let job = |columns: ColumnChoice| {
         let source = Source::File { path: path.to_owned(), columns };
-        LoadJob { source, drop_nonfinite, data: Some(Arc::clone(cloud)), guesses: false }
+        LoadJob { source, drop_nonfinite, data: Some(Arc::clone(cloud)), infers_choices: false }
     };
     let numbers = match cloud.source() {
         Source::File { columns: ColumnChoice::Named(names), .. }
@@ -426,7 +429,7 @@ fn load_beside(
             Some(numbers),
         ) => load(&job(ColumnChoice::Named(numbers)), progress)?,
         (Err(CloudError::Cancelled), _) => return Err(Failure::Cancelled),
-        (opened, _) => opened.map_err(|why| Failure::Said(of_cloud(&why)))?,
+        (opened, _) => opened.map_err(|why| Failure::Message(cloud_error(&why)))?,
     };
     Ok(opened.cloud)
 }
@@ -459,11 +462,11 @@ mod tests {
             .expect("no failure")
             .expect("not cancelled");
         let own: Vec<AnalysisKind> =
-            AnalysisKind::ALL.iter().copied().filter(|kind| !kind.is_of_two()).collect();
-        assert_eq!(analysed.said.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), own);
+            AnalysisKind::ALL.iter().copied().filter(|kind| !kind.is_comparison()).collect();
+        assert_eq!(analysed.sentences.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), own);
         let said = |kind| {
             analysed
-                .said
+                .sentences
                 .iter()
                 .find(|(of, _)| *of == kind)
                 .and_then(|(_, said)| said.as_ref().ok())
@@ -501,7 +504,8 @@ mod tests {
         let analysed = work(&asked(&folder, "colour"), &Resident::default(), &Silent)
             .expect("no failure")
             .expect("not cancelled");
-        let (_, said) = analysed.said.iter().find(|(kind, _)| *kind == AnalysisKind::Labels).expect("said");
+        let labels = analysed.sentences.iter().find(|(kind, _)| *kind == AnalysisKind::Labels);
+        let (_, said) = labels.expect("a sentence");
         assert!(said.as_ref().is_err_and(|why| why.contains("colour")), "{said:?}");
         assert!(
             analysed.values(AnalysisKind::Labels).is_none()
@@ -556,8 +560,9 @@ mod tests {
         Question { cloud, spec: RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) } }
     }
 
-    fn done(asked: &Comparison, path: &Path) -> Result<Against, String> {
-        compare(asked, path, &Resident::default(), &Silent).map(|against| against.expect("not cancelled"))
+    fn done(asked: &Comparison, path: &Path) -> Result<FileComparison, String> {
+        let compared = compare(asked, path, &Resident::default(), &Silent);
+        compared.map(|comparison| comparison.expect("not cancelled"))
     }
 
     #[test]
@@ -569,13 +574,13 @@ mod tests {
             Neighbours::Asked(question(&here, ColumnChoice::Default, 2)),
             ColumnChoice::Default,
         );
-        let against = done(&asked, &there).expect("the same rows");
-        assert_eq!(against.values[..], [0.5, 0.5, 1.0, 1.0]);
+        let comparison = done(&asked, &there).expect("the same rows");
+        assert_eq!(comparison.values[..], [0.5, 0.5, 1.0, 1.0]);
         assert!(
-            against.said.starts_with("share of neighbours in common with there.csv: mean 0.75")
-                && against.said.ends_with("; k = 2"),
+            comparison.sentence.starts_with("share of neighbours in common with there.csv: mean 0.75")
+                && comparison.sentence.ends_with("; k = 2"),
             "{}",
-            against.said
+            comparison.sentence
         );
         let fewer = file_in(&folder, "fewer.csv", "u\n0\n1\n");
         let why = done(&asked, &fewer).expect_err("other rows");
@@ -598,20 +603,21 @@ mod tests {
         let there = file_in(&folder, "there.csv", "x,more\n1,2\n1.5,2\n80,2\n");
         let by_number = ColumnChoice::Named(vec!["1".to_owned()]);
         let asked = Comparison::Leaks(question(&here, by_number.clone(), 7), 0.0);
-        let against = done(&asked, &there).expect("x is in both");
-        assert_eq!((&against.values[..], against.leaking_rows()), (&[1.0, 0.0, 0.0, 30.0][..], vec![1, 2]));
+        let comparison = done(&asked, &there).expect("x is in both");
+        assert_eq!(comparison.values[..], [1.0, 0.0, 0.0, 30.0]);
+        assert_eq!(comparison.leaking_rows(), [1, 2]);
         assert_eq!(
-            against.said,
+            comparison.sentence,
             "1 of 3 rows of there.csv (33.33 %) within 0 of a row here, 1 at 0; 2 rows here are within 0 of \
              a row of it"
         );
-        let wider = against.within(1.0);
+        let wider = comparison.within(1.0);
         assert_eq!(wider.leaking_rows(), [0, 1, 2]);
         assert!(
-            wider.said.starts_with("2 of 3 rows")
-                && wider.said.ends_with("3 rows here are within 1 of a row of it"),
+            wider.sentence.starts_with("2 of 3 rows")
+                && wider.sentence.ends_with("3 rows here are within 1 of a row of it"),
             "{}",
-            wider.said
+            wider.sentence
         );
         // Without names, column numbers apply to both.
         let unnamed = file_in(&folder, "unnamed.csv", "a,b\n9,1\n");

@@ -38,7 +38,7 @@ impl AnalysisKind {
     pub const START: &str = "Analyse all rows";
 
     /// Whether it involves another file, and is computed separately.
-    pub const fn is_of_two(self) -> bool {
+    pub const fn is_comparison(self) -> bool {
         matches!(self, Self::Overlap | Self::Leaks)
     }
 
@@ -174,7 +174,7 @@ pub struct Analysed {
     /// How well neighbours predict a row's label.
     pub classified: Option<Classified>,
     /// A sentence for each analysis, or why it failed.
-    pub said: Vec<(AnalysisKind, Result<String, String>)>,
+    pub sentences: Vec<(AnalysisKind, Result<String, String>)>,
 }
 
 impl Analysed {
@@ -203,14 +203,14 @@ impl Analysed {
             AnalysisKind::Labels => all.labels.as_ref().map(|(_, votes)| fill(&|point| votes[point].same)),
             AnalysisKind::Duplicates => {
                 let size = |sets: &Sets, point: usize| {
-                    sets.of[point].map(|group| f64::from(sets.sizes[group as usize]))
+                    sets.group_of[point].map(|group| f64::from(sets.sizes[group as usize]))
                 };
                 all.duplicates.as_ref().map(|groups| fill(&|point| size(&groups.sets, point)))
             }
             AnalysisKind::Overlap | AnalysisKind::Leaks => None,
             AnalysisKind::Components => all.components.as_ref().map(|sets| {
                 let ranks = by_size(sets);
-                fill(&|point| sets.of[point].map(|component| f64::from(ranks[component as usize])));
+                fill(&|point| sets.group_of[point].map(|component| f64::from(ranks[component as usize])));
             }),
         }?;
         Some(values)
@@ -220,7 +220,7 @@ impl Analysed {
     /// confusion matrix.
     pub fn disagreeing(&self, cell: Option<(u32, u32)>) -> Vec<u32> {
         let Some((labels, votes)) = &self.all.labels else { return Vec::new() };
-        let told = |point: usize| Some((labels.of(point)?, votes[point].predicted?));
+        let told = |point: usize| Some((labels.label(point)?, votes[point].predicted?));
         let wanted = |(label, predicted): (u32, u32)| {
             cell.map_or(label != predicted, |cell| cell == (label, predicted))
         };
@@ -245,7 +245,7 @@ fn by_size(sets: &Sets) -> Vec<u32> {
 
 /// A comparison of the cloud with another file.
 #[derive(Clone, Debug)]
-pub struct Against {
+pub struct FileComparison {
     pub cloud: Arc<PointCloud>,
     /// The other file's name.
     pub other: String,
@@ -253,7 +253,7 @@ pub struct Against {
     /// NaN if not searched.
     pub values: Arc<[f64]>,
     /// The result in one sentence.
-    pub said: String,
+    pub sentence: String,
     pub leaks: Option<Leaking>,
 }
 
@@ -266,20 +266,20 @@ pub struct Leaking {
     pub record: Arc<RunRecord>,
 }
 
-impl Against {
+impl FileComparison {
     /// A leak comparison; `values` are distances of the rows here.
     pub fn leaking(cloud: &Arc<PointCloud>, other: String, values: Arc<[f64]>, leaking: Leaking) -> Self {
         let eps = leaking.theirs.eps;
         let unit = leaking.record.spec.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
         let here = values.iter().filter(|&&distance| distance <= eps).count() as u64;
-        let said = format!(
+        let sentence = format!(
             "{}; {} here {} within {}{unit} of a row of it",
-            summary::leaks(&other, &leaking.theirs.found(), &unit),
+            summary::leaks(&other, &leaking.theirs.counts(), &unit),
             text::count(here, "row", "rows"),
             if here == 1 { "is" } else { "are" },
             text::Exact(eps),
         );
-        Self { cloud: Arc::clone(cloud), other, values, said, leaks: Some(leaking) }
+        Self { cloud: Arc::clone(cloud), other, values, sentence, leaks: Some(leaking) }
     }
 
     /// The same leaks with another maximum distance; an overlap is unchanged.
@@ -327,7 +327,7 @@ pub enum AnalysisAction {
     Start,
     /// Opens a dialog for the other file of a comparison.
     Browse(AnalysisKind),
-    Against(AnalysisKind, PathBuf),
+    Compare(AnalysisKind, PathBuf),
 }
 
 #[cfg(test)]
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn components_are_numbered_by_decreasing_size() {
-        let sets = Sets { of: Vec::new(), sizes: vec![2, 5, 2, 9] };
+        let sets = Sets { group_of: Vec::new(), sizes: vec![2, 5, 2, 9] };
         assert_eq!(by_size(&sets), [3, 2, 4, 1]);
     }
 

@@ -13,7 +13,7 @@ use crate::app::model::{Action, Command};
 use crate::progress::Progress;
 
 /// A dialog that closes faster than this was not closed by a user: the desktop has no file dialog.
-const NOBODY: Duration = Duration::from_millis(250);
+const MIN_DIALOG_TIME: Duration = Duration::from_millis(250);
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
@@ -36,7 +36,7 @@ pub enum Answer {
 
 /// A file chosen in the desktop's dialog; the key is who asks and the suggested name.
 pub static DIALOG: Kind<App, (AskedBy, PathBuf), Answer> =
-    Kind { several: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
+    Kind { concurrent: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
 
 /// A folder listed by the built-in dialog.
 pub static LIST: Kind<App, PathBuf, Result<Vec<Item>, String>> =
@@ -59,11 +59,12 @@ impl App {
                         None => chooser.save_file(),
                     }
                 }
-                AskedBy::Data | AskedBy::Queries | AskedBy::Against(_) => {
+                AskedBy::Data | AskedBy::Queries | AskedBy::Comparison(_) => {
                     chooser.set_title("Open a file of points").pick_file()
                 }
             };
-            if path.is_none() && started.elapsed() < NOBODY { Answer::NoDialog } else { Answer::Path(path) }
+            let missing = path.is_none() && started.elapsed() < MIN_DIALOG_TIME;
+            if missing { Answer::NoDialog } else { Answer::Path(path) }
         });
     }
 
@@ -83,7 +84,7 @@ impl App {
             (_, None) => {}
             (AskedBy::Data, Some(path)) => self.open(&path),
             (AskedBy::Queries, Some(path)) => self.state.draft.query_path = path.display().to_string(),
-            (AskedBy::Against(kind), Some(path)) => self.compare_with(kind, path),
+            (AskedBy::Comparison(kind), Some(path)) => self.compare_with(kind, path),
             (AskedBy::Export, Some(path)) => self.take_export_path(&path, asked),
         }
     }
@@ -92,7 +93,7 @@ impl App {
     fn choose_here(&mut self, asked_by: AskedBy, name: &Path) {
         let folder = match asked_by {
             AskedBy::Export => name.parent(),
-            AskedBy::Data | AskedBy::Queries | AskedBy::Against(_) => {
+            AskedBy::Data | AskedBy::Queries | AskedBy::Comparison(_) => {
                 self.state.recent.iter().filter_map(|path| path.parent()).find(|folder| folder.is_dir())
             }
         };

@@ -19,7 +19,7 @@ pub mod apply;
 pub mod state;
 
 /// Maximum number of items listed; typing finds the others.
-const MOST: usize = 1_000;
+const MAX_LISTED: usize = 1_000;
 
 /// Draws the dialog while it is open. Arrow keys select, Enter confirms, Tab completes, Escape closes.
 pub fn chooser_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -29,7 +29,7 @@ pub fn chooser_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, 
         ui.set_width(560.0f32.min(screen.width() - 40.0));
         ui.heading(chooser.title());
         ui.add_space(4.0);
-        let shown: Vec<&Item> = chooser.shown().take(MOST).collect();
+        let shown: Vec<&Item> = chooser.shown().take(MAX_LISTED).collect();
         // Before the text field handles them; on a button, Enter presses it.
         let is_typing = ui.memory(|memory| memory.focused().is_none_or(|id| id == field_id()));
         let (up, down, enter) = ui.input_mut(|input| {
@@ -198,8 +198,8 @@ fn list_ui(
                 actions.send(ChooserAction::Take(item.name.clone()));
             }
         }
-        if shown.len() == MOST {
-            weak(ui, format!("The first {MOST} are listed; type the start of a name to find others."));
+        if shown.len() == MAX_LISTED {
+            weak(ui, format!("The first {MAX_LISTED} are listed; type the start of a name to find others."));
         }
         // The list is still the previous one.
         if chooser.reading && !shown.is_empty() {

@@ -12,7 +12,7 @@ pub enum AskedBy {
     Data,
     Queries,
     /// The other file of a comparison.
-    Against(AnalysisKind),
+    Comparison(AnalysisKind),
     Export,
 }
 
@@ -94,8 +94,8 @@ impl Chooser {
         match self.asked_by {
             AskedBy::Data => "Open a file of points or a recording",
             AskedBy::Queries => "Open a file of queries",
-            AskedBy::Against(AnalysisKind::Leaks) => "Find leaks in another file",
-            AskedBy::Against(_) => "Compare with another file of the same rows",
+            AskedBy::Comparison(AnalysisKind::Leaks) => "Find leaks in another file",
+            AskedBy::Comparison(_) => "Compare with another file of the same rows",
             AskedBy::Export => "Save as",
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::state::channel::Colored;
+use super::state::channel::ColoringState;
 use super::state::{ColorAction, ColorBy, ColorRange};
 use super::{CANCELLED, Coloring, Failure, Outcome, Request, column_title};
 use crate::app::context::app::{App, Feature};
@@ -30,7 +30,7 @@ pub static FEATURE: Feature = Feature {
 
 /// Computes the values that colour points.
 pub static COLOR: Kind<App, Request, Outcome> = Kind {
-    purpose: |request, fraction| Some(Activity::Preparing { what: request.long()?, fraction }),
+    purpose: |request, fraction| Some(Activity::Preparing { what: request.status_text()?, fraction }),
     ..Kind::new(Slot::Color, "color", |app, request, outcome| app.handles.coloring.take(request, outcome))
 };
 
@@ -44,7 +44,7 @@ impl App {
                 self.state.color = view;
             }
             ColorAction::SelectCategory(category, how) => {
-                let Colored::Ready(channel) = &self.session.colored else { return };
+                let ColoringState::Ready(channel) = &self.session.colored else { return };
                 let Some(categories) = &channel.categories else { return };
                 let Some(of) = categories.list.get(category) else { return };
                 let by = format!("{} = {}", channel.title, of.name);
@@ -52,12 +52,12 @@ impl App {
                 self.select(SelectAction::Choose { what, how, by });
             }
             ColorAction::SelectBetween(from, to, how) => {
-                let Colored::Ready(channel) = &self.session.colored else { return };
+                let ColoringState::Ready(channel) = &self.session.colored else { return };
                 let Some(numbers) = &channel.numbers else { return };
                 let by = format!("{} {}", channel.title, numbers.span(from, to));
                 let less = |value: f64| (value - numbers.offset) as f32;
                 let what = Choice::Between {
-                    whose: channel.whose,
+                    points: channel.points,
                     values: Arc::clone(&numbers.values),
                     from: less(from),
                     to: less(to),
@@ -65,7 +65,7 @@ impl App {
                 self.select(SelectAction::Choose { what, how, by });
             }
             ColorAction::SelectMost { count, highest, how } => {
-                let Colored::Ready(channel) = &self.session.colored else { return };
+                let ColoringState::Ready(channel) = &self.session.colored else { return };
                 let Some(last) = channel.numbers.as_ref().and_then(|numbers| numbers.extreme(count, highest))
                 else {
                     return;
@@ -93,13 +93,13 @@ impl App {
     /// Starts computing values if the choice or its inputs changed, and advances a replay.
     fn want_colors(&mut self) {
         self.play_on();
-        let wanted = Request::of(&self.state.color, &self.session);
+        let wanted = Request::for_view(&self.state.color, &self.session);
         let request = wanted.as_ref().ok().and_then(Option::as_ref);
         // A running request is completed if the wanted one merely continues it.
-        if self.jobs.about(&COLOR).is_some_and(|busy| request.is_none_or(|wanted| !wanted.continues(busy))) {
+        if self.jobs.params(&COLOR).is_some_and(|busy| request.is_none_or(|wanted| !wanted.continues(busy))) {
             self.jobs.stop(&COLOR);
         }
-        let news = self.handles.coloring.settle(request);
+        let changed = self.handles.coloring.settle(request);
         if let Some(request) =
             request.filter(|request| !self.jobs.has(&COLOR) && !self.handles.coloring.has(request))
         {
@@ -107,17 +107,17 @@ impl App {
             self.jobs.start(&COLOR, request.clone(), move |progress| asked.work(progress));
         }
         let colored = match (&wanted, self.handles.coloring.channel()) {
-            (Ok(None), _) => Colored::Nothing,
-            (Err(first), _) => Colored::Missing(first.clone()),
-            (Ok(Some(_)), None) => Colored::Working,
-            (Ok(Some(_)), Some(Ok(channel))) => Colored::Ready(channel),
+            (Ok(None), _) => ColoringState::Nothing,
+            (Err(first), _) => ColoringState::Missing(first.clone()),
+            (Ok(Some(_)), None) => ColoringState::Working,
+            (Ok(Some(_)), Some(Ok(channel))) => ColoringState::Ready(channel),
             (Ok(Some(_)), Some(Err(Failure::NoColumn))) => return self.forget_color_column(),
-            (Ok(Some(_)), Some(Err(Failure::Said(why)))) => Colored::Failed(why),
+            (Ok(Some(_)), Some(Err(Failure::Message(why)))) => ColoringState::Failed(why),
         };
         match &colored {
-            Colored::Failed(why) if news && why == CANCELLED => self.session.log.info(why.clone()),
-            Colored::Failed(why) if news => self.session.log.error(About::Color, why.clone()),
-            Colored::Ready(_) if news => self.session.log.settle(About::Color),
+            ColoringState::Failed(why) if changed && why == CANCELLED => self.session.log.info(why.clone()),
+            ColoringState::Failed(why) if changed => self.session.log.error(About::Color, why.clone()),
+            ColoringState::Ready(_) if changed => self.session.log.resolve(About::Color),
             _ => {}
         }
         self.session.colored = colored;
@@ -146,7 +146,7 @@ impl App {
             self.session.log.list(Level::Info, said);
         }
         self.state.color.choose(ColorBy::Nothing);
-        self.session.colored = Colored::Nothing;
+        self.session.colored = ColoringState::Nothing;
         // Not an undo step.
         self.history.skip();
     }

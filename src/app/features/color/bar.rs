@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::counters::bound_at;
-use super::state::channel::{Colored, Whose};
+use super::state::channel::{ColoringState, PointSet};
 use super::state::{ColorAction, ColorBy, ColorMap, ColorView};
 use super::{column_keys, column_title};
 use crate::app::look::{Paint, Paints, own};
@@ -86,7 +86,7 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
 pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
     let mut paints =
         Paints { data: Paint::Flat(palette.point), queries: Paint::Flat(palette.query), over: None };
-    let Colored::Ready(channel) = &session.colored else { return paints };
+    let ColoringState::Ready(channel) = &session.colored else { return paints };
     let Some((values, scale)) = channel.scaled(&state.color, palette.dark) else {
         paints.data = Paint::Flat(palette.muted);
         return paints;
@@ -96,11 +96,11 @@ pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
         .derived
         .as_ref()
         .filter(|_| state.color.by.is_of_queries())
-        .and_then(|derived| derived.asked.as_ref());
-    match (channel.whose, channel.few.as_ref().or(asked)) {
-        (Whose::Queries, _) => (paints.data, paints.queries) = (Paint::Flat(palette.muted), scaled),
-        (Whose::Data, None) => paints.data = scaled,
-        (Whose::Data, Some(rows)) => {
+        .and_then(|derived| derived.queried_rows.as_ref());
+    match (channel.points, channel.sparse_rows.as_ref().or(asked)) {
+        (PointSet::Queries, _) => (paints.data, paints.queries) = (Paint::Flat(palette.muted), scaled),
+        (PointSet::Data, None) => paints.data = scaled,
+        (PointSet::Data, Some(rows)) => {
             paints.data = Paint::Flat(palette.muted);
             paints.over = Some((Arc::clone(rows), scaled));
         }
@@ -109,9 +109,9 @@ pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
 }
 
 pub fn color_of(state: &State, session: &Session, palette: &Palette, row: usize) -> Option<Color32> {
-    let Colored::Ready(channel) = &session.colored else { return None };
+    let ColoringState::Ready(channel) = &session.colored else { return None };
     let (values, scale) =
-        channel.scaled(&state.color, palette.dark).filter(|_| channel.whose == Whose::Data)?;
+        channel.scaled(&state.color, palette.dark).filter(|_| channel.points == PointSet::Data)?;
     let value = *values.values.get(row)?;
     Some(match scale.map {
         _ if value.is_nan() => palette.muted,
@@ -123,7 +123,7 @@ pub fn color_of(state: &State, session: &Session, palette: &Palette, row: usize)
 
 /// The squared bound to draw as a circle, at the chosen moment or else at the end; ∞ if there are fewer than
 /// k neighbours by then.
-pub fn bound_shown(state: &State, answered: &Answered) -> f32 {
+pub fn bound_shown(state: &State, answered: &QueryAnswer) -> f32 {
     let record = &answered.record;
     if state.color.by == ColorBy::Moment && record.convergence.queries() > answered.query {
         return bound_at(record, answered.query, state.color.moment).unwrap_or(f32::INFINITY);

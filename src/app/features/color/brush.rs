@@ -6,18 +6,18 @@ use egui::{DragValue, PointerButton, PopupCloseBehavior, StrokeKind};
 use super::state::ColorAction;
 use super::state::channel::{Channel, Numbers};
 use crate::app::look::focus::{arrows, is_keyed};
-use crate::app::model::how::How;
+use crate::app::model::select_mode::SelectMode;
 use crate::app::prelude::*;
 use crate::text;
 
 pub const HEIGHT: f32 = 22.0;
 
-const BIN: f32 = 3.0;
+const BIN_WIDTH: f32 = 3.0;
 
 const PRIMARY: PointerButton = PointerButton::Primary;
 
 /// Shorter drags are ignored.
-const LEAST: f32 = 3.0;
+const MIN_DRAG: f32 = 3.0;
 
 /// A histogram over the colour scale; dragging selects by value. A brush that reaches an end of the scale
 /// includes all values beyond that end.
@@ -36,7 +36,7 @@ pub fn histogram_ui(
          or removes.",
         channel.title
     ));
-    let bins = ((width / BIN) as usize).max(1);
+    let bins = ((width / BIN_WIDTH) as usize).max(1);
     let keyed = keyed_ui(ui, &response, bins);
     let counts = numbers.histogram(scale, bins);
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f32;
@@ -66,7 +66,7 @@ pub fn histogram_ui(
         .zip(response.interact_pointer_pos());
     let dragged = dragged
         .map(|(from, to)| [from.x.min(to.x), from.x.max(to.x)])
-        .filter(|[left, right]| right - left >= LEAST);
+        .filter(|[left, right]| right - left >= MIN_DRAG);
     let name = format!("Histogram of {}", channel.title);
     let Some(ends) = dragged.or(ends) else {
         return name_widget(&response, Role::Button, &name);
@@ -85,7 +85,7 @@ pub fn histogram_ui(
     let named = format!("{name}, {}", numbers.span(low, high));
     name_widget(&response, Role::Button, &named);
     if response.drag_stopped_by(PRIMARY) || (dragged.is_none() && response.clicked()) {
-        let how = How::of_click(ui.input(|input| input.modifiers));
+        let how = SelectMode::from_modifiers(ui.input(|input| input.modifiers));
         actions.send(ColorAction::SelectBetween(low, high, how));
     } else {
         response.show_tooltip_text(format!("{} {}", channel.title, numbers.span(low, high)));
@@ -140,7 +140,7 @@ pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mu
         field(ui, "From", &mut from);
         field(ui, "To", &mut to);
         ui.data_mut(|data| data.insert_temp::<Typed>(id, (numbers.whole, (from, to))));
-        let how = How::of_click(ui.input(|input| input.modifiers));
+        let how = SelectMode::from_modifiers(ui.input(|input| input.modifiers));
         let mut choose = |ui: &mut Ui, from: f64, to: f64| {
             actions.send(ColorAction::SelectBetween(from, to, how));
             ui.close();

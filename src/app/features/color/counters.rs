@@ -1,29 +1,29 @@
 //! Values of queries: k-th distances, counters, and bounds at a moment of the search.
 
 use super::state::ColorBy;
-use super::state::channel::{Channel, Numbers, Whose};
+use super::state::channel::{Channel, Numbers, PointSet};
 use super::values::{missing, unit};
 use crate::knn::{Measure, Metric};
 use crate::run::RunRecord;
 use crate::text;
 
 /// A value for each query, at its row; NaN means no value.
-fn by_row(record: &RunRecord, value: impl Fn(usize) -> f32) -> (Whose, Vec<f32>) {
-    let (whose, rows) = match &record.query_cloud {
-        Some(queries) => (Whose::Queries, queries.len()),
-        None => (Whose::Data, record.cloud.len()),
+fn by_row(record: &RunRecord, value: impl Fn(usize) -> f32) -> (PointSet, Vec<f32>) {
+    let (points, rows) = match &record.query_cloud {
+        Some(queries) => (PointSet::Queries, queries.len()),
+        None => (PointSet::Data, record.cloud.len()),
     };
     let mut values = vec![f32::NAN; rows];
     for (query, &row) in record.query_rows.iter().enumerate() {
         values[row as usize] = value(query);
     }
-    (whose, values)
+    (points, values)
 }
 
 fn channel(record: &RunRecord, title: String, unit: &'static str, value: impl Fn(usize) -> f32) -> Channel {
-    let (whose, values) = by_row(record, value);
+    let (points, values) = by_row(record, value);
     let missing = missing(&values);
-    Channel::of_numbers(whose, title, unit, Numbers::new(values, 0.0, true), (missing, "were not asked"))
+    Channel::of_numbers(points, title, unit, Numbers::new(values, 0.0, true), (missing, "were not asked"))
 }
 
 /// A counter or the k-th distance, at each query's row.
@@ -52,7 +52,7 @@ pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
                 }
             };
             let last = |query: usize| {
-                let squared = record.neighbors.of(query).1.last().copied().unwrap_or(f32::INFINITY);
+                let squared = record.neighbors.for_query(query).1.last().copied().unwrap_or(f32::INFINITY);
                 if squared.is_finite() { metric.distance(squared) as f32 } else { f32::NAN }
             };
             channel(record, title, unit(metric), last)
@@ -62,7 +62,7 @@ pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
 
 /// The squared bound after this many points; `None` while it is ∞.
 pub fn bound_at(record: &RunRecord, query: usize, points_seen: u32) -> Option<f32> {
-    let (seen, bounds) = record.convergence.of(query);
+    let (seen, bounds) = record.convergence.for_query(query);
     let merged = seen.partition_point(|&seen| seen <= points_seen);
     bounds.get(merged.checked_sub(1)?).copied().filter(|bound| bound.is_finite())
 }
@@ -72,7 +72,7 @@ pub fn bound_at(record: &RunRecord, query: usize, points_seen: u32) -> Option<f3
 pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
     let metric = record.spec.metric;
     let distance = |squared: f32| metric.distance(squared) as f32;
-    let (whose, values) =
+    let (points, values) =
         by_row(record, |query| bound_at(record, query, points_seen).map_or(f32::NAN, distance));
     let nothing_yet = (0..record.query_rows.len())
         .filter(|&query| bound_at(record, query, points_seen).is_none())
@@ -90,9 +90,9 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
         let queries = text::count(nothing_yet, "query has", "queries have");
         notes.push(format!("{queries} not merged k points yet: the bound is ∞"));
     }
-    let kept_partly = kept_partly(record, points_seen);
-    if kept_partly > 0 {
-        let queries = text::count(kept_partly, "query", "queries");
+    let partly_recorded = partly_recorded(record, points_seen);
+    if partly_recorded > 0 {
+        let queries = text::count(partly_recorded, "query", "queries");
         notes.push(format!("of {queries} with more merges than a run keeps, the last bound that was kept"));
     }
     let title = match metric {
@@ -103,7 +103,7 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
         Metric::Haversine => "great-circle max_distance",
     };
     let channel = Channel::of_numbers(
-        whose,
+        points,
         title,
         unit(metric),
         numbers,
@@ -114,10 +114,10 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
 
 /// Number of queries whose bound at this moment is unknown, because entries before the last one were not
 /// recorded.
-fn kept_partly(record: &RunRecord, points_seen: u32) -> u64 {
+fn partly_recorded(record: &RunRecord, points_seen: u32) -> u64 {
     let merges = record.measured.column(&record.convergence.counted_by).unwrap_or_default();
     let queries = merges.iter().enumerate().filter(|&(query, &merges)| {
-        let seen = record.convergence.of(query).0;
+        let seen = record.convergence.for_query(query).0;
         let entries = seen.len();
         merges as usize > entries
             && entries >= 2
@@ -143,7 +143,7 @@ mod tests {
         let record = record();
         let candidates = counted(&record, &ColorBy::measure("candidates"));
         assert_eq!(there(&candidates), [(3, 20.0), (5, 21.0), (8, 22.0)]);
-        assert_eq!((candidates.missing, candidates.whose), (47, Whose::Data));
+        assert_eq!((candidates.missing, candidates.points), (47, PointSet::Data));
         assert_eq!(there(&counted(&record, &ColorBy::measure("merges"))), [(3, 3.0), (5, 3.0), (8, 3.0)]);
         assert_eq!(there(&counted(&record, &ColorBy::measure("groups_hit"))), [(3, 2.0), (5, 2.0), (8, 2.0)]);
         let kth = counted(&record, &ColorBy::KthDistance);
@@ -158,7 +158,7 @@ mod tests {
     fn queries_from_a_separate_file_colour_the_queries() {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
-        assert_eq!(counted(&record, &ColorBy::measure("merges")).whose, Whose::Queries);
+        assert_eq!(counted(&record, &ColorBy::measure("merges")).points, PointSet::Queries);
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
     fn queries_with_unrecorded_bounds_are_counted() {
         let mut record = RunRecord::clone(&record());
         record.measured = measured([3, 90, 3]);
-        assert_eq!(kept_partly(&record, 29), 0);
-        assert_eq!((kept_partly(&record, 30), kept_partly(&record, 49), kept_partly(&record, 50)), (1, 1, 0));
+        assert_eq!(partly_recorded(&record, 29), 0);
+        assert_eq!([30, 49, 50].map(|points_seen| partly_recorded(&record, points_seen)), [1, 1, 0]);
     }
 }

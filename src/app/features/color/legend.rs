@@ -8,16 +8,16 @@ use egui::{DragValue, Galley, Mesh, Slider};
 
 use super::brush::{HEIGHT, histogram_ui, select_ui};
 use super::moment_of;
-use super::state::channel::{Categories, Channel, Colored, Numbers};
+use super::state::channel::{Categories, Channel, ColoringState, Numbers};
 use super::state::{ColorAction, ColorBy, ColorMap, ColorRange, ColorView};
-use crate::app::model::how::How;
+use crate::app::model::select_mode::SelectMode;
 use crate::app::prelude::*;
 use crate::cloud::formats::Moment;
 use crate::draw::pen::{linear_ticks, log_ticks};
 use crate::palette::CATEGORIES;
 use crate::text;
 
-pub(super) const LISTED: usize = CATEGORIES;
+pub(super) const MAX_LISTED: usize = CATEGORIES;
 
 pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let mut view = state.color.clone();
@@ -25,14 +25,14 @@ pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
         moment_ui(ui, &mut view, session, palette, actions);
     }
     match &session.colored {
-        Colored::Nothing => {}
-        Colored::Missing(first) => {
+        ColoringState::Nothing => {}
+        ColoringState::Missing(first) => {
             ui.label(palette.weak(first));
         }
-        Colored::Working => {
+        ColoringState::Working => {
             ui.label(palette.weak("Computing the colours…"));
         }
-        Colored::Failed(why) => {
+        ColoringState::Failed(why) => {
             ui.horizontal_wrapped(|ui| {
                 ui.label(RichText::new(why).color(palette.error));
                 if ui.button("Try again").clicked() {
@@ -40,7 +40,7 @@ pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
                 }
             });
         }
-        Colored::Ready(channel) => channel_ui(ui, &mut view, channel, session, palette, actions),
+        ColoringState::Ready(channel) => channel_ui(ui, &mut view, channel, session, palette, actions),
     }
     if view != state.color {
         actions.send(ColorAction::Set(view));
@@ -63,17 +63,17 @@ pub fn legend_line_ui(
         ui.add(Label::new(RichText::new(text).color(color)).truncate()).on_hover_text(text)
     };
     match &session.colored {
-        Colored::Nothing => {}
-        Colored::Missing(first) => {
+        ColoringState::Nothing => {}
+        ColoringState::Missing(first) => {
             line(ui, first, palette.text_weak);
         }
-        Colored::Working => {
+        ColoringState::Working => {
             line(ui, "Computing the colours…", palette.text_weak);
         }
-        Colored::Failed(why) => {
+        ColoringState::Failed(why) => {
             line(ui, why, palette.error);
         }
-        Colored::Ready(channel) => {
+        ColoringState::Ready(channel) => {
             let map = channel.map(view.map);
             // A scale has numbers below its colours, so text next to it is aligned with the top.
             let align = if map == ColorMap::Categories { Align::Center } else { Align::TOP };
@@ -83,7 +83,7 @@ pub fn legend_line_ui(
                 match (map, &channel.categories, &channel.numbers) {
                     (ColorMap::Categories, Some(categories), _) => {
                         line(ui, &channel.title, palette.text);
-                        here_ui(ui, channel, categories, session, palette);
+                        current_category_ui(ui, channel, categories, session, palette);
                         ScrollArea::horizontal().id_salt("categories").auto_shrink([false, true]).show(
                             ui,
                             |ui| {
@@ -171,7 +171,7 @@ fn channel_ui(
         map_ui(ui, view, map, channel);
         match (map, &channel.categories, numbers) {
             (ColorMap::Categories, Some(categories), _) => {
-                here_ui(ui, channel, categories, session, palette);
+                current_category_ui(ui, channel, categories, session, palette);
                 categories_ui(ui, channel, categories, palette, actions);
             }
             (_, _, Some(numbers)) => {
@@ -248,7 +248,8 @@ fn ends_ui(
         let font = ui.style().drag_value_text_style.resolve(ui.style());
         let of_text =
             |value: f64| ui.painter().layout_no_wrap(text(value), font.clone(), palette.text).size().x;
-        let field = (of_text(low).max(of_text(high)) + 2.0 * ui.spacing().button_padding.x + 2.0).max(FIELD);
+        let widest = of_text(low).max(of_text(high));
+        let field = (widest + 2.0 * ui.spacing().button_padding.x + 2.0).max(MIN_FIELD_WIDTH);
         // Aligned with the colours, below the histogram.
         let beside = |ui: &mut Ui, field: &mut dyn FnMut(&mut Ui)| {
             ui.vertical(|ui| {
@@ -317,10 +318,10 @@ fn end_ui(
 }
 
 /// Minimum width of an end's field.
-const FIELD: f32 = 60.0;
+const MIN_FIELD_WIDTH: f32 = 60.0;
 
 /// Height of the colours; the numbers are below.
-const BAR: f32 = 12.0;
+const BAR_HEIGHT: f32 = 12.0;
 
 pub(super) fn gradient_ui(
     ui: &mut Ui,
@@ -331,7 +332,7 @@ pub(super) fn gradient_ui(
     integers: bool,
     palette: &Palette,
 ) {
-    let (rect, response) = ui.allocate_exact_size(vec2(width, BAR + 14.0), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(width, BAR_HEIGHT + 14.0), Sense::hover());
     let name = format!(
         "From {} to {}, {}{}",
         end(low, (low, high), integers),
@@ -340,7 +341,7 @@ pub(super) fn gradient_ui(
         if log { ", log scale" } else { "" }
     );
     name_widget(&response, Role::Image, &name);
-    let bar = Rect::from_min_size(rect.min + vec2(0.0, 2.0), vec2(width, BAR));
+    let bar = Rect::from_min_size(rect.min + vec2(0.0, 2.0), vec2(width, BAR_HEIGHT));
     let painter = ui.painter();
     painter.add(gradient(bar, map, palette));
     painter.rect_stroke(bar, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
@@ -401,7 +402,13 @@ fn gradient(rect: Rect, map: ColorMap, palette: &Palette) -> Mesh {
 }
 
 /// With more categories than colours, names the category of the hovered point, or else of the query.
-fn here_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, session: &Session, palette: &Palette) {
+fn current_category_ui(
+    ui: &mut Ui,
+    channel: &Channel,
+    categories: &Categories,
+    session: &Session,
+    palette: &Palette,
+) {
     const LETTERS: usize = 24;
     let row = |what: Picked| if let Picked::Row(row) = what { Some(row as usize) } else { None };
     let hovered = session.hovered.and_then(|hovered| row(hovered.what));
@@ -410,7 +417,7 @@ fn here_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, session: &Se
     else {
         return;
     };
-    if categories.list.len() <= LISTED {
+    if categories.list.len() <= MAX_LISTED {
         return;
     }
     let own = categories.values.values.get(row).filter(|value| !value.is_nan()).map(|&value| value as usize);
@@ -440,7 +447,7 @@ fn categories_ui(
     actions: &mut Actions,
 ) {
     let modifiers = ui.input(|input| input.modifiers);
-    for (at, category) in categories.list.iter().enumerate().take(LISTED) {
+    for (at, category) in categories.list.iter().enumerate().take(MAX_LISTED) {
         let name: String = category.name.chars().take(24).collect();
         let count = text::thousands(category.count);
         let text = format!("     {name}  {count}");
@@ -456,12 +463,12 @@ fn categories_ui(
         let swatch = Rect::from_center_size(response.rect.left_center() + vec2(12.0, 0.0), vec2(10.0, 10.0));
         ui.painter().rect_filled(swatch, 2.0, ColorMap::Categories.category(at, palette));
         if response.clicked() {
-            actions.send(ColorAction::SelectCategory(at, How::of_click(modifiers)));
+            actions.send(ColorAction::SelectCategory(at, SelectMode::from_modifiers(modifiers)));
         }
     }
-    let others = categories.list.len().saturating_sub(LISTED);
+    let others = categories.list.len().saturating_sub(MAX_LISTED);
     if others > 0 {
-        let rows: u64 = categories.list[LISTED..].iter().map(|category| category.count).sum();
+        let rows: u64 = categories.list[MAX_LISTED..].iter().map(|category| category.count).sum();
         let text = format!(
             "and {} more share colours, {}",
             text::thousands(others as u64),
@@ -474,10 +481,10 @@ fn categories_ui(
 // The legend in a picture, complete and without controls.
 
 /// Maximum width of the colour scale.
-const WIDEST: f32 = 320.0;
+const MAX_SCALE_WIDTH: f32 = 320.0;
 
 pub fn picture_legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette) {
-    let Colored::Ready(channel) = &session.colored else { return };
+    let ColoringState::Ready(channel) = &session.colored else { return };
     let (view, map) = (&state.color, channel.map(state.color.map));
     ui.horizontal_wrapped(|ui| {
         let unit = if channel.unit.is_empty() { String::new() } else { format!(" {}", channel.unit) };
@@ -489,7 +496,7 @@ pub fn picture_legend_ui(ui: &mut Ui, state: &State, session: &Session, palette:
                 if let Some(moment) = moment_of(session, &view.by) {
                     ui.label(palette.weak(moments(moment, low, high)));
                 }
-                let width = (ui.available_width() - 8.0).clamp(96.0, WIDEST);
+                let width = (ui.available_width() - 8.0).clamp(96.0, MAX_SCALE_WIDTH);
                 gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
             }
             _ => {}
@@ -499,7 +506,7 @@ pub fn picture_legend_ui(ui: &mut Ui, state: &State, session: &Session, palette:
 }
 
 fn picture_categories_ui(ui: &mut Ui, categories: &Categories, palette: &Palette) {
-    for (at, category) in categories.list.iter().enumerate().take(LISTED) {
+    for (at, category) in categories.list.iter().enumerate().take(MAX_LISTED) {
         let name: String = category.name.chars().take(24).collect();
         let text = ui.painter().layout_no_wrap(
             name.clone(),
@@ -519,7 +526,7 @@ fn picture_categories_ui(ui: &mut Ui, categories: &Categories, palette: &Palette
             },
         );
     }
-    let others = categories.list.len().saturating_sub(LISTED);
+    let others = categories.list.len().saturating_sub(MAX_LISTED);
     if others > 0 {
         ui.label(palette.small(format!("and {} more share colours", text::thousands(others as u64))));
     }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::analysis::state::{Against, Analysed, AnalysisKind};
+use super::analysis::state::{Analysed, AnalysisKind, FileComparison};
 use crate::app::features::color::state::channel::Channel;
 use crate::app::features::color::state::{ColorBy, ColorRange, ColorView};
 use crate::app::jobs::task;
@@ -41,7 +41,7 @@ pub enum Failure {
     /// The file lacks the column, which was chosen for another file.
     NoColumn,
     /// Another error, as a sentence.
-    Said(String),
+    Message(String),
 }
 
 /// The result of a request; the inner `None` means cancelled.
@@ -76,12 +76,12 @@ pub enum Request {
         /// Whether to compute percentiles too.
         middle: bool,
     },
-    Rank(Answered),
+    Rank(QueryAnswer),
     /// A value of every query of a run.
     Counted(Arc<RunRecord>, ColorBy),
     Analysed(Arc<Analysed>, AnalysisKind),
     /// A comparison with another file.
-    Against(Arc<Against>),
+    FileComparison(Arc<FileComparison>),
     /// The bound of every query after this many points.
     Moment(Arc<RunRecord>, u32),
 }
@@ -105,7 +105,7 @@ impl PartialEq for Request {
             (Self::Rank(a), Self::Rank(b)) => a == b,
             (Self::Counted(a, by_a), Self::Counted(b, by_b)) => Arc::ptr_eq(a, b) && by_a == by_b,
             (Self::Analysed(a, kind_a), Self::Analysed(b, kind_b)) => Arc::ptr_eq(a, b) && kind_a == kind_b,
-            (Self::Against(a), Self::Against(b)) => Arc::ptr_eq(a, b),
+            (Self::FileComparison(a), Self::FileComparison(b)) => Arc::ptr_eq(a, b),
             (Self::Moment(a, moment_a), Self::Moment(b, moment_b)) => {
                 Arc::ptr_eq(a, b) && moment_a == moment_b
             }
@@ -119,7 +119,7 @@ impl Request {
     ///
     /// # Errors
     /// What the user has to do first, as a sentence.
-    pub fn of(view: &ColorView, session: &Session) -> Result<Option<Self>, String> {
+    pub fn for_view(view: &ColorView, session: &Session) -> Result<Option<Self>, String> {
         let Some(cloud) = session.cloud.clone() else { return Ok(None) };
         let record = || {
             session
@@ -161,11 +161,11 @@ impl Request {
                 session.answered.clone().ok_or("Click a point: ranks are those of its neighbours.")?,
             ),
             ColorBy::KthDistance => Self::Counted(record()?, ColorBy::KthDistance),
-            ColorBy::Analysis(kind) if kind.is_of_two() => {
+            ColorBy::Analysis(kind) if kind.is_comparison() => {
                 let what =
                     if *kind == AnalysisKind::Leaks { Command::FindLeaks } else { Command::CompareRows };
                 let first = || format!("Show the pane Analysis and press “{}”.", what.text());
-                Self::Against(Arc::clone(session.against(*kind).ok_or_else(first)?))
+                Self::FileComparison(Arc::clone(session.file_comparison(*kind).ok_or_else(first)?))
             }
             ColorBy::Analysis(kind) => {
                 let first = || {
@@ -223,7 +223,7 @@ impl Request {
     }
 
     /// The text of the status line, if the request may take long.
-    pub fn long(&self) -> Option<String> {
+    pub fn status_text(&self) -> Option<String> {
         match self {
             Self::Column { title, .. } => Some(format!("Reading column {title}")),
             Self::FileColors { .. } => Some("Reading the file's colours".to_owned()),
@@ -243,20 +243,20 @@ impl Request {
                 Ok(values) => values::column_channel(title, &values),
                 Err(FormatError::Cancelled) => return Err(None),
                 Err(FormatError::NoColumn { .. }) => return Err(Some(Failure::NoColumn)),
-                Err(why) => return Err(Some(Failure::Said(why.to_string()))),
+                Err(why) => return Err(Some(Failure::Message(why.to_string()))),
             },
             Self::FileColors { cloud, path, keys } => {
                 match values::read_colors(cloud, path, keys, progress) {
                     Ok(colors) => values::colors_channel(colors),
                     Err(FormatError::Cancelled) => return Err(None),
-                    Err(why) => return Err(Some(Failure::Said(why.to_string()))),
+                    Err(why) => return Err(Some(Failure::Message(why.to_string()))),
                 }
             }
             Self::Distance { cloud, place, metric, middle } => {
                 values::distance_channel(cloud, place, *metric, *middle)
             }
             Self::Rank(answered) => values::rank_channel(answered),
-            Self::Against(against) => values::against_channel(against),
+            Self::FileComparison(comparison) => values::comparison_channel(comparison),
             Self::Analysed(analysed, kind) => values::analysis_channel(analysed, *kind).ok_or(None)?,
             Self::Counted(record, by) => counters::counted(record, by),
             Self::Moment(record, points_seen) => counters::moment(record, *points_seen),
@@ -319,7 +319,7 @@ struct Done {
 pub struct Coloring {
     done: Option<Done>,
     /// Whether `done` has changed.
-    news: bool,
+    changed: bool,
 }
 
 impl Coloring {
@@ -328,10 +328,10 @@ impl Coloring {
         let channel = match outcome {
             Ok(Ok(channel)) => Ok(Arc::new(channel)),
             Ok(Err(Some(why))) => Err(why),
-            Ok(Err(None)) => Err(Failure::Said(CANCELLED.to_owned())),
-            Err(stopped) => Err(Failure::Said(format!("cannot colour: {stopped}"))),
+            Ok(Err(None)) => Err(Failure::Message(CANCELLED.to_owned())),
+            Err(stopped) => Err(Failure::Message(format!("cannot colour: {stopped}"))),
         };
-        (self.done, self.news) = (Some(Done { request, channel }), true);
+        (self.done, self.changed) = (Some(Done { request, channel }), true);
     }
 
     /// Drops values with another meaning than the wanted ones; returns whether there is news since the last
@@ -340,9 +340,9 @@ impl Coloring {
     pub fn settle(&mut self, wanted: Option<&Request>) -> bool {
         if self.done.as_ref().is_some_and(|done| wanted.is_none_or(|wanted| !wanted.continues(&done.request)))
         {
-            (self.done, self.news) = (None, true);
+            (self.done, self.changed) = (None, true);
         }
-        std::mem::take(&mut self.news)
+        std::mem::take(&mut self.changed)
     }
 
     pub fn has(&self, wanted: &Request) -> bool {
@@ -373,16 +373,17 @@ mod tests {
     fn a_new_run_makes_a_new_request() {
         let mut session = session();
         let before =
-            Request::of(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
-        assert_eq!(Request::of(&by(ColorBy::measure("merges")), &session), Ok(Some(before.clone())));
+            Request::for_view(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
+        assert_eq!(Request::for_view(&by(ColorBy::measure("merges")), &session), Ok(Some(before.clone())));
         session.record = Some(Arc::new(RunRecord::clone(session.record.as_ref().expect("a run"))));
-        let after = Request::of(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
+        let after =
+            Request::for_view(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
         assert!(
             before != after && !after.continues(&before),
             "colours of the old run are not shown for the new one"
         );
         let moment = |moment| {
-            Request::of(&ColorView { moment, ..by(ColorBy::Moment) }, &session)
+            Request::for_view(&ColorView { moment, ..by(ColorBy::Moment) }, &session)
                 .expect("a run")
                 .expect("a choice")
         };
@@ -394,7 +395,7 @@ mod tests {
     fn errors_name_what_is_missing() {
         let mut session = session();
         let why = |view: &ColorView, session: &Session| {
-            Request::of(view, session).expect_err("something is missing")
+            Request::for_view(view, session).expect_err("something is missing")
         };
         assert!(why(&by(ColorBy::Distance), &session).contains("Click a point"));
         assert!(why(&by(ColorBy::Rank), &session).contains("Click a point"));
@@ -411,7 +412,7 @@ mod tests {
         session.record = None;
         assert!(why(&by(ColorBy::KthDistance), &session).contains("Press Run"));
         session.cloud = Some(cloud(5, 2, 1));
-        assert_eq!(Request::of(&by(ColorBy::Nothing), &session), Ok(None));
+        assert_eq!(Request::for_view(&by(ColorBy::Nothing), &session), Ok(None));
     }
 
     #[test]

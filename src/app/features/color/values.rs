@@ -8,10 +8,10 @@ use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
 use super::state::PointValues;
-use super::state::channel::{Categories, Category, Channel, Numbers, Whose};
-use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind};
-use crate::app::model::Answered;
-use crate::app::model::distances::Apart;
+use super::state::channel::{Categories, Category, Channel, Numbers, PointSet};
+use crate::app::features::analysis::state::{Analysed, AnalysisKind, FileComparison};
+use crate::app::model::QueryAnswer;
+use crate::app::model::distances::DistancesFrom;
 use crate::cloud::formats::{self, ColumnData, FormatError};
 use crate::cloud::{ColumnChoice, PointCloud};
 use crate::knn::Metric;
@@ -20,11 +20,11 @@ use crate::progress::Progress;
 use crate::text;
 
 /// Maximum number of distinct numbers shown as categories.
-const MOST_NUMBERS: usize = 64;
+const MAX_CATEGORIES: usize = 64;
 
 /// Integers with at most this many distinct values are treated as labels rather than magnitudes, unless the
 /// user chooses otherwise.
-const LIKELY_LABELS: usize = 20;
+const MAX_LIKELY_LABELS: usize = 20;
 
 /// A column's values, by row of the cloud.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +113,7 @@ pub fn colors_channel(colors: Vec<[f64; 3]>) -> Channel {
     Channel {
         colors,
         ..Channel::of_numbers(
-            Whose::Data,
+            PointSet::Data,
             "the file's colours",
             "",
             None,
@@ -134,10 +134,10 @@ pub fn column_channel(title: &str, values: &Values) -> Channel {
             (None, text_categories(names, codes), missing)
         }
     };
-    let few = categories.as_ref().is_some_and(|categories| categories.list.len() <= LIKELY_LABELS);
+    let few = categories.as_ref().is_some_and(|categories| categories.list.len() <= MAX_LIKELY_LABELS);
     let prefers_categories = few && numbers.as_ref().is_none_or(|numbers| numbers.integers);
     let channel =
-        Channel::of_numbers(Whose::Data, title, "", numbers, (missing, "have no value in this column"));
+        Channel::of_numbers(PointSet::Data, title, "", numbers, (missing, "have no value in this column"));
     Channel { prefers_categories, categories, ..channel }
 }
 
@@ -146,7 +146,8 @@ pub fn axis_channel(cloud: &PointCloud, axis: usize) -> Option<Channel> {
     let of = cloud.axes().get(axis)?;
     let values: Vec<f32> = (0..cloud.len()).map(|row| cloud.point(row)[axis]).collect();
     let missing = missing(&values);
-    Some(Channel::of_numbers(Whose::Data, &of.name, "", Numbers::new(values, of.origin, true), (missing, "")))
+    let numbers = Numbers::new(values, of.origin, true);
+    Some(Channel::of_numbers(PointSet::Data, &of.name, "", numbers, (missing, "")))
 }
 
 /// Numbers as f32 relative to an offset, if f32 is too coarse for their differences.
@@ -170,7 +171,7 @@ fn number_categories(values: &[f64]) -> Option<Categories> {
     let bits = |value: f64| (value + 0.0).to_bits();
     for &value in values.iter().filter(|value| value.is_finite()) {
         *counts.entry(bits(value)).or_insert(0) += 1;
-        if counts.len() > MOST_NUMBERS {
+        if counts.len() > MAX_CATEGORIES {
             return None;
         }
     }
@@ -216,10 +217,10 @@ const ROWS: usize = 1 << 13;
 
 /// Distances of all rows to a point in the file's coordinates, NaN if undefined.
 pub fn distances(cloud: &PointCloud, place: &[f64], metric: Metric) -> Vec<f32> {
-    let apart = Apart::new(cloud, place, metric);
+    let from_place = DistancesFrom::new(cloud, place, metric);
     let mut values = vec![0.0f32; cloud.len()];
     values.par_chunks_mut(ROWS).enumerate().for_each(|(part, values)| {
-        values.iter_mut().enumerate().for_each(|(at, value)| *value = apart.to(part * ROWS + at) as f32);
+        values.iter_mut().enumerate().for_each(|(at, value)| *value = from_place.to(part * ROWS + at) as f32);
     });
     values
 }
@@ -243,7 +244,7 @@ pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middl
         Metric::Cosine => "cosine distance to the query",
     };
     Channel::of_numbers(
-        Whose::Data,
+        PointSet::Data,
         title,
         unit(metric),
         Numbers::new(values, 0.0, middle),
@@ -252,18 +253,18 @@ pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middl
 }
 
 /// The ranks of a query's neighbours, from 0 as in files.
-pub fn rank_channel(answered: &Answered) -> Channel {
+pub fn rank_channel(answered: &QueryAnswer) -> Channel {
     let mut values = vec![f32::NAN; answered.record.cloud.len()];
     for (rank, (row, _)) in answered.neighbors().enumerate() {
         values[row as usize] = rank as f32;
     }
     let missing = missing(&values);
-    let mut few: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
-    few.sort_unstable();
+    let mut sparse_rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
+    sparse_rows.sort_unstable();
     let (numbers, missing) = (Numbers::new(values, 0.0, true), (missing, "are no neighbours of the query"));
-    let channel =
-        Channel::of_numbers(Whose::Data, "rank among the neighbours", "0 is the nearest", numbers, missing);
-    Channel { few: Some(few.into()), ..channel }
+    let title = "rank among the neighbours";
+    let channel = Channel::of_numbers(PointSet::Data, title, "0 is the nearest", numbers, missing);
+    Channel { sparse_rows: Some(sparse_rows.into()), ..channel }
 }
 
 /// Number of rows without a value.
@@ -274,21 +275,21 @@ pub fn missing(values: &[f32]) -> u64 {
 // Values of analyses: density, outliers, hubness and others.
 
 /// A comparison with another file as a channel.
-pub fn against_channel(against: &Against) -> Channel {
-    let (title, unit) = match &against.leaks {
+pub fn comparison_channel(comparison: &FileComparison) -> Channel {
+    let (title, unit) = match &comparison.leaks {
         Some(leaking) => {
-            (format!("distance to the nearest row of {}", against.other), unit(leaking.record.spec.metric))
+            (format!("distance to the nearest row of {}", comparison.other), unit(leaking.record.spec.metric))
         }
-        None => (format!("share of neighbours in common with {}", against.other), ""),
+        None => (format!("share of neighbours in common with {}", comparison.other), ""),
     };
-    let missing = against.values.iter().filter(|value| value.is_nan()).count() as u64;
-    let values = against.values.iter().map(|&value| value as f32).collect();
+    let missing = comparison.values.iter().filter(|value| value.is_nan()).count() as u64;
+    let values = comparison.values.iter().map(|&value| value as f32).collect();
     Channel::of_numbers(
-        Whose::Data,
+        PointSet::Data,
         title,
         unit,
         Numbers::new(values, 0.0, true),
-        (missing, against.kind().without()),
+        (missing, comparison.kind().without()),
     )
 }
 
@@ -319,7 +320,7 @@ pub fn analysis_channel(analysed: &Analysed, kind: AnalysisKind) -> Option<Chann
     let missing = values.iter().filter(|value| value.is_nan()).count() as u64;
     let values = values.into_iter().map(|value| value as f32).collect();
     Some(Channel::of_numbers(
-        Whose::Data,
+        PointSet::Data,
         title,
         unit,
         Numbers::new(values, 0.0, true),
@@ -536,7 +537,7 @@ mod tests {
 
     #[test]
     fn only_neighbours_have_a_rank() {
-        let channel = rank_channel(&Answered { record: record(), query: 1 });
+        let channel = rank_channel(&QueryAnswer { record: record(), query: 1 });
         let numbers = channel.numbers.expect("four neighbours");
         let ranked: Vec<(usize, f32)> =
             numbers.values.values.iter().copied().enumerate().filter(|(_, rank)| !rank.is_nan()).collect();

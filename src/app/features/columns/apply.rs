@@ -8,7 +8,7 @@ use crate::app::features::color::state::ColorBy;
 use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::files::typed_columns;
-use crate::app::model::{Action, DataKind, FileColumn, FileRoles, Told, answer_summary};
+use crate::app::model::{Action, DataKind, FileColumn, FileRoles, RoleChoice, answer_summary};
 use crate::cloud::formats::{self, ColumnInfo, FormatError, Records};
 use crate::cloud::{ColumnChoice, PointCloud, Source};
 
@@ -63,8 +63,8 @@ impl App {
         // For roles that the user has not chosen, preselect the inferred columns.
         let told = self
             .session
-            .listed_beside()
-            .map_or([None; 2], |beside| answer_summary::label_and_name(beside, &self.session.roles));
+            .listed_columns()
+            .map_or([None; 2], |columns| answer_summary::label_and_name(columns, &self.session.roles));
         let key_of = |name: &str| {
             column_keys(known.columns.iter().map(|column| column.name.as_str()))
                 .find(|(of, _)| *of == name)
@@ -110,7 +110,7 @@ impl App {
         }
         let (columns, roles) = (dialog.typed_coordinates(), dialog.roles());
         let label_before = self.session.roles.label.clone();
-        self.state.keep_roles(
+        self.state.remember_roles(
             cloud.source(),
             Some(FileRoles { columns: columns.clone(), roles: roles.clone(), ..FileRoles::default() }),
         );
@@ -124,7 +124,7 @@ impl App {
         self.session.roles = roles;
         if self.session.roles.label != label_before {
             match (&self.session.roles.label, &self.state.color.by) {
-                (Told::By(_), _) => self.color_by_label(),
+                (RoleChoice::Column(_), _) => self.color_by_label(),
                 // The previous label column no longer colours points.
                 (_, ColorBy::Column(key))
                     if label_before.column().is_some_and(|column| column.key == *key) =>
@@ -141,7 +141,7 @@ impl App {
         self.session.columns_dialog = None;
         let Some(cloud) = self.session.cloud.clone() else { return };
         let Source::File { path, .. } = cloud.source() else { return };
-        self.state.keep_roles(cloud.source(), None);
+        self.state.remember_roles(cloud.source(), None);
         self.session.roles = Default::default();
         let draft = &mut self.state.draft;
         (draft.data, draft.path) = (DataKind::File, path.display().to_string());
@@ -180,10 +180,10 @@ impl App {
         };
         let typed = typed_columns(columns);
         match columns {
-            ColumnChoice::Default => self.state.keep_roles(source, None),
+            ColumnChoice::Default => self.state.remember_roles(source, None),
             ColumnChoice::Named(_) if kept.columns.parse() == Ok(columns.clone()) => {}
             ColumnChoice::Named(_) => {
-                self.state.keep_roles(source, Some(FileRoles { columns: typed, ..kept }))
+                self.state.remember_roles(source, Some(FileRoles { columns: typed, ..kept }))
             }
         }
     }

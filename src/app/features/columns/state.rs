@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::app::model::files::{ColumnRole, FileColumn, Roles, Told, column_ranges};
-use crate::app::model::pictures::{Pictured, Pictures};
+use crate::app::model::files::{ColumnRole, FileColumn, RoleChoice, Roles, column_ranges};
+use crate::app::model::pictures::{ImageShape, RowImages};
 use crate::cloud::formats::{ColumnKind, Records};
 
 pub const PREVIEW: usize = 4;
 
 /// Maximum number of coordinates typed by name; more are typed by number.
-const NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 #[derive(Clone, Debug)]
 pub struct ColumnRow {
@@ -44,7 +44,7 @@ pub struct ColumnsDialog {
     pub axes: Vec<usize>,
     pub typed: String,
     pub preview: Preview,
-    pub pictures: Option<Pictures>,
+    pub pictures: Option<ImageShape>,
     /// The column set last, where a Shift-click range begins.
     last: Option<usize>,
 }
@@ -59,9 +59,9 @@ pub enum ColumnsAction {
         through: bool,
     },
     /// Set the image layout of rows, or none.
-    Pictures(Option<Pictures>),
+    Pictures(Option<ImageShape>),
     /// Set the image layout without opening the dialog.
-    ShowPictures(Pictures),
+    ShowPictures(ImageShape),
     /// Make all numeric columns coordinates, except label and name.
     AllNumbers,
     /// Apply the choices.
@@ -160,50 +160,50 @@ impl ColumnsDialog {
                 .filter(|key| plain(key))
                 .map_or_else(|| at.to_string(), str::to_owned)
         };
-        if coordinates.len() <= NAMED {
+        if coordinates.len() <= MAX_NAMED {
             return coordinates.into_iter().map(name).collect::<Vec<_>>().join(",");
         }
         column_ranges(&numbers).unwrap_or_default()
     }
 
     /// The image layouts that fit the chosen coordinates.
-    pub fn possible_pictures(&self) -> Vec<Pictures> {
+    pub fn possible_pictures(&self) -> Vec<ImageShape> {
         let dims = self.count(ColumnRole::Coordinate);
         let chosen = self.pictures.filter(|pictures| pictures.fits(dims));
-        let mut possible = Pictures::possible(dims);
-        possible.extend(chosen.filter(|chosen| !Pictures::possible(dims).contains(chosen)));
+        let mut possible = ImageShape::possible(dims);
+        possible.extend(chosen.filter(|chosen| !ImageShape::possible(dims).contains(chosen)));
         possible
     }
 
     /// The roles of columns other than coordinates.
     pub fn roles(&self) -> Roles {
-        let told = |role| {
+        let chosen = |role| {
             self.rows
                 .iter()
                 .find(|row| row.role == role)
-                .map_or(Told::Nothing, |row| Told::By(row.column.clone()))
+                .map_or(RoleChoice::Nothing, |row| RoleChoice::Column(row.column.clone()))
         };
         let dims = self.count(ColumnRole::Coordinate);
         let pictures = match self.pictures.filter(|pictures| pictures.fits(dims)) {
-            Some(pictures) => Pictured::As(pictures),
-            None if self.possible_pictures().is_empty() => Pictured::Named,
-            None => Pictured::Nothing,
+            Some(pictures) => RowImages::Images(pictures),
+            None if self.possible_pictures().is_empty() => RowImages::Inferred,
+            None => RowImages::Nothing,
         };
-        Roles { label: told(ColumnRole::Label), name: told(ColumnRole::Name), pictures }
+        Roles { label: chosen(ColumnRole::Label), name: chosen(ColumnRole::Name), pictures }
     }
 
     /// `64 coordinates, label d64, no name`.
     pub fn sentence(&self) -> String {
         let coordinates = self.count(ColumnRole::Coordinate) as u64;
         let roles = self.roles();
-        let told = |what: &str, by: &Told| {
-            by.column().map_or_else(|| format!("no {what}"), |column| format!("{what} {}", column.name))
+        let described = |role: &str, choice: &RoleChoice| {
+            choice.column().map_or_else(|| format!("no {role}"), |column| format!("{role} {}", column.name))
         };
         format!(
             "{}, {}, {}",
             crate::text::count(coordinates, "coordinate", "coordinates"),
-            told("label", &roles.label),
-            told("name", &roles.name)
+            described("label", &roles.label),
+            described("name", &roles.name)
         )
     }
 }

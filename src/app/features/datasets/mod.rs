@@ -7,17 +7,17 @@
 
 use egui::Modifiers;
 
-use crate::app::features::datasets::state::{PartsAction, PartsDialog};
+use crate::app::features::datasets::state::{DatasetsAction, DatasetsDialog};
 use crate::app::prelude::*;
-use crate::cloud::formats::Entry;
+use crate::cloud::formats::DatasetInfo;
 use crate::text;
 
 pub mod apply;
 pub mod state;
 
 /// Draws the dialog while it is open. Arrow keys select, Enter opens, Escape closes.
-pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
-    let Some(dialog) = &session.parts else { return };
+pub fn datasets_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let Some(dialog) = &session.datasets else { return };
     let modal = Modal::new(Id::unique("parts")).show(ui.ctx(), |ui| {
         ui.set_width(420.0);
         ui.heading(if dialog.is_of_queries() {
@@ -32,23 +32,23 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
         let moved = moved(ui, dialog);
         let room = (ui.ctx().content_rect().height() - 200.0).max(80.0);
         ScrollArea::vertical().max_height(room).auto_shrink([false, true]).show(ui, |ui| {
-            for (at, part) in dialog.parts.iter().enumerate() {
+            for (at, dataset) in dialog.datasets.iter().enumerate() {
                 let selected = at == dialog.selected;
-                let size = RichText::new(about(part));
+                let size = RichText::new(about(dataset));
                 // The selected row sets its own text colour.
                 let size = if selected { size } else { size.color(palette.text_weak) };
-                let row = Button::new(&part.name).selected(selected).truncate().right_text(size);
+                let row = Button::new(&dataset.name).selected(selected).truncate().right_text(size);
                 let row =
-                    ui.add_enabled(part.unread.is_none(), row.min_size(vec2(ui.available_width(), 0.0)));
+                    ui.add_enabled(dataset.unread.is_none(), row.min_size(vec2(ui.available_width(), 0.0)));
                 row.widget_info(|| {
                     egui::WidgetInfo::selected(
                         Role::Button,
-                        part.unread.is_none(),
+                        dataset.unread.is_none(),
                         selected,
-                        format!("{}, {}", part.name, about(part)),
+                        format!("{}, {}", dataset.name, about(dataset)),
                     )
                 });
-                let row = match &part.unread {
+                let row = match &dataset.unread {
                     Some(why) => row.on_disabled_hover_text(why),
                     None => row,
                 };
@@ -57,7 +57,7 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
                 if moved == Some(at) || (!selected && (row.gained_focus() || row.clicked())) {
                     row.request_focus();
                     row.scroll_to_me(None);
-                    actions.send(PartsAction::Select(at));
+                    actions.send(DatasetsAction::Select(at));
                 }
                 if selected {
                     chosen = Some(row);
@@ -85,18 +85,18 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
     });
     let (open, close) = modal.inner;
     if open {
-        actions.send(PartsAction::Open);
+        actions.send(DatasetsAction::Open);
     } else if close || modal.should_close() {
-        actions.send(PartsAction::Close);
+        actions.send(DatasetsAction::Close);
     }
 }
 
 /// The next readable entry in the direction of the arrow key pressed.
-fn moved(ui: &Ui, dialog: &PartsDialog) -> Option<usize> {
+fn moved(ui: &Ui, dialog: &DatasetsDialog) -> Option<usize> {
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    let read = |at: &usize| dialog.parts[*at].unread.is_none();
+    let read = |at: &usize| dialog.datasets[*at].unread.is_none();
     if pressed(Key::ArrowDown) {
-        (dialog.selected + 1..dialog.parts.len()).find(read)
+        (dialog.selected + 1..dialog.datasets.len()).find(read)
     } else if pressed(Key::ArrowUp) {
         (0..dialog.selected).rev().find(read)
     } else {
@@ -105,12 +105,13 @@ fn moved(ui: &Ui, dialog: &PartsDialog) -> Option<usize> {
 }
 
 /// Size and type: `60,000 × 784, f32`.
-fn about(part: &Entry) -> String {
-    match (&part.unread, part.table) {
+fn about(dataset: &DatasetInfo) -> String {
+    match (&dataset.unread, dataset.table) {
         (Some(_), _) => "not read".to_owned(),
         (None, true) => {
-            format!("{} × {}, {}", text::thousands(part.rows), text::thousands(part.columns), part.about)
+            let [rows, columns] = [dataset.rows, dataset.columns].map(text::thousands);
+            format!("{rows} × {columns}, {}", dataset.about)
         }
-        (None, false) => format!("{}, {}", text::count(part.rows, "number", "numbers"), part.about),
+        (None, false) => format!("{}, {}", text::count(dataset.rows, "number", "numbers"), dataset.about),
     }
 }

@@ -2,21 +2,21 @@
 
 use std::path::PathBuf;
 
-use crate::app::model::after_load::Then;
-use crate::cloud::formats::Entry;
+use crate::app::model::after_load::AfterLoad;
+use crate::cloud::formats::DatasetInfo;
 
 #[derive(Clone, Debug)]
-pub struct PartsDialog {
+pub struct DatasetsDialog {
     pub path: PathBuf,
     /// The datasets, including unreadable ones.
-    pub parts: Vec<Entry>,
+    pub datasets: Vec<DatasetInfo>,
     /// Index of the selected, readable entry.
     pub selected: usize,
-    pub then: Then,
+    pub then: AfterLoad,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PartsAction {
+pub enum DatasetsAction {
     Select(usize),
     /// Load the selected dataset.
     Open,
@@ -24,18 +24,18 @@ pub enum PartsAction {
     Close,
 }
 
-impl PartsDialog {
+impl DatasetsDialog {
     /// A dialog for a load that continues with `then`; the first table is selected. `None` if nothing is
     /// readable.
-    pub fn new(path: PathBuf, parts: Vec<Entry>, then: Then) -> Option<Self> {
+    pub fn new(path: PathBuf, datasets: Vec<DatasetInfo>, then: AfterLoad) -> Option<Self> {
         let first =
-            |table: bool| parts.iter().position(|part| part.unread.is_none() && (part.table || !table));
+            |table: bool| datasets.iter().position(|entry| entry.unread.is_none() && (entry.table || !table));
         let selected = first(true).or_else(|| first(false))?;
-        Some(Self { path, parts, selected, then })
+        Some(Self { path, datasets, selected, then })
     }
 
     /// Whether the load is for queries rather than data.
     pub fn is_of_queries(&self) -> bool {
-        matches!(self.then, Then::RunQueries(_))
+        matches!(self.then, AfterLoad::RunQueries(_))
     }
 }

@@ -8,10 +8,10 @@ use super::controls::{export_ui, offer_name};
 use super::state::{ExportDialog, ExportKind};
 use super::{Files, PaneData, Selected};
 use crate::app::context::app::{App, EXPORT, Exported, Exporting, Feature, Written};
-use crate::app::context::offscreen_render::{Medium, Portrait};
+use crate::app::context::offscreen_render::{Medium, OffscreenRender};
 use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::features::chooser::state::AskedBy;
-use crate::app::features::color::state::channel::Colored;
+use crate::app::features::color::state::channel::ColoringState;
 use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
 use crate::app::features::picking::state::OtherColumns;
 use crate::app::jobs::table::{AtExit, Kind, Slot};
@@ -51,7 +51,7 @@ pub static FEATURE: Feature = Feature {
 
 /// Writes a table or a picture, as set up in a dialog.
 pub static SAVE: Kind<App, Box<ExportDialog>, Result<Files, String>> =
-    Kind { several: true, at_exit: |_| AtExit::Finish, ..Kind::new(Slot::Save, "save", App::saved) };
+    Kind { concurrent: true, at_exit: |_| AtExit::Finish, ..Kind::new(Slot::Save, "save", App::saved) };
 
 impl App {
     pub(in crate::app) fn start_export(&mut self, kind: ExportKind) {
@@ -63,7 +63,7 @@ impl App {
         };
         let points = self.session.file.as_ref().is_none_or(|file| file.points);
         let offered = path.clone();
-        let said = if let ExportKind::Graph(_) = kind { self.graph_said() } else { None };
+        let note = if let ExportKind::Graph(_) = kind { self.graph_note() } else { None };
         let picture = kind.picture().flatten().map(|pane| {
             let names =
                 [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
@@ -87,7 +87,7 @@ impl App {
             times: 1,
             points,
             range,
-            said,
+            note,
         });
     }
 
@@ -164,7 +164,7 @@ impl App {
             ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
             ExportKind::Selection => Some(self.selected_data()),
             ExportKind::Leaks => {
-                Some(self.session.against(AnalysisKind::Leaks).cloned().map(PaneData::Leaks))
+                Some(self.session.file_comparison(AnalysisKind::Leaks).cloned().map(PaneData::Leaks))
             }
             ExportKind::Trace => Some(self.session.record.clone().map(PaneData::Trace)),
             _ => None,
@@ -185,12 +185,12 @@ impl App {
             (ExportKind::Recording(which), None) => self.save_recording(which, dialog.points, &path),
             (ExportKind::Graph(form), None) => self.write_graph(form, &path),
             (ExportKind::Lesson(file, _), None) => self.write_lesson(file, dialog.range.as_ref(), &path),
-            (kind, None) => self.save_portrait(kind.picture().flatten(), &dialog, path),
+            (kind, None) => self.save_render(kind.picture().flatten(), &dialog, path),
         };
         if let Err(sentence) = begun {
             return refuse(self, &sentence);
         }
-        if let Some(exporting) = self.jobs.about_mut(&EXPORT).filter(|_| dialog.kind.is_cancellable()) {
+        if let Some(exporting) = self.jobs.params_mut(&EXPORT).filter(|_| dialog.kind.is_cancellable()) {
             exporting.dialog = Some(Box::new(dialog.clone()));
         }
         self.session.export = Some(ExportDialog { error: None, writing: Some(Instant::now()), ..dialog });
@@ -206,8 +206,8 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn written(&mut self, said: String) {
-        self.session.log.done(About::File, said);
+    pub(in crate::app) fn written(&mut self, message: String) {
+        self.session.log.done(About::File, message);
         self.session.export = self.session.export.take().filter(|dialog| dialog.writing.is_none());
     }
 
@@ -216,7 +216,7 @@ impl App {
         let session = &mut self.session;
         let free = session.export.as_ref().is_none_or(|open| open.writing.is_some())
             && session.finder.is_none()
-            && session.parts.is_none();
+            && session.datasets.is_none();
         match dialog.filter(|_| free && !session.help && !session.live.is_held()) {
             Some(dialog) => {
                 session.log.list(Level::Error, why.clone());
@@ -227,7 +227,7 @@ impl App {
     }
 
     /// Starts rendering a pane or the whole window into a file.
-    fn save_portrait(
+    fn save_render(
         &mut self,
         pane: Option<PaneKind>,
         dialog: &ExportDialog,
@@ -246,23 +246,24 @@ impl App {
             self.state.picture = draft.choice;
         }
         let layout = draft.choice.size.layout((shown.into(), ctx.pixels_per_point()), dialog.times);
-        let portrait = self.portrait(pane, &draft, &layout);
-        let medium = Medium::of(&layout, &path);
+        let render = self.offscreen_render(pane, &draft, &layout);
+        let medium = Medium::for_path(&layout, &path);
         self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| {
-            portrait.save(medium, &render_state, &path).map(|path| vec![path].into())
+            render.save(medium, &render_state, &path).map(|path| vec![path].into())
         });
         Ok(())
     }
 
     /// The offscreen rendering of a pane or the window.
-    pub(in crate::app) fn portrait(
+    pub(in crate::app) fn offscreen_render(
         &self,
         pane: Option<PaneKind>,
         draft: &PictureDraft,
         layout: &Layout,
-    ) -> Portrait {
+    ) -> OffscreenRender {
         let (mut state, session) = (self.state.clone(), self.session.clone());
-        state.look = draft.choice.ground.look(self.look(), self.handles.ctx.global_style().visuals.dark_mode);
+        let dark = self.handles.ctx.global_style().visuals.dark_mode;
+        state.look = draft.choice.background.look(self.look(), dark);
         let picture = pane.map(|pane| {
             (state.plane.names, state.space.names) = (draft.names, draft.names);
             let extent = panes::plane::shown_extent(&self.handles.ctx);
@@ -274,55 +275,55 @@ impl App {
                 extent,
             }
         });
-        Portrait { state, session, size: layout.points.into(), picture }
+        OffscreenRender { state, session, size: layout.points.into(), picture }
     }
 
     fn selected_data(&self) -> Option<PaneData> {
         let rows = self.session.selection.rows();
         let cloud = self.session.cloud.clone().filter(|_| !rows.is_empty())?;
         let record = self.session.record.clone().filter(|record| Arc::ptr_eq(&record.cloud, &cloud));
-        let channel = if let Colored::Ready(channel) = &self.session.colored {
+        let channel = if let ColoringState::Ready(channel) = &self.session.colored {
             Some(Arc::clone(channel))
         } else {
             None
         };
-        let (analysed, against) =
-            (self.session.analysed().cloned(), self.session.against_all().cloned().collect());
+        let (analysed, comparisons) =
+            (self.session.analysed().cloned(), self.session.file_comparisons().cloned().collect());
         Some(PaneData::Rows(Box::new(Selected {
             cloud,
             rows: Arc::clone(rows),
             record,
             analysed,
-            against,
+            comparisons,
             channel,
         })))
     }
 
     fn copy_table(&mut self, pane: PaneKind) {
         /// More rows are unreasonable for a clipboard and would block the window.
-        const MOST: usize = 200_000;
+        const MAX_ROWS: usize = 200_000;
         let data = (panes::pane(pane).data)(&self.session);
         match data.as_ref().and_then(PaneData::table) {
             None => self
                 .session
                 .log
                 .error(About::File, "There is nothing to copy yet; run first, or pick a query."),
-            Some(table) if table.rows() > MOST => {
+            Some(table) if table.rows() > MAX_ROWS => {
                 let rows = text::thousands(table.rows() as u64);
                 let why = format!(
-                    "cannot copy {rows} rows: the clipboard takes {MOST} here; export them to a file"
+                    "cannot copy {rows} rows: the clipboard takes {MAX_ROWS} here; export them to a file"
                 );
                 self.session.log.error(About::File, why);
             }
             Some(table) => {
                 self.handles.ctx.copy_text(table.tsv());
                 let without = if pane == PaneKind::Neighbors { self.left_out() } else { String::new() };
-                let said = format!(
+                let message = format!(
                     "copied: {} of {}{without}",
                     text::count(table.rows() as u64, "row", "rows"),
                     pane.title()
                 );
-                self.session.log.done(About::File, said);
+                self.session.log.done(About::File, message);
             }
         }
     }
@@ -332,10 +333,10 @@ impl App {
         let Some(answered) = &self.session.answered else { return String::new() };
         let cloud = &answered.record.cloud;
         // Other rows of the file tell whether it has other columns.
-        let has_none = self.session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
-        let has_none = has_none.and_then(OtherColumns::others).is_some_and(|others| others.total == 0);
+        let known = self.session.other_columns.as_ref().filter(|known| Arc::ptr_eq(&known.cloud, cloud));
+        let has_none = known.and_then(OtherColumns::cells).is_some_and(|others| others.total == 0);
         let without = ", without the file's other columns";
-        match self.session.listed_beside().map(|beside| &*beside.found) {
+        match self.session.listed_columns().map(|columns| &*columns.found) {
             Some(Ok(others)) if others.columns.len() < others.total => {
                 format!(
                     ", with the first {} of the file's {} other columns",
@@ -367,14 +368,14 @@ impl App {
     /// Handles the end of writing a lesson file, a recording or a session.
     pub(in crate::app) fn exported(&mut self, exporting: Exporting, outcome: Outcome<Exported>) {
         match outcome {
-            Ok((Ok(said), _)) => {
+            Ok((Ok(messages), _)) => {
                 self.session.runs.note_saved(&exporting.runs);
                 if let Written::Session(file) = exporting.what {
                     self.session_saved(file);
                 }
-                let mut said = said.into_iter();
-                self.written(said.next().unwrap_or_default());
-                said.for_each(|missing| self.session.log.warn(About::File, missing));
+                let mut messages = messages.into_iter();
+                self.written(messages.next().unwrap_or_default());
+                messages.for_each(|missing| self.session.log.warn(About::File, missing));
             }
             Ok((Err(_), true)) => {
                 self.cancelled();

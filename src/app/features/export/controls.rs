@@ -9,7 +9,7 @@ use egui::text_edit::TextEditState;
 
 use super::state::{ExportDialog, ExportKind, is_svg};
 use crate::app::look::{field_ui, row_ui};
-use crate::app::model::{Field, Ground, PictureSize};
+use crate::app::model::{Background, Field, PictureSize};
 use crate::app::prelude::*;
 use crate::export::graph::GraphForm;
 
@@ -77,8 +77,8 @@ fn graph_ui(ui: &mut Ui, dialog: &mut ExportDialog, palette: &Palette) {
             }
         }
     });
-    if let Some(said) = &dialog.said {
-        ui.label(palette.small(said));
+    if let Some(note) = &dialog.note {
+        ui.label(palette.small(note));
     }
 }
 
@@ -142,8 +142,8 @@ fn picture_ui(
         });
     }
     row_ui(ui, "Background", palette, |ui, _| {
-        for ground in Ground::ALL {
-            ui.radio_value(&mut choice.ground, ground, ground.text());
+        for background in Background::ALL {
+            ui.radio_value(&mut choice.background, background, background.text());
         }
     });
     row_ui(ui, "Title", palette, |ui, label| {

@@ -11,12 +11,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::analysis::state::{Against, Analysed, AnalysisKind, Leaking};
-use super::color::state::channel::{Channel, Whose};
+use super::analysis::state::{Analysed, AnalysisKind, FileComparison, Leaking};
+use super::color::state::channel::{Channel, PointSet};
 use super::picking::lookup;
-use super::picking::state::{OtherColumns, Others};
+use super::picking::state::{OtherCells, OtherColumns};
 use super::runs::state::Compared;
-use crate::app::model::Answered;
+use crate::app::model::QueryAnswer;
 use crate::app::model::log::Entry;
 use crate::cloud::{PointCloud, Source};
 use crate::export::table::Table;
@@ -35,14 +35,14 @@ pub enum PaneData {
     /// Selected rows with all known values.
     Rows(Box<Selected>),
     /// The picked query's neighbours, with the file's other columns.
-    Neighbors(Answered, Option<OtherColumns>),
+    Neighbors(QueryAnswer, Option<OtherColumns>),
     AllNeighbors(Arc<RunRecord>),
     /// The analysis of all rows, and comparisons.
-    Analysis(Arc<Analysed>, Vec<Arc<Against>>),
+    Analysis(Arc<Analysed>, Vec<Arc<FileComparison>>),
     /// Comparisons with other files.
-    Against(Vec<Arc<Against>>),
+    FileComparisons(Vec<Arc<FileComparison>>),
     /// The rows of another file, each with the nearest row here.
-    Leaks(Arc<Against>),
+    Leaks(Arc<FileComparison>),
     Timings(Arc<RunRecord>),
     /// Phases and warps over time.
     Timeline(Arc<RunRecord>),
@@ -95,23 +95,23 @@ impl PaneData {
         match self {
             Self::Points(cloud) => Some(tables::points(cloud, None)),
             Self::Rows(selected) => Some(selected.table(None)),
-            Self::Neighbors(answered, beside) => {
+            Self::Neighbors(answered, other_columns) => {
                 let table = tables::neighbors_of_query(&answered.record, answered.query);
-                Some(beside.iter().fold(table, |table, beside| beside.with(table)))
+                Some(other_columns.iter().fold(table, |table, columns| columns.with(table)))
             }
             Self::AllNeighbors(record) => Some(tables::neighbors(record, 0..record.neighbors.queries())),
-            Self::Analysis(of, against) => {
+            Self::Analysis(of, comparisons) => {
                 let rows = &of.record.query_rows;
                 let table = crate::export::graph::analysis(rows, &of.record.cloud, &of.all);
-                Some(against.iter().fold(table, |table, against| against.with(table, move |at| rows[at])))
+                Some(comparisons.iter().fold(table, |table, other| other.with(table, move |at| rows[at])))
             }
-            Self::Against(against) => {
-                let cloud = &against.first()?.cloud;
+            Self::FileComparisons(comparisons) => {
+                let cloud = &comparisons.first()?.cloud;
                 let table = Table::new(cloud.len()).with("row", |row| cloud.record(row));
-                Some(against.iter().fold(table, |table, against| against.with(table, |row| row as u32)))
+                Some(comparisons.iter().fold(table, |table, other| other.with(table, |row| row as u32)))
             }
-            Self::Leaks(against) => {
-                let Leaking { theirs, record } = against.leaks.as_ref()?;
+            Self::Leaks(comparison) => {
+                let Leaking { theirs, record } = comparison.leaks.as_ref()?;
                 Some(crate::export::graph::leaks(
                     theirs,
                     record.query_cloud.as_ref()?,
@@ -135,8 +135,8 @@ impl PaneData {
     pub fn save(&self, path: &Path, progress: &dyn Progress) -> Result<Files, String> {
         if let Self::Rows(selected) = self {
             // The points can be written even if the file is gone.
-            let (beside, left_out) = match selected.beside(progress) {
-                Ok(beside) => (beside, None),
+            let (other_columns, left_out) = match selected.read_other_columns(progress) {
+                Ok(other_columns) => (other_columns, None),
                 Err(why) => (
                     None,
                     Some(format!(
@@ -145,10 +145,10 @@ impl PaneData {
                     )),
                 ),
             };
-            selected.table(beside.as_ref()).write(path).map_err(|error| error.to_string())?;
+            selected.table(other_columns.as_ref()).write(path).map_err(|error| error.to_string())?;
             return Ok(Files { paths: vec![path.to_owned()], left_out });
         }
-        let vectors = NeighborFormat::of(path).is_ok_and(|format| !format.has_query_rows());
+        let vectors = NeighborFormat::from_path(path).is_ok_and(|format| !format.has_query_rows());
         let saved = match (self, self.table()) {
             (Self::AllNeighbors(record), _) => crate::export::neighbors(record, path),
             (Self::Neighbors(of, _), _) if vectors => {
@@ -205,7 +205,7 @@ pub struct Selected {
     pub record: Option<Arc<RunRecord>>,
     pub analysed: Option<Arc<Analysed>>,
     /// Comparisons with other files.
-    pub against: Vec<Arc<Against>>,
+    pub comparisons: Vec<Arc<FileComparison>>,
     /// The channel that colours points.
     pub channel: Option<Arc<Channel>>,
 }
@@ -215,13 +215,13 @@ impl Selected {
     ///
     /// # Errors
     /// Why they cannot be read.
-    pub fn beside(&self, progress: &dyn Progress) -> Result<Option<OtherColumns>, String> {
+    pub fn read_other_columns(&self, progress: &dyn Progress) -> Result<Option<OtherColumns>, String> {
         if !matches!(self.cloud.source(), Source::File { .. }) {
             return Ok(None);
         }
         let records =
             lookup::records(&self.cloud, &self.rows, progress).map_err(|why| why.to_string()).flatten()?;
-        let others = Others::all(&self.cloud, records);
+        let others = OtherCells::all(&self.cloud, records);
         Ok(Some(OtherColumns {
             cloud: Arc::clone(&self.cloud),
             rows: self.rows.to_vec(),
@@ -231,11 +231,11 @@ impl Selected {
 
     /// Columns: `row`, coordinates, the file's other columns, k-th distance and counters of rows that were
     /// queries, and the colouring value unless another column contains it.
-    pub fn table<'a>(&'a self, beside: Option<&'a OtherColumns>) -> Table<'a> {
+    pub fn table<'a>(&'a self, other_columns: Option<&'a OtherColumns>) -> Table<'a> {
         let rows = &*self.rows;
         let mut table = tables::points(&self.cloud, Some(rows));
-        if let Some(beside) = beside {
-            table = beside.with(table);
+        if let Some(other_columns) = other_columns {
+            table = other_columns.with(table);
         }
         if let Some(record) = self.record.as_deref().filter(|record| record.query_cloud.is_none()) {
             let asked: HashMap<u32, usize> =
@@ -264,8 +264,8 @@ impl Selected {
                 }
             }
         }
-        for against in self.against.iter().filter(|against| Arc::ptr_eq(&against.cloud, &self.cloud)) {
-            table = against.with(table, move |at| rows[at]);
+        for comparison in self.comparisons.iter().filter(|other| Arc::ptr_eq(&other.cloud, &self.cloud)) {
+            table = comparison.with(table, move |at| rows[at]);
         }
         // Analyses already have columns in the table.
         let is_analysed = |title: &str| {
@@ -274,7 +274,7 @@ impl Selected {
         let numbers = self
             .channel
             .as_deref()
-            .filter(|channel| channel.whose == Whose::Data && !is_analysed(&channel.title));
+            .filter(|channel| channel.points == PointSet::Data && !is_analysed(&channel.title));
         match numbers.and_then(|channel| Some((channel, channel.numbers.as_ref()?))) {
             Some((channel, numbers))
                 if table.columns().iter().all(|column| *column.name != *channel.title) =>
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn neighbours_round_trip_through_csv() {
         let record = record();
-        let answered = Answered { record: Arc::clone(&record), query: 1 };
+        let answered = QueryAnswer { record: Arc::clone(&record), query: 1 };
         let text = text(PaneData::Neighbors(answered.clone(), None));
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         assert_eq!(
@@ -334,7 +334,7 @@ mod tests {
             rows: vec![3, 8].into(),
             record: None,
             analysed: None,
-            against: Vec::new(),
+            comparisons: Vec::new(),
             channel: None,
         };
         assert_eq!(lines(PaneData::Rows(Box::new(selected))), 3);
@@ -370,7 +370,7 @@ mod tests {
         }
         // Every extension offered is one that the library writes, and vice versa.
         for (ending, _) in NEIGHBORS {
-            assert!(NeighborFormat::of(&Path::new("a").with_extension(ending)).is_ok(), "{ending}");
+            assert!(NeighborFormat::from_path(&Path::new("a").with_extension(ending)).is_ok(), "{ending}");
         }
         assert!(
             NEIGHBORS.len() == NeighborFormat::ALL.len()
@@ -417,7 +417,7 @@ mod tests {
             times: 1,
             points: true,
             range: None,
-            said: None,
+            note: None,
         };
         for (ending, offered) in [("tsv", "plane.tsv"), ("npz", "plane-2.npz"), ("csv", "plane-3.csv")] {
             dialog.end_in(ending);
@@ -450,7 +450,7 @@ mod tests {
         let mut values = vec![f32::NAN; 50];
         values[8] = 2.5;
         let channel = Channel::of_numbers(
-            Whose::Data,
+            PointSet::Data,
             "distance to the query",
             "",
             Numbers::new(values, 10.0, false),
@@ -461,11 +461,11 @@ mod tests {
             rows: vec![3, 8, 20].into(),
             record: Some(Arc::new(record)),
             analysed: None,
-            against: Vec::new(),
+            comparisons: Vec::new(),
             channel: Some(Arc::new(channel)),
         };
         assert!(
-            selected.beside(&Silent).expect("nothing to read").is_none(),
+            selected.read_other_columns(&Silent).expect("nothing to read").is_none(),
             "generated clouds have no file"
         );
         let csv = selected.table(None).tsv();

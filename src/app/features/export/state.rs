@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
 use crate::app::features::runs::state::Saved;
-use crate::app::model::pane::{PaneKind, Written};
+use crate::app::model::pane::{DataFormats, PaneKind};
 use crate::app::model::picture::PictureDraft;
 use crate::export::NeighborFormat;
 use crate::export::graph::GraphForm;
@@ -55,10 +55,10 @@ impl ExportKind {
     /// Extensions with display names, the default first. Empty for kinds with special rules.
     pub fn endings(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Data(pane) => match pane.words().written {
-                Written::Csv => &[("csv", "CSV")],
-                Written::Table => &TABLES,
-                Written::Neighbors => &NEIGHBORS,
+            Self::Data(pane) => match pane.info().formats {
+                DataFormats::Csv => &[("csv", "CSV")],
+                DataFormats::Table => &TABLES,
+                DataFormats::Neighbors => &NEIGHBORS,
             },
             Self::AllNeighbors => &NEIGHBORS,
             Self::Selection | Self::Leaks => &TABLES,
@@ -94,7 +94,7 @@ impl ExportKind {
 
     /// All files that are written for a path.
     pub fn files(self, path: &Path) -> Vec<PathBuf> {
-        match NeighborFormat::of(path) {
+        match NeighborFormat::from_path(path) {
             Ok(format) if self.endings() == NEIGHBORS => format.files(path),
             _ => vec![path.to_owned()],
         }
@@ -151,9 +151,9 @@ impl ExportKind {
 
     pub fn default_name(self) -> String {
         match self {
-            Self::Data(pane) => format!("{}.csv", pane.words().file_stem),
+            Self::Data(pane) => format!("{}.csv", pane.info().file_stem),
             Self::AllNeighbors => "neighbors.csv".to_owned(),
-            Self::Picture(pane) => format!("{}.png", pane.words().file_stem),
+            Self::Picture(pane) => format!("{}.png", pane.info().file_stem),
             Self::Trace => "trace.json".to_owned(),
             Self::Selection => "selection.csv".to_owned(),
             Self::Graph(_) => "graph.csv".to_owned(),
@@ -193,7 +193,7 @@ pub struct ExportDialog {
     /// A lesson's range of steps, for files that show a range.
     pub range: Option<RangeDraft>,
     /// A note on the contents.
-    pub said: Option<String>,
+    pub note: Option<String>,
 }
 
 impl ExportDialog {

@@ -20,7 +20,7 @@ pub static FEATURE: Feature = Feature {
 
 impl App {
     fn snapshot(&self) -> Snapshot {
-        Snapshot::of(&self.state, &self.session, self.views())
+        Snapshot::new(&self.state, &self.session, self.views())
     }
 
     /// Records changes; once per frame, after all actions.
@@ -62,9 +62,9 @@ impl App {
             // A query that is being dragged or typed is given up.
             self.settle_live(snapshot.picked.is_some());
             match snapshot.picked {
-                Some(Picked::Coordinates) => self.put_at(snapshot.place.clone()),
+                Some(Picked::Coordinates) => self.set_query_point(snapshot.place.clone()),
                 Some(picked) => self.pick(picked),
-                None => self.pick_nothing(),
+                None => self.clear_query(),
             }
         }
         self.session.rank = snapshot.rank;

@@ -20,10 +20,10 @@ use crate::run::RunRecord;
 use crate::text;
 
 /// Maximum number of steps.
-const MOST: usize = 200;
+const MAX_STEPS: usize = 200;
 
 /// Maximum number of selected rows and queries in all steps: 128 MiB.
-const MOST_NUMBERS: usize = 1 << 25;
+const MAX_SELECTED: usize = 1 << 25;
 
 /// View movements within this time are merged into one step.
 const ONE_MOVEMENT_SECS: f64 = 1.0;
@@ -90,7 +90,7 @@ fn last(by: &str) -> &str {
 
 impl Snapshot {
     /// A snapshot; `views` are Plane and Space after pending projections.
-    pub fn of(state: &State, session: &Session, (plane, space): (PlaneView, SpaceView)) -> Self {
+    pub fn new(state: &State, session: &Session, (plane, space): (PlaneView, SpaceView)) -> Self {
         Self {
             selection: session.selection.clone(),
             selected: Arc::clone(&session.selected),
@@ -166,7 +166,7 @@ impl History {
             return;
         }
         self.done.push_back(Step { kind, name, before, at: now, movement });
-        while self.done.len() > MOST || (self.done.len() > 1 && self.numbers() > MOST_NUMBERS) {
+        while self.done.len() > MAX_STEPS || (self.done.len() > 1 && self.numbers() > MAX_SELECTED) {
             self.done.pop_front();
         }
     }
@@ -287,14 +287,14 @@ mod tests {
         for step in 0..500 {
             history.watch(selected(vec![step], "a"), None, 0.0);
         }
-        assert_eq!(history.done.len(), MOST);
+        assert_eq!(history.done.len(), MAX_STEPS);
         for step in 0..4 {
             history.watch(
-                selected((step..step + (MOST_NUMBERS / 2) as u32 + 9).collect(), "many"),
+                selected((step..step + (MAX_SELECTED / 2) as u32 + 9).collect(), "many"),
                 None,
                 0.0,
             );
         }
-        assert!(history.numbers() <= MOST_NUMBERS && !history.done.is_empty());
+        assert!(history.numbers() <= MAX_SELECTED && !history.done.is_empty());
     }
 }

@@ -11,7 +11,7 @@ use crate::app::look::tokens::Palette;
 use crate::app::model::Actions;
 use crate::lesson::describe::lanes;
 use crate::lesson::feedback::why;
-use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply, letter};
+use crate::lesson::questions::{Answer, Clickable, Form, Question, Reply, letter};
 
 /// Layout of a question.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub fn ask_ui(
     let of_all = |text: String| {
         RichText::new(text).size(if room.is_tight { size } else { size * 0.85 }).color(palette.text_weak)
     };
-    let scored = || of_all(format!("Question {at} of {of} · {}", said(quiz.score())));
+    let scored = || of_all(format!("Question {at} of {of} · {}", score_text(quiz.score())));
     let large = |text: &str| RichText::new(text).size(size * 1.25).strong();
     let main = |text: &str| {
         egui::Button::new(RichText::new(text).size(size).strong().color(palette.on_accent))
@@ -91,7 +91,7 @@ pub fn ask_ui(
             } else {
                 palette.error
             }));
-            if let Some(says) = question.slip(*reply) {
+            if let Some(says) = question.misconception(*reply) {
                 ui.label(RichText::new(says).size(size).color(palette.text));
             }
             ui.label(RichText::new(why(question, player.cursor())).size(size).color(palette.text));
@@ -104,9 +104,8 @@ pub fn ask_ui(
             });
         }
         Phase::Done => {
-            ui.label(
-                large(&format!("All {of} questions asked: {}.", said(quiz.score()))).color(palette.text),
-            );
+            let text = format!("All {of} questions asked: {}.", score_text(quiz.score()));
+            ui.label(large(&text).color(palette.text));
             ui.horizontal_wrapped(|ui| {
                 if ui
                     .button(RichText::new("Again").size(size))
@@ -139,7 +138,7 @@ fn verdict(question: &Question, reply: Reply, is_right: bool, width: u32) -> Str
     }
 }
 
-fn said(score: Score) -> String {
+fn score_text(score: Score) -> String {
     format!("{} of {} right", score.right, score.asked)
 }
 
@@ -147,7 +146,7 @@ fn said(score: Score) -> String {
 fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f32, palette: &Palette) {
     let weak = |text: &str| RichText::new(text.to_owned()).size(size).color(palette.text_weak);
     let strong = |text: String| RichText::new(text).size(size).strong().color(palette.text);
-    match (entry, question.ask.kind().form) {
+    match (entry, question.topic.info().form) {
         (Entry::Lanes { mask, at }, Form::Lanes { doing, none, .. }) => {
             ui.label(strong(if *mask == 0 {
                 none.to_owned()
@@ -156,11 +155,11 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
             }));
             ui.label(weak(&format!("· click lanes, or ← → and Space (lane {at})")));
         }
-        (Entry::Number(text), Form::Number { noun, pointed }) => {
+        (Entry::Number(text), Form::Number { noun, clickable }) => {
             let shown = if text.is_empty() { "…" } else { text };
             ui.label(strong(format!("{noun}: {shown}")));
-            ui.label(weak(&match pointed {
-                Some(Pointed::Slot | Pointed::Lane) => {
+            ui.label(weak(&match clickable {
+                Some(Clickable::Slot | Clickable::Lane) => {
                     format!("· click a {}, or type its number", noun.to_lowercase())
                 }
                 None => "· type a number; ← → count".to_owned(),

@@ -202,7 +202,7 @@ pub fn next_button(
     let words = RichText::new(format!("{what} {}  {}", next.number, next.title)).color(palette.on_accent);
     let words = if let Some(size) = size { words.size(size) } else { words };
     let response = ui.add(egui::Button::new(words).fill(palette.accent));
-    if response.on_hover_text(next.says(next.goal, next.shape())).clicked() {
+    if response.on_hover_text(next.fill_in(next.goal, next.shape())).clicked() {
         actions.send(LessonAction::Open(next.number));
     }
 }
@@ -247,7 +247,7 @@ pub fn export_ui(ui: &mut Ui, player: &Player, actions: &mut Actions) {
 
 /// The position in a recording, in words.
 fn place(recording: &Recording, position: usize, points_seen: u32, merges: u32) -> String {
-    let [round, rounds] = recording.round();
+    let [round, rounds] = recording.round_names();
     format!(
         "step {} of {} · {} of {} · {}",
         text::thousands(position as u64),
@@ -264,7 +264,7 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, is_labelled: bool, palette: &Palett
     let (range, position) = (player.range(), player.cursor().position());
     let state = player.cursor().state();
     let recording = &player.take().recording;
-    let rounds = recording.round()[1];
+    let rounds = recording.round_names()[1];
     let label = place(recording, position, state.counts.points_seen, state.counts.merges);
     ui.horizontal(|ui| {
         // Sized for the longest text, so that the scrubber does not change its width.

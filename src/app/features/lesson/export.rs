@@ -8,8 +8,8 @@ use crate::app::model::FieldError;
 use crate::export::{ExportError, lesson as files};
 use crate::lesson::lessons::Take;
 use crate::lesson::moments::Selection;
-use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
-use crate::lesson::player::MOST_BYTES;
+use crate::lesson::picture::film::{Film, PRINT_SIZE, SIZE};
+use crate::lesson::player::MAX_PAGE_BYTES;
 use crate::lesson::print::Theme;
 use crate::lesson::{Cursor, Level, jsonl};
 use crate::palette::Palette;
@@ -39,7 +39,7 @@ impl Job {
     ) -> Result<Self, FieldError> {
         let takes = if together { player.takes.clone() } else { vec![player.take().clone()] };
         let size = if matches!(file, LessonFile::Handout | LessonFile::Worksheet | LessonFile::Key) {
-            SIZE_ON_PAPER
+            PRINT_SIZE
         } else {
             SIZE
         };
@@ -49,7 +49,7 @@ impl Job {
         if together && matches!(file, LessonFile::Picture | LessonFile::Drawing) {
             // Uses the positions shown. Positions derived from points seen may differ, for example at the end
             // of each take.
-            film.standing = player.cursors().iter().map(Cursor::position).collect();
+            film.positions = player.cursors().iter().map(Cursor::position).collect();
         }
         let at = player.cursors()[lead].position();
         let (mut from, mut to) = (None, None);
@@ -85,9 +85,9 @@ impl Job {
             LessonFile::Picture => files::picture(&self.film, self.at, path).map_err(said)?,
             LessonFile::Drawing => files::drawing(&self.film, self.at, path).map_err(said)?,
             LessonFile::Worksheet => {
-                files::worksheet(&self.film, Theme::Readers, path, progress).map_err(said)?
+                files::worksheet(&self.film, Theme::Adaptive, path, progress).map_err(said)?
             }
-            LessonFile::Key => files::key(&self.film, Theme::Readers, path).map_err(said)?,
+            LessonFile::Key => files::key(&self.film, Theme::Adaptive, path).map_err(said)?,
             LessonFile::Steps => files::steps(&self.take.recording, jsonl::SCHEMA, path).map_err(said)?,
             LessonFile::Page => {
                 let page = files::page(&self.film, &moments()?, path, progress).map_err(said)?;
@@ -95,7 +95,7 @@ impl Job {
                     note = format!(
                         "; it stops at level {} and coarser, to be no larger than {} MB",
                         page.finest.name(),
-                        MOST_BYTES / 1_000_000
+                        MAX_PAGE_BYTES / 1_000_000
                     );
                 }
             }
@@ -107,7 +107,7 @@ impl Job {
                         drop(files::frames(&self.film, &moments, path, progress).map_err(said)?)
                     }
                     _ => {
-                        files::handout(&self.film, &moments, Theme::Readers, path, progress).map_err(said)?
+                        files::handout(&self.film, &moments, Theme::Adaptive, path, progress).map_err(said)?
                     }
                 }
                 if moments.positions.len() < moments.all.len() {
@@ -167,7 +167,7 @@ mod tests {
                 .expect("it can be written");
             let film = Film::new(player.lesson, player.takes.clone(), SIZE, 1.0, LIGHT);
             let lead = film.leading();
-            let view = |cursor| View::of(cursor, film.text);
+            let view = |cursor| View::new(cursor, film.text);
             let views: Vec<_> = player
                 .takes
                 .iter()

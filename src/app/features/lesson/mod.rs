@@ -6,13 +6,14 @@
 //! | `apply` | opens, records and plays lessons, runs quizzes, moves points |
 //! | `record` | records a lesson on the CPU twin or a GPU, optionally with an injected fault |
 //! | `panel`, `controls`, `ask`, `poll`, `source` | draw the state and send actions |
-//! | `touch` | dragging the query and points in a map |
+//! | `drag` | dragging the query and points in a map |
 //! | `export` | writes pictures, animations and handouts |
 //! | `picture`, `paint`, `words` | the picture: hit testing, painting, animation, tooltips |
 
 pub mod apply;
 pub mod ask;
 pub mod controls;
+pub mod drag;
 pub mod export;
 pub mod paint;
 pub mod panel;
@@ -21,5 +22,4 @@ pub mod poll;
 pub mod record;
 pub mod source;
 pub mod state;
-pub mod touch;
 pub mod words;

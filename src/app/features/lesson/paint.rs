@@ -9,7 +9,7 @@ use crate::lesson::picture::motion::{Moving, SECONDS};
 use crate::palette::{Palette, Rgb};
 
 /// Above this number, dots of one kind are drawn as squares: at that size the difference is invisible.
-const MANY: usize = 4_000;
+const MAX_ROUND_DOTS: usize = 4_000;
 
 /// Placement of a scene on the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,7 +158,7 @@ impl Look<'_> {
     ) {
         let fill = fill.map_or(Color32::TRANSPARENT, |fill| self.color(fill));
         let stroke = line.map_or(Stroke::NONE, |line| self.stroke(line));
-        if centers.len() > MANY && line.is_none() {
+        if centers.len() > MAX_ROUND_DOTS && line.is_none() {
             let mut mesh = Mesh::default();
             mesh.reserve_vertices(centers.len() * 4);
             mesh.reserve_triangles(centers.len() * 2);
@@ -211,16 +211,16 @@ pub fn fit(size: [f32; 2], rect: Rect) -> Place {
 // Animation of the parts that a step moved, over a still picture.
 
 /// Shorter animations, in seconds, would only flicker and are skipped.
-const SHORTEST: f64 = 0.1;
+const MIN_SECONDS: f64 = 0.1;
 
 /// Maximum share of the time between two steps that an animation takes during playback.
-const SHARE: f64 = 0.6;
+const MAX_SHARE: f64 = 0.6;
 
 /// Duration of an animation in seconds; `None` for none. `pace` is steps per second during playback.
 pub fn motion_seconds(reduced: bool, pace: Option<f32>) -> Option<f64> {
-    let most = pace.map_or(f64::INFINITY, |pace| SHARE / f64::from(pace));
+    let most = pace.map_or(f64::INFINITY, |pace| MAX_SHARE / f64::from(pace));
     let seconds = f64::from(SECONDS).min(most);
-    (!reduced && seconds >= SHORTEST).then_some(seconds)
+    (!reduced && seconds >= MIN_SECONDS).then_some(seconds)
 }
 
 /// A running animation.

@@ -4,14 +4,14 @@ use egui::{ComboBox, RichText, ScrollArea, Ui};
 
 use super::state::LessonAction;
 use super::state::player::Player;
-use super::state::session::{Breaking, LessonDraft, LessonSession, lesson_of, sentence};
+use super::state::session::{FaultChoice, LessonDraft, LessonSession, lesson_of, sentence};
 use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
 use crate::app::model::{Actions, Command, Field, FieldError, Session, State};
 use crate::cloud::Source;
 use crate::lesson::Recording;
 use crate::lesson::algorithms::Baseline;
 use crate::lesson::edits::Edits;
-use crate::lesson::fault::{self, FAULTS, Fault, Row, known_by};
+use crate::lesson::fault::{self, FAULTS, Fault, FaultInfo, faults_known_after};
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search, Shows, named};
 use crate::text;
 
@@ -27,7 +27,8 @@ pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette
         text_ui(ui, lesson, session, palette, actions);
         ui.add_space(2.0);
         choice_ui(ui, lesson, state, session, palette, actions);
-        broken_ui(ui, lesson, session.lesson.breaking, session.lesson.player_of(lesson), palette, actions);
+        let (choice, player) = (session.lesson.fault_choice, session.lesson.player_of(lesson));
+        faults_ui(ui, lesson, choice, player, palette, actions);
         heading_ui(ui, "Questions");
         score_ui(ui, lesson, &session.lesson, palette, actions);
         ui.add_space(4.0);
@@ -50,7 +51,7 @@ fn list_ui(ui: &mut Ui, lesson: &Lesson, palette: &Palette, actions: &mut Action
             if response
                 .on_hover_text(format!(
                     "{} About {} min.",
-                    other.says(other.goal, other.shape()),
+                    other.fill_in(other.goal, other.shape()),
                     other.minutes.count()
                 ))
                 .clicked()
@@ -72,16 +73,16 @@ fn text_ui(ui: &mut Ui, lesson: &Lesson, session: &Session, palette: &Palette, a
     let player = session.lesson.player_of(lesson);
     let shape = player.map_or_else(|| lesson.shape(), |player| player.take().recording.shape());
     let mut say = |text: RichText| ui.add(egui::Label::new(text.color(palette.text)).wrap());
-    say(RichText::new(lesson.says(lesson.goal, shape)).strong());
+    say(RichText::new(lesson.fill_in(lesson.goal, shape)).strong());
     // The text would give away the answer.
     if session.lesson.quiz.is_some() {
         ui.label(RichText::new("The text is hidden while questions are open.").color(palette.text_weak));
         return;
     }
-    say(RichText::new(lesson.says(lesson.paragraph, shape)));
-    say(RichText::new(lesson.says(lesson.summary, shape)).strong());
-    let links =
-        lesson.needs.iter().map(|id| ("Builds on", *id)).chain(lesson.next().map(|next| ("Next", next.id)));
+    say(RichText::new(lesson.fill_in(lesson.paragraph, shape)));
+    say(RichText::new(lesson.fill_in(lesson.summary, shape)).strong());
+    let next = lesson.next().map(|next| ("Next", next.id));
+    let links = lesson.prerequisites.iter().map(|id| ("Builds on", *id)).chain(next);
     for (what, other) in links.filter_map(|(what, id)| Some((what, named(id).ok()?))) {
         let text = format!("{what}: {}  {}", other.number, other.title);
         if ui.link(text).clicked() {
@@ -189,7 +190,7 @@ fn choice_ui(
     // Typed numbers are recorded when confirmed, choices at once.
     let chosen = (draft.width, draft.open_cloud) != (before.width, before.open_cloud);
     let record = (entered || chosen) && draft.read(lesson, cloud.map(|cloud| &**cloud)).is_ok();
-    let own = LessonDraft::of(lesson);
+    let own = LessonDraft::for_lesson(lesson);
     let differs = draft != own || (lesson.number == OWN_DATA && session.lesson.asked.is_some());
     if changed {
         actions.send(LessonAction::Edit(draft));
@@ -225,7 +226,7 @@ fn choice_ui(
                 palette,
             );
         }
-        fact_ui(ui, "Recorded on", parameters.what_ran(), palette);
+        fact_ui(ui, "Recorded on", parameters.recorder_name(), palette);
     }
     if session.can_record_on_gpu(32) {
         let mut gpu = state.lesson.gpu;
@@ -306,14 +307,14 @@ fn score_ui(ui: &mut Ui, lesson: &Lesson, session: &LessonSession, palette: &Pal
 // Faults: recording with a chosen one, and the exercise of finding an unknown one.
 
 /// The fault of the recording shown.
-fn mistake(recording: &Recording) -> Option<&'static Row> {
+fn mistake(recording: &Recording) -> Option<&'static FaultInfo> {
     recording.parameters.fault.map(fault::row)
 }
 
-pub fn broken_ui(
+pub fn faults_ui(
     ui: &mut Ui,
     lesson: &Lesson,
-    breaking: Breaking,
+    choice: FaultChoice,
     player: Option<&Player>,
     palette: &Palette,
     actions: &mut Actions,
@@ -322,21 +323,21 @@ pub fn broken_ui(
         return;
     }
     heading_ui(ui, "Break it");
-    match breaking {
-        Breaking::Hunt { guess, .. } => hunt_ui(ui, lesson, guess, player, palette, actions),
-        _ => mistake_ui(ui, breaking, player, palette, actions),
+    match choice {
+        FaultChoice::Hunt { guess, .. } => hunt_ui(ui, lesson, guess, player, palette, actions),
+        _ => fault_ui(ui, choice, player, palette, actions),
     }
 }
 
 /// The chosen fault and its consequences.
-fn mistake_ui(
+fn fault_ui(
     ui: &mut Ui,
-    breaking: Breaking,
+    choice: FaultChoice,
     player: Option<&Player>,
     palette: &Palette,
     actions: &mut Actions,
 ) {
-    let chosen = if let Breaking::Chosen(fault) = breaking { Some(fault) } else { None };
+    let chosen = if let FaultChoice::Chosen(fault) = choice { Some(fault) } else { None };
     row_ui(ui, "Mistake", palette, |ui, _| {
         let title = |fault: Option<Fault>| fault.map_or("None", |fault| fault::row(fault).title);
         let combo = ComboBox::from_id_salt("mistake")
@@ -346,7 +347,8 @@ fn mistake_ui(
         let response = combo.show_ui(ui, |ui| {
             for other in std::iter::once(None).chain(FAULTS.iter().map(|row| Some(row.fault))) {
                 if ui.selectable_label(other == chosen, title(other)).clicked() && other != chosen {
-                    actions.send(LessonAction::Break(other.map_or(Breaking::No, Breaking::Chosen)));
+                    let choice = other.map_or(FaultChoice::None, FaultChoice::Chosen);
+                    actions.send(LessonAction::SetFault(choice));
                 }
             }
         });
@@ -366,7 +368,7 @@ fn mistake_ui(
     if ui.button(hunt).on_hover_text("One of these mistakes is made, and you say which.").clicked() {
         // Any seed that differs each time.
         let draw = ui.input(|input| input.time.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32);
-        actions.send(LessonAction::Break(Breaking::Hunt { draw, guess: None }));
+        actions.send(LessonAction::SetFault(FaultChoice::Hunt { draw, guess: None }));
     }
 }
 
@@ -410,7 +412,7 @@ fn hunt_ui(
                  which one.",
                 palette,
             );
-            for row in known_by(lesson) {
+            for row in faults_known_after(lesson) {
                 let response =
                     ui.add_enabled(made.is_some(), egui::Button::selectable(false, row.title).wrap());
                 if response.on_hover_text(row.about).clicked() {
@@ -420,7 +422,7 @@ fn hunt_ui(
         }
     }
     if ui.button("Stop looking").clicked() {
-        actions.send(LessonAction::Break(Breaking::No));
+        actions.send(LessonAction::SetFault(FaultChoice::None));
     }
 }
 

@@ -4,32 +4,32 @@ use std::sync::{Arc, Weak};
 
 use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 
+use super::drag::{Held, Shown, hint_ui, keys_ui, maps_ui};
 use super::paint::{Place, Prepared, Running, fit};
 use super::state::player::Player;
 use super::state::quiz::{Entry, Phase, Quiz};
 use super::state::session::LessonSession;
 use super::state::{LessonAction, QuizAction};
-use super::touch::{Held, Shown, hint_ui, keys_ui, maps_ui};
 use super::words;
 use crate::app::look::tokens;
 use crate::app::model::Actions;
 use crate::lesson::Recording;
-use crate::lesson::algorithms::warp_select::state::across;
+use crate::lesson::algorithms::warp_select::state::striped_position;
 use crate::lesson::feedback::subjects;
 use crate::lesson::lessons::Take;
 use crate::lesson::picture::page::{areas, columns, comparison, page};
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::picture::{Panel, Scene, Target, View};
-use crate::lesson::questions::Pointed;
+use crate::lesson::questions::Clickable;
 use crate::lesson::state::lanes_in;
 use crate::palette::Palette;
 
 /// Minimum layout size; in less room the picture is scaled down.
-const LEAST: egui::Vec2 = vec2(960.0, 540.0);
+const MIN_SIZE: egui::Vec2 = vec2(960.0, 540.0);
 
 #[derive(Default)]
 pub struct Picture {
-    made: Option<Made>,
+    built: Option<Built>,
     motion: Option<Running>,
     /// The target under the pointer, which is highlighted.
     hover: Option<Target>,
@@ -39,8 +39,8 @@ pub struct Picture {
     held: Option<Held>,
 }
 
-struct Made {
-    key: MadeOf,
+struct Built {
+    key: PictureKey,
     scene: Scene,
     columns: Vec<Rect>,
     panels: Vec<(Panel, Rect)>,
@@ -50,8 +50,8 @@ struct Made {
 
 /// All inputs of a picture.
 #[derive(Clone, Debug, PartialEq)]
-struct MadeOf {
-    recordings: Vec<Same>,
+struct PictureKey {
+    recordings: Vec<RecordingId>,
     positions: Vec<usize>,
     active: usize,
     together: bool,
@@ -63,7 +63,7 @@ struct MadeOf {
     palette: usize,
 }
 
-impl MadeOf {
+impl PictureKey {
     /// Whether `self` is one step after `before`, in the same layout.
     fn is_next(&self, before: &Self, stepped_from: Option<usize>) -> bool {
         let asks = |asking: &[bool]| asking.iter().any(|asking| *asking);
@@ -83,9 +83,15 @@ impl MadeOf {
 
 /// Identity of a recording. The weak pointer keeps its address from being reused.
 #[derive(Clone, Debug)]
-struct Same(Weak<Recording>);
+struct RecordingId(Weak<Recording>);
 
-impl PartialEq for Same {
+impl RecordingId {
+    fn new(recording: &Arc<Recording>) -> Self {
+        Self(Arc::downgrade(recording))
+    }
+}
+
+impl PartialEq for RecordingId {
     fn eq(&self, other: &Self) -> bool {
         self.0.ptr_eq(&other.0)
     }
@@ -94,7 +100,7 @@ impl PartialEq for Same {
 impl Picture {
     /// The scene and its placement.
     pub fn shown(&self) -> Option<(&Scene, Place)> {
-        self.made.as_ref().map(|made| (&made.scene, made.place))
+        self.built.as_ref().map(|built| (&built.scene, built.place))
     }
 
     pub fn panel_under_pointer(&self) -> Option<Panel> {
@@ -104,7 +110,7 @@ impl Picture {
     /// The largest visible panel, not counting the sentence.
     pub fn largest_panel(&self) -> Option<Panel> {
         let shown =
-            self.made.iter().flat_map(|made| &made.panels).filter(|(panel, _)| *panel != Panel::Sentence);
+            self.built.iter().flat_map(|built| &built.panels).filter(|(panel, _)| *panel != Panel::Sentence);
         shown.max_by(|(_, a), (_, b)| a.area().total_cmp(&b.area())).map(|(panel, _)| *panel)
     }
 
@@ -116,15 +122,15 @@ impl Picture {
         let Look { text, zoom, palette, .. } = look;
         let together = look.together && player.takes.len() > 1 && zoom.is_none();
         let asking = quiz.is_some_and(Quiz::is_asking);
-        let key = MadeOf {
-            recordings: player.takes.iter().map(|take| Same(Arc::downgrade(&take.recording))).collect(),
+        let key = PictureKey {
+            recordings: player.takes.iter().map(|take| RecordingId::new(&take.recording)).collect(),
             positions: player.cursors().iter().map(|cursor| cursor.position()).collect(),
             active: player.active(),
             together,
             // While a question is open, hovering must not reveal the answer.
             hover: self.hover.filter(|_| !asking).or_else(|| quiz.and_then(Quiz::answered_about)),
             asking: (0..player.takes.len())
-                .map(|take| asking || quiz.is_some_and(|quiz| quiz.keeps(take)))
+                .map(|take| asking || quiz.is_some_and(|quiz| quiz.hides_answer_of(take)))
                 .collect(),
             zoom,
             rect,
@@ -132,12 +138,12 @@ impl Picture {
             palette: std::ptr::from_ref(palette) as usize,
         };
         self.motion.take_if(|motion| motion.is_over(now));
-        if self.made.as_ref().is_some_and(|made| made.key == key) {
+        if self.built.as_ref().is_some_and(|built| built.key == key) {
             return;
         }
-        let before = self.made.take();
+        let before = self.built.take();
         // The room's proportions, enlarged to the minimum layout size.
-        let grow = (LEAST.x / rect.width()).max(LEAST.y / rect.height()).max(1.0);
+        let grow = (MIN_SIZE.x / rect.width()).max(MIN_SIZE.y / rect.height()).max(1.0);
         let size = [rect.width() * grow, rect.height() * grow];
         // When presenting, text keeps its size even if the picture is scaled down.
         let text = if look.presented { text * grow } else { text };
@@ -145,7 +151,7 @@ impl Picture {
             hover: key.hover,
             asking: key.asking[at],
             zoom,
-            ..View::of(&player.cursors()[at], text)
+            ..View::new(&player.cursors()[at], text)
         };
         let (scene, panels, areas) = if together {
             let views: Vec<(&Take, View<'_>)> =
@@ -160,15 +166,15 @@ impl Picture {
         let panels = panels.into_iter().map(|(panel, area)| (panel, place.rect(area))).collect();
         // A new step ends the previous animation.
         self.motion = match (before, look.motion, self.motion.take()) {
-            (Some(made), _, Some(motion)) if key.is_same_moment(&made.key) => {
+            (Some(built), _, Some(motion)) if key.is_same_moment(&built.key) => {
                 motion.anew(&scene, palette, place)
             }
-            (Some(made), Some(seconds), _) if key.is_next(&made.key, player.stepped_from()) => {
-                Running::new(made.scene, &scene, palette, place, now, seconds)
+            (Some(built), Some(seconds), _) if key.is_next(&built.key, player.stepped_from()) => {
+                Running::new(built.scene, &scene, palette, place, now, seconds)
             }
             _ => None,
         };
-        self.made = Some(Made {
+        self.built = Some(Built {
             prepared: Prepared::new(&scene, palette, place),
             key,
             scene,
@@ -180,14 +186,14 @@ impl Picture {
 
     /// Paints the picture, and requests the next frame during an animation.
     fn paint(&self, ui: &Ui, palette: &Palette, rect: Rect, now: f64) {
-        let Some(made) = &self.made else { return };
+        let Some(built) = &self.built else { return };
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
         match &self.motion {
             Some(motion) => {
-                motion.paint(&painter, palette, made.place, now);
+                motion.paint(&painter, palette, built.place, now);
                 ui.ctx().request_repaint();
             }
-            None => made.prepared.paint(&painter),
+            None => built.prepared.paint(&painter),
         }
     }
 }
@@ -239,13 +245,13 @@ pub fn picture_ui(
     let now = ui.input(|input| input.time);
     picture.update(player, session.quiz.as_ref(), look, rect, now);
     picture.paint(ui, look.palette, rect, now);
-    let Some(made) = &picture.made else { return };
+    let Some(built) = &picture.built else { return };
     if let Some(quiz) = asking {
-        marks_ui(ui, &made.scene, made.place, quiz, player, look.tokens);
+        marks_ui(ui, &built.scene, built.place, quiz, player, look.tokens);
     }
-    let target_at = |pointer: Pos2| made.scene.target_at(made.place.place(pointer));
+    let target_at = |pointer: Pos2| built.scene.target_at(built.place.place(pointer));
     let on_key = movable && keys_ui(ui, &response, target_at, player.cursor(), &mut held, actions);
-    let maps = if movable { shown_maps(made, player) } else { Vec::new() };
+    let maps = if movable { shown_maps(built, player) } else { Vec::new() };
     let response = match maps_ui(ui, &maps, &mut held, actions) {
         Some(on_maps) => response | on_maps,
         None => response,
@@ -256,20 +262,20 @@ pub fn picture_ui(
     let pointed = response
         .hover_pos()
         .filter(|_| held.is_none())
-        .and_then(|pointer| Some((pointer, made.scene.target_at(made.place.place(pointer))?)));
+        .and_then(|pointer| Some((pointer, built.scene.target_at(built.place.place(pointer))?)));
     let over = response
         .hover_pos()
-        .and_then(|pointer| made.panels.iter().find(|(_, rect)| rect.contains(pointer)))
+        .and_then(|pointer| built.panels.iter().find(|(_, rect)| rect.contains(pointer)))
         .map(|(panel, _)| *panel);
     // The sentence is always visible and cannot be zoomed.
     let over = over.filter(|&panel| panel != Panel::Sentence);
     if response.double_clicked() && pointed.is_none() && (over.is_some() || look.zoom.is_some()) {
         actions.send(LessonAction::Zoom(over.filter(|_| look.zoom.is_none())));
     }
-    let column = |pointer: Pos2| made.columns.iter().position(|column| column.contains(pointer));
+    let column = |pointer: Pos2| built.columns.iter().position(|column| column.contains(pointer));
     if response.clicked()
         && let Some(pointer) = response.interact_pointer_pos()
-        && let Some(target) = made.scene.target_at(made.place.place(pointer))
+        && let Some(target) = built.scene.target_at(built.place.place(pointer))
     {
         click(target, column(pointer), asking.is_some(), player, actions);
     }
@@ -300,10 +306,10 @@ pub fn picture_ui(
 }
 
 /// The maps of a picture, with their recordings.
-fn shown_maps<'a>(made: &'a Made, player: &'a Player) -> Vec<Shown<'a>> {
-    let take = |number: usize| if made.key.together { &player.takes[number] } else { player.take() };
-    (made.scene.maps.iter().enumerate())
-        .map(|(number, map)| Shown { map, place: made.place, recording: &take(number).recording })
+fn shown_maps<'a>(built: &'a Built, player: &'a Player) -> Vec<Shown<'a>> {
+    let take = |number: usize| if built.key.together { &player.takes[number] } else { player.take() };
+    (built.scene.maps.iter().enumerate())
+        .map(|(number, map)| Shown { map, place: built.place, recording: &take(number).recording })
         .collect()
 }
 
@@ -313,10 +319,13 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
         match target {
             Target::Lane(lane) => actions.send(quiz(QuizAction::ChooseLane(lane))),
             Target::Element(element) => {
-                actions.send(quiz(QuizAction::ChooseLane(player.cursor().state().place_of(element).0)))
+                let (lane, _) = player.cursor().state().lane_and_register_of(element);
+                actions.send(quiz(QuizAction::ChooseLane(lane)))
             }
-            Target::Queued(element) => actions
-                .send(quiz(QuizAction::ChooseLane(across(player.cursor().state().shape.width, element).0))),
+            Target::Queued(element) => {
+                let (lane, _) = striped_position(player.cursor().state().shape.width, element);
+                actions.send(quiz(QuizAction::ChooseLane(lane)))
+            }
             Target::Slot(slot) => actions.send(quiz(QuizAction::ChooseSlot(slot))),
             Target::CodeLine(line) => actions.send(LessonAction::Source(Some(Some(line)))),
             Target::Comparator(_) | Target::Point(_) | Target::Position(_) => {}
@@ -365,8 +374,8 @@ pub fn marks_ui(
         }
         Phase::Asking(Entry::Number(text)) => {
             let target = match quiz.pointed() {
-                Some(Pointed::Slot) => text.parse().map(Target::Slot).ok(),
-                Some(Pointed::Lane) => text.parse().map(Target::Lane).ok(),
+                Some(Clickable::Slot) => text.parse().map(Target::Slot).ok(),
+                Some(Clickable::Lane) => text.parse().map(Target::Lane).ok(),
                 None => None,
             };
             if let Some(target) = target {
@@ -405,12 +414,12 @@ mod tests {
     #[test]
     fn equal_recordings_have_distinct_identities() {
         let take = crate::app::features::lesson::state::player::tests::player("sort").take().clone();
-        let before = Same(Arc::downgrade(&take.recording));
-        assert_eq!(before, Same(Arc::downgrade(&take.recording)));
+        let before = RecordingId::new(&take.recording);
+        assert_eq!(before, RecordingId::new(&take.recording));
         let copy = Recording::clone(&take.recording);
         drop(take);
         assert!(before.0.upgrade().is_none(), "the recording is freed");
-        assert_ne!(before, Same(Arc::downgrade(&Arc::new(copy))));
+        assert_ne!(before, RecordingId::new(&Arc::new(copy)));
     }
 
     #[test]

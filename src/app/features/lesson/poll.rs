@@ -8,7 +8,7 @@ use egui::{
     Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, pos2, vec2,
 };
 
-use super::state::poll::{MOST_VOTES, Poll};
+use super::state::poll::{MAX_VOTES, Poll};
 use super::state::{LessonAction, PollAction, QuizAction};
 use crate::app::look::tokens::Palette;
 use crate::app::model::{Actions, Command};
@@ -157,7 +157,7 @@ fn votes_ui(
         let mut votes = counted;
         ui.style_mut().override_font_id = Some(FontId::proportional(size));
         let field =
-            ui.add_sized(vec2(size * 2.4, size * 1.3), DragValue::new(&mut votes).range(0..=MOST_VOTES));
+            ui.add_sized(vec2(size * 2.4, size * 1.3), DragValue::new(&mut votes).range(0..=MAX_VOTES));
         field.widget_info(|| {
             let mut info = WidgetInfo::labeled(Role::SpinButton, true, format!("Votes for {name}"));
             info.value = Some(f64::from(counted));
@@ -201,7 +201,7 @@ fn counts_ui(ui: &mut Ui, poll: &Poll, option: usize, rect: Rect, size: f32, pal
 fn reasons_ui(ui: &mut Ui, poll: &Poll, question: &Question, size: f32, palette: &Palette) {
     let wide = ui.available_width();
     let mistake = |option: usize| {
-        question.slip(poll.offers()[option].reply).map(|says| format!("{}: {says}", letter(option)))
+        question.misconception(poll.offers()[option].reply).map(|says| format!("{}: {says}", letter(option)))
     };
     let high = |ui: &Ui, text: String| layout(ui, text, size, palette.text, wide).size().y;
     let why = layout(ui, poll.why().to_owned(), size, palette.text, wide);
@@ -283,9 +283,9 @@ pub(super) fn leave_ui(ui: &mut Ui, text: &str, size: f32, actions: &mut Actions
 const ROW: f32 = 1.3;
 const COLUMN: f32 = 20.0;
 
-/// Cells for texts in reading order, with their layouts. Next to each text, `beside` points are left free.
-pub fn cells(ui: &mut Ui, texts: &[String], beside: f32, size: f32) -> Vec<(Rect, Arc<Galley>)> {
-    let (wide, gap, around) = (ui.available_width(), size * 0.5, beside + size * 0.6);
+/// Cells for texts in reading order, with their layouts. Next to each text, `margin` points are left free.
+pub fn cells(ui: &mut Ui, texts: &[String], margin: f32, size: f32) -> Vec<(Rect, Arc<Galley>)> {
+    let (wide, gap, around) = (ui.available_width(), size * 0.5, margin + size * 0.6);
     let text = |text: &String, wide: f32| {
         ui.painter().layout(text.clone(), FontId::proportional(size), Color32::PLACEHOLDER, wide)
     };

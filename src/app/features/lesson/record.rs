@@ -3,20 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::state::session::{Breaking, ExplorerProblem, LessonDraft, Own};
+use super::state::session::{ExplorerProblem, FaultChoice, LessonDraft, OwnQuery};
 use crate::engines::cuda::Cuda;
 use crate::knn::{Queries, Setup};
 use crate::lesson::LessonError;
-use crate::lesson::fault::{Fault, known_by};
-use crate::lesson::lessons::{Choice, Lesson, Take};
-use crate::lesson::own_data::Own as OwnData;
+use crate::lesson::fault::{Fault, faults_known_after};
+use crate::lesson::lessons::{Lesson, Overrides, Take};
+use crate::lesson::own_data::OwnData;
 use crate::progress::Progress;
 
 pub struct Recorded {
     /// Takes of the GPU, or else of the twin.
     pub takes: Vec<Take>,
     /// Why the requested GPU did not record it.
-    pub instead: Option<String>,
+    pub fallback_reason: Option<String>,
     /// The settings recorded.
     pub draft: LessonDraft,
     /// How long the twin took to record.
@@ -29,8 +29,8 @@ pub struct Recorded {
 /// If the lesson cannot be recorded with these settings.
 pub fn record(
     lesson: &Lesson,
-    choice: Choice,
-    own: Option<Own>,
+    choice: Overrides,
+    own: Option<OwnQuery>,
     setup: Setup,
     progress: &dyn Progress,
 ) -> Result<Vec<Take>, LessonError> {
@@ -44,19 +44,19 @@ pub fn record(
                 query: own.query,
                 arrangement: own.arrangement(),
             };
-            lesson.record_own(asked, setup, width, &choice.touched)
+            lesson.record_own(asked, setup, width, &choice.edits)
         }
     }
 }
 
 /// The search of the lesson on the user's own data: of a query in a file, or else of a row of the cloud.
-pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: ExplorerProblem) -> Own {
+pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: ExplorerProblem) -> OwnQuery {
     let order = question.order;
     match question.query {
         Some(query) => {
-            Own { cloud, queries: Queries::Cloud(query.queries), query: query.row as usize, order }
+            OwnQuery { cloud, queries: Queries::Cloud(query.queries), query: query.row as usize, order }
         }
-        None => Own { cloud, queries: Queries::Rows(vec![row as u32]), query: 0, order },
+        None => OwnQuery { cloud, queries: Queries::Rows(vec![row as u32]), query: 0, order },
     }
 }
 
@@ -85,15 +85,19 @@ pub fn on_gpu(lesson: &Lesson, takes: &[Take]) -> Result<Vec<Take>, LessonError>
 ///
 /// # Errors
 /// If the fault cannot be injected.
-pub fn broken(lesson: &Lesson, takes: Vec<Take>, breaking: Breaking) -> Result<Vec<Take>, LessonError> {
+pub fn inject_fault(
+    lesson: &Lesson,
+    takes: Vec<Take>,
+    choice: FaultChoice,
+) -> Result<Vec<Take>, LessonError> {
     let with =
-        |fault: Fault| takes.iter().map(|take| lesson.broken(take, fault)).collect::<Result<Vec<_>, _>>();
-    match breaking {
-        Breaking::No => Ok(takes),
-        Breaking::Chosen(fault) => with(fault),
-        Breaking::Hunt { draw, .. } => {
+        |fault: Fault| takes.iter().map(|take| lesson.with_fault(take, fault)).collect::<Result<Vec<_>, _>>();
+    match choice {
+        FaultChoice::None => Ok(takes),
+        FaultChoice::Chosen(fault) => with(fault),
+        FaultChoice::Hunt { draw, .. } => {
             // A fault without consequences cannot be found.
-            let known = known_by(lesson);
+            let known = faults_known_after(lesson);
             for row in known.iter().cycle().skip(draw as usize % known.len()).take(known.len()) {
                 let tried = with(row.fault)?;
                 if tried.iter().all(|take| take.broken_at().is_some()) {
@@ -119,24 +123,24 @@ mod tests {
         let takes = player("sort").takes;
         let why =
             EngineError::Unavailable { engine: EngineId::new("cuda"), why: "NVRTC is missing".to_owned() };
-        let (by_twin, instead) = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
+        let (by_twin, fallback_reason) = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
         assert!(Arc::ptr_eq(&by_twin[0].recording, &takes[0].recording));
-        assert!(instead.is_some_and(|why| why.ends_with("NVRTC is missing")));
-        let error =
-            or_twin(Err(LessonError::Answers { rank: 3 }), takes).expect_err("a wrong answer is an error");
-        assert!(matches!(error, LessonError::Answers { rank: 3 }));
+        assert!(fallback_reason.is_some_and(|why| why.ends_with("NVRTC is missing")));
+        let by_gpu = Err(LessonError::WrongAnswer { rank: 3 });
+        let error = or_twin(by_gpu, takes).expect_err("a wrong answer is an error");
+        assert!(matches!(error, LessonError::WrongAnswer { rank: 3 }));
     }
 
     #[test]
     fn the_chosen_fault_is_injected() {
         let player = player("buffer");
-        let made = |breaking| {
+        let made = |choice| {
             let takes =
-                broken(player.lesson, player.takes.clone(), breaking).expect("a lesson of the kernel");
+                inject_fault(player.lesson, player.takes.clone(), choice).expect("a lesson of the kernel");
             takes[0].recording.parameters.fault
         };
-        assert_eq!(made(Breaking::No), None);
-        assert_eq!(made(Breaking::Chosen(Fault::Stale)), Some(Fault::Stale));
+        assert_eq!(made(FaultChoice::None), None);
+        assert_eq!(made(FaultChoice::Chosen(Fault::Stale)), Some(Fault::Stale));
     }
 
     /// In every lesson of the kernel, any draw gives a fault that can be found.
@@ -146,8 +150,9 @@ mod tests {
             let player = player(id);
             let mut found = HashSet::new();
             for draw in 0..FAULTS.len() as u64 {
-                let takes = broken(player.lesson, player.takes.clone(), Breaking::Hunt { draw, guess: None })
-                    .expect("a lesson of the kernel");
+                let hunt = FaultChoice::Hunt { draw, guess: None };
+                let takes =
+                    inject_fault(player.lesson, player.takes.clone(), hunt).expect("a lesson of the kernel");
                 assert!(takes[0].broken_at().is_some(), "lesson {id}, {draw}");
                 found.insert(takes[0].recording.parameters.fault);
             }

@@ -2,7 +2,7 @@
 
 use crate::engines::lockstep::{Key, PADDING, index_of, key_of};
 use crate::lesson::algorithms::radix_select::state::Buckets;
-use crate::lesson::algorithms::warp_select::state::{Queues, across};
+use crate::lesson::algorithms::warp_select::state::{Queues, striped_position};
 use crate::lesson::picture::Target;
 use crate::lesson::state::{Stage, State};
 use crate::lesson::{Cursor, Recording, Step, describe};
@@ -20,7 +20,7 @@ pub fn about(target: Target, cursor: &Cursor) -> Option<String> {
         Target::Queued(element) => queued_words(element, recording, state.queues()?)?,
         Target::Slot(slot) if slot < shape.capacity() => slot_words(slot, recording, state),
         Target::Element(element) if element < shape.capacity() => {
-            let (lane, register) = state.place_of(element);
+            let (lane, register) = state.lane_and_register_of(element);
             format!(
                 "Element {element}: lane {lane}, register {register}\n{}",
                 key_words(state.registers[element as usize], recording)
@@ -90,7 +90,7 @@ fn lane_words(lane: u32, recording: &Recording, state: &State) -> String {
 
 fn queued_words(element: u32, recording: &Recording, queues: &Queues) -> Option<String> {
     let key = key_words(*queues.keys.get(element as usize)?, recording);
-    let (lane, place) = across(queues.width, element);
+    let (lane, place) = striped_position(queues.width, element);
     Some(match (queues.is_list, place) {
         (true, _) => format!("Element {element} of the list, in lane {lane}\n{key}"),
         (false, 0) => format!("Lane {lane}'s queue, the largest key: it falls out next\n{key}"),

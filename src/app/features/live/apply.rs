@@ -3,20 +3,20 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::state::{Before, Live, LiveAction, Target};
+use super::state::{BeforeDrag, Live, LiveAction, Target};
 use crate::app::context::app::{App, Feature};
-use crate::app::features::errors::{of_cloud, of_run};
+use crate::app::features::errors::{cloud_error, run_error};
 use crate::app::features::picking::is_small;
-use crate::app::jobs::table::{Applied, Cancel, Kind, Row, Slot};
+use crate::app::jobs::table::{Applied, Cancel, Job, Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{Draft, Ended, EngineStatus, Field, Level, NOTICED, QueryKind, Scene};
+use crate::app::model::{Draft, Ended, EngineStatus, Field, Level, QueryKind, SHOWN_AFTER, Scene};
 use crate::app::prelude::*;
 use crate::cloud::{PointCloud, query_point};
 use crate::engines::registry;
 use crate::progress::Silent;
 use crate::run::analysis::TheoryCurve;
 use crate::run::{
-    Ask, EngineChoice, LiveQueryWorker, QuerySpec, Reply, RunError, RunRecord, RunSpec, planner,
+    EngineChoice, LiveQuery, LiveQueryWorker, QuerySpec, Reply, RunError, RunRecord, RunSpec, planner,
 };
 
 pub static FEATURE: Feature = Feature {
@@ -55,12 +55,12 @@ impl App {
             LiveAction::Snap(target) if held => self.snap(target),
             LiveAction::To(_) | LiveAction::Snap(_) => {}
             LiveAction::Release => {
-                if !self.lets_go_later() {
+                if !self.release_after_search() {
                     self.session.live.before = None;
                     self.start_theory();
                 }
             }
-            LiveAction::Back => self.put_back(),
+            LiveAction::Back => self.restore_before_drag(),
             LiveAction::Type(fields) => {
                 (self.session.live.typed, self.session.live.wrong) = (Some(fields), None)
             }
@@ -72,7 +72,7 @@ impl App {
         // A new drag begins where the query is, so a pending snap is dropped.
         self.jobs.stop(&SNAP);
         let session = &mut self.session;
-        session.live.before = Some(Before {
+        session.live.before = Some(BeforeDrag {
             picked: session.picked,
             place: session.live.place.clone(),
             answered: session.answered.clone(),
@@ -83,16 +83,16 @@ impl App {
         (session.live.known, session.live.typed, session.live.wrong) = (true, None, None);
     }
 
-    fn put_back(&mut self) {
+    fn restore_before_drag(&mut self) {
         let session = &mut self.session;
         let Some(before) = session.live.before.take() else { return };
-        session.live.settle();
+        session.live.ignore_earlier_replies();
         session.live.place = before.place;
         (session.picked, session.rank) = (before.picked, before.rank);
         (session.answered, session.theory, session.theory_lags) = (before.answered, before.theory, false);
         self.handles.theory_wanted = None;
         if self.session.theory.is_none()
-            && let Some(Answered { record, query }) = self.session.answered.clone()
+            && let Some(QueryAnswer { record, query }) = self.session.answered.clone()
         {
             self.answer(record, query);
         }
@@ -101,13 +101,13 @@ impl App {
     /// Moves the query to coordinates and searches.
     fn move_to(&mut self, at: &[f64]) -> Result<(), String> {
         let Some(cloud) = &self.session.cloud else { return Ok(()) };
-        let place = query_point::cloud(at, cloud).map_err(|error| of_cloud(&error))?;
-        self.put_at(Some(Arc::new(place)));
+        let place = query_point::cloud(at, cloud).map_err(|error| cloud_error(&error))?;
+        self.set_query_point(Some(Arc::new(place)));
         Ok(())
     }
 
     /// Sets the query's point and searches.
-    pub(in crate::app) fn put_at(&mut self, place: Option<Arc<PointCloud>>) {
+    pub(in crate::app) fn set_query_point(&mut self, place: Option<Arc<PointCloud>>) {
         self.session.live.place = place;
         self.session.live.chosen = true;
         (self.session.picked, self.session.rank) = (Some(Picked::Coordinates), None);
@@ -136,7 +136,7 @@ impl App {
         self.forget_slow_answer();
         let live = &mut self.session.live;
         live.before = None;
-        live.settle();
+        live.ignore_earlier_replies();
         live.choose(true);
         if let Err(why) = self.move_to(&at) {
             (self.session.live.typed, self.session.live.wrong) = (Some(fields), Some((0, why)));
@@ -154,7 +154,7 @@ impl App {
     /// Drops requests for the previous query, because a row or a query of a file was picked.
     pub(in crate::app) fn settle_live(&mut self, chosen: bool) {
         let live = &mut self.session.live;
-        live.settle();
+        live.ignore_earlier_replies();
         live.choose(false);
         self.session.endings.ask = None;
         let live = &mut self.session.live;
@@ -162,7 +162,7 @@ impl App {
     }
 
     /// Clears the query.
-    pub(in crate::app) fn pick_nothing(&mut self) {
+    pub(in crate::app) fn clear_query(&mut self) {
         self.settle_live(false);
         (self.session.picked, self.session.rank) = (None, None);
         (self.session.answered, self.session.theory, self.session.theory_lags) = (None, None, false);
@@ -173,8 +173,8 @@ impl App {
     fn forget_live(&mut self) {
         let old = std::mem::take(&mut self.session.live);
         self.session.live = Live { asked: old.asked, known: old.known, ..Live::default() };
-        self.session.live.settle();
-        self.handles.asker.release();
+        self.session.live.ignore_earlier_replies();
+        self.handles.live_queries.release();
     }
 
     /// If answers are fast, queries again after the fields in the left panel changed.
@@ -183,28 +183,28 @@ impl App {
         let question = |draft: &Draft| (draft.k.clone(), draft.metric, draft.order, draft.exclude_self);
         let Some(cloud) = self.session.cloud.clone() else { return };
         if question(before) != question(&self.state.draft) && self.session.live.is_short(&cloud) {
-            self.ask_anew();
+            self.ask_if_changed();
         }
     }
 
     /// Queries again if the fields describe a different problem than the answer's.
-    pub(in crate::app) fn ask_anew(&mut self) {
+    pub(in crate::app) fn ask_if_changed(&mut self) {
         let (Some(picked), Some(cloud)) = (self.session.picked, self.session.cloud.clone()) else { return };
         // Invalid fields show their own errors.
         let Ok(spec) = self.question(&cloud, QuerySpec::All) else { return };
         if self.session.answered.as_ref().is_some_and(|answered| same_question(&answered.record.spec, &spec))
         {
-            self.session.live.settle();
+            self.session.live.ignore_earlier_replies();
             return;
         }
         let known = self.session.record.clone().filter(|record| same_question(&record.spec, &spec));
         match (picked, known) {
             (Picked::Row(row), Some(record)) if let Some(query) = self.session.query_of_row(row) => {
-                self.session.live.settle();
+                self.session.live.ignore_earlier_replies();
                 self.answer(record, query);
             }
             (Picked::Query(query), Some(record)) if query < record.query_rows.len() => {
-                self.session.live.settle();
+                self.session.live.ignore_earlier_replies();
                 self.answer(record, query);
             }
             _ => self.ask(),
@@ -235,8 +235,8 @@ impl App {
         if live.replied + 1 == live.asked {
             live.since = Some(Instant::now());
         }
-        self.handles.asker.ask(Ask { id: live.asked, spec, cloud });
-        self.handles.ctx.request_repaint_after(NOTICED);
+        self.handles.live_queries.submit(LiveQuery { id: live.asked, spec, cloud });
+        self.handles.ctx.request_repaint_after(SHOWN_AFTER);
     }
 
     /// Handles a reply of the live query worker.
@@ -259,7 +259,7 @@ impl App {
             Err(RunError::Cancelled) => {}
             Err(error) => {
                 // An answer to another problem must not stay.
-                let sentence = of_run(&error);
+                let sentence = run_error(&error);
                 (self.session.answered, self.session.theory) = (None, None);
                 self.session.log.error_once(About::Query, &sentence);
                 self.session.endings.ask = Some(Ended::Failed(sentence));
@@ -271,8 +271,8 @@ impl App {
         if !self.session.live.is_waiting() {
             return;
         }
-        self.handles.asker.withdraw();
-        self.session.live.settle();
+        self.handles.live_queries.withdraw();
+        self.session.live.ignore_earlier_replies();
         (self.session.answered, self.session.theory, self.session.theory_lags) = (None, None, false);
         self.session.endings.ask = Some(self.cancelled());
     }
@@ -293,7 +293,7 @@ impl App {
         if self.session.log.entries().iter().any(|entry| entry.text == *fallback) {
             return;
         }
-        let named = self.session.gpu().is_some_and(EngineStatus::is_there);
+        let named = self.session.gpu().is_some_and(EngineStatus::is_available);
         if named {
             // The status line names a device that failed.
             self.session.log.warn(About::Run, fallback.clone());
@@ -307,12 +307,12 @@ impl App {
 // The picked query, its requests, and its expected convergence.
 
 /// The expected convergence of an answer.
-pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);
+pub static THEORY: Kind<App, QueryAnswer, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);
 
 /// The live query worker as a source of events.
-pub struct Asks(pub Arc<LiveQueryWorker>);
+pub struct LiveQueryEvents(pub Arc<LiveQueryWorker>);
 
-impl Row<App> for Asks {
+impl Job<App> for LiveQueryEvents {
     fn next(&mut self) -> Option<(Applied<App>, bool)> {
         let reply = self.0.try_recv()?;
         Some((Box::new(move |app| app.reply(reply)), false))
@@ -408,8 +408,8 @@ impl App {
     /// Shows a query's answer, and starts computing its theory curve.
     pub(in crate::app) fn answer(&mut self, record: Arc<RunRecord>, query: usize) {
         (self.session.theory, self.session.theory_lags) = (None, false);
-        self.session.log.settle(About::Query);
-        let answered = Answered { record, query };
+        self.session.log.resolve(About::Query);
+        let answered = QueryAnswer { record, query };
         self.handles.theory_wanted =
             (answered.record.convergence.queries() > query).then(|| answered.clone());
         self.session.answered = Some(answered);
@@ -420,19 +420,19 @@ impl App {
     /// Computes theory for the latest answer, one at a time; queries stepped over are skipped.
     pub(in crate::app) fn start_theory(&mut self) {
         /// Maximum number of points for theory during a drag: more would slow down the answers.
-        const WHILE_DRAGGED: usize = 300_000;
+        const MAX_POINTS_WHILE_DRAGGED: usize = 300_000;
         let points = self.session.cloud.as_ref().map_or(0, |cloud| cloud.len());
-        if self.jobs.has(&THEORY) || (self.session.live.is_held() && points > WHILE_DRAGGED) {
+        if self.jobs.has(&THEORY) || (self.session.live.is_held() && points > MAX_POINTS_WHILE_DRAGGED) {
             return;
         }
         let Some(answered) = self.handles.theory_wanted.take() else { return };
-        let Answered { record, query } = answered.clone();
+        let QueryAnswer { record, query } = answered.clone();
         let resident = self.handles.worker.resident().clone();
-        self.jobs.start(&THEORY, answered, move |_| TheoryCurve::of(&record, query, &resident));
+        self.jobs.start(&THEORY, answered, move |_| TheoryCurve::new(&record, query, &resident));
     }
 
     /// Stores a theory curve, and starts the next one.
-    pub(in crate::app) fn theory_done(&mut self, of: Answered, curve: Outcome<TheoryCurve>) {
+    pub(in crate::app) fn theory_done(&mut self, of: QueryAnswer, curve: Outcome<TheoryCurve>) {
         self.start_theory();
         let Some(curve) = self.done("theory", curve) else { return };
         if self.session.answered.as_ref() == Some(&of) {
@@ -468,7 +468,8 @@ impl App {
         spec.queries = queries;
         (spec.warmup, spec.repeats) = (0, 1);
         // If the chosen engine does not support these data, use `auto`.
-        let shape = planner::Job::of(&spec, planner::Purpose::Ask, cloud.len(), cloud.dims(), Some(1)).shape;
+        let shape =
+            planner::Job::new(&spec, planner::Purpose::Answer, cloud.len(), cloud.dims(), Some(1)).shape;
         if let EngineChoice::Named(method) = &spec.engine
             && registry::find(method.engine)
                 .is_some_and(|engine| engine.limits.check(engine.id, &shape, spec.metric).is_err())
@@ -511,7 +512,7 @@ pub(in crate::app) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
 pub struct Snapping {
     pub next: Option<Target>,
     /// Whether to end the drag once the row is found.
-    pub lets_go: bool,
+    pub releases: bool,
 }
 
 pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind::new(Slot::Snap, "snap", App::snap_found);
@@ -520,7 +521,7 @@ impl App {
     /// Moves the dragged query to a row.
     pub(in crate::app) fn snap(&mut self, target: Target) {
         let Some(scene) = self.session.scene() else { return };
-        if let Some(snapping) = self.jobs.about_mut(&SNAP) {
+        if let Some(snapping) = self.jobs.params_mut(&SNAP) {
             snapping.next = Some(target);
         } else if is_small(scene.data().len()) {
             let row = target.row(scene.data(), &Silent);
@@ -530,8 +531,8 @@ impl App {
         }
     }
 
-    fn search_row(&mut self, scene: Scene, target: Target, lets_go: bool) {
-        self.jobs.start(&SNAP, Snapping { next: None, lets_go }, move |progress| {
+    fn search_row(&mut self, scene: Scene, target: Target, releases: bool) {
+        self.jobs.start(&SNAP, Snapping { next: None, releases }, move |progress| {
             target.row(scene.data(), progress)
         });
     }
@@ -546,8 +547,8 @@ impl App {
     }
 
     /// Defers the end of a drag until a running search ends; returns whether there is one.
-    pub(in crate::app) fn lets_go_later(&mut self) -> bool {
-        self.jobs.about_mut(&SNAP).map(|snapping| snapping.lets_go = true).is_some()
+    pub(in crate::app) fn release_after_search(&mut self) -> bool {
+        self.jobs.params_mut(&SNAP).map(|snapping| snapping.releases = true).is_some()
     }
 
     /// Stops the search if the drag has ended.
@@ -560,7 +561,7 @@ impl App {
     /// Handles the end of a search.
     pub(in crate::app) fn snap_found(
         &mut self,
-        Snapping { next, lets_go }: Snapping,
+        Snapping { next, releases }: Snapping,
         result: Outcome<Option<u32>>,
     ) {
         if !self.session.live.is_held() {
@@ -572,8 +573,8 @@ impl App {
             Err(stopped) => self.session.log.error(About::Query, format!("cannot move the query: {stopped}")),
         }
         match (next, self.session.scene()) {
-            (Some(target), Some(scene)) => self.search_row(scene, target, lets_go),
-            _ if lets_go => self.live_action(LiveAction::Release),
+            (Some(target), Some(scene)) => self.search_row(scene, target, releases),
+            _ if releases => self.live_action(LiveAction::Release),
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 use egui::{CursorIcon, Event, EventFilter};
 
 use super::picking::nearest_row;
-use super::walk::state::Walked;
+use super::walk::state::WalkState;
 use crate::app::features::live::state::{LiveAction, Target};
 use crate::app::look::row_ui;
 use crate::app::model::camera::place;
@@ -26,13 +26,13 @@ const STEP: f32 = 8.0;
 const FINE_STEP: f32 = 1.0;
 
 /// Height of the notes at the bottom of Plane.
-pub const NOTES: f32 = 24.0;
+pub const NOTES_HEIGHT: f32 = 24.0;
 
 /// Position of a hint with this height: in the marker's half of the pane, since the lens is in the other
 /// half, and clear of the marker and the notes.
 fn hint_at(rect: Rect, mark: Pos2, height: f32) -> Pos2 {
     let upper = mark.y < rect.center().y;
-    let edge = if upper { rect.top() + 6.0 } else { rect.bottom() - NOTES - height };
+    let edge = if upper { rect.top() + 6.0 } else { rect.bottom() - NOTES_HEIGHT - height };
     let beside = if upper { mark.y + HANDLE / 2.0 } else { mark.y - HANDLE / 2.0 - height };
     let covers = edge < mark.y + HANDLE / 2.0 && edge + height > mark.y - HANDLE / 2.0;
     pos2(rect.left() + 8.0, if covers { beside } else { edge })
@@ -74,7 +74,7 @@ pub fn mark_ui(
     }
     let roomy = camera.rect.width() > 240.0
         && camera.rect.height() > 160.0
-        && !matches!(session.walked, Walked::Ready(_));
+        && !matches!(session.walked, WalkState::Ready(_));
     if !held && !session.live.known && session.answered.is_some() && roomy {
         let text = if free {
             "Drag the ring to put the query anywhere."
@@ -103,7 +103,7 @@ pub fn mark_ui(
         if free {
             return LiveAction::To(coordinates(&cloud, camera, axes, camera.place(camera.rect.clamp(to))));
         }
-        LiveAction::Snap(Target { axes, at: camera.place(to), way: None })
+        LiveAction::Snap(Target { axes, at: camera.place(to), direction: None })
     };
     if response.drag_started() {
         response.request_focus();
@@ -133,8 +133,8 @@ pub fn mark_ui(
         ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
         if let Some(by) = arrows(ui) {
             let to = mark + by;
-            let way = Some([f64::from(by.x), -f64::from(by.y)]);
-            let action = if free { moved(to) } else { LiveAction::Snap(Target { axes, at, way }) };
+            let direction = Some([f64::from(by.x), -f64::from(by.y)]);
+            let action = if free { moved(to) } else { LiveAction::Snap(Target { axes, at, direction }) };
             if !held {
                 actions.send(LiveAction::Grab);
             }
@@ -186,7 +186,7 @@ fn coordinates(cloud: &PointCloud, camera: &PlaneCamera, axes: [usize; 2], at: [
 // The query's coordinates as editable fields in the right panel.
 
 /// Maximum number of dimensions with fields.
-const MOST: usize = 3;
+const MAX_FIELDS: usize = 3;
 
 /// A coordinate with as many digits as it needs: as f32 if that is exact.
 fn typed(value: f64) -> String {
@@ -203,7 +203,7 @@ pub fn place_ui(
     palette: &Palette,
     actions: &mut Actions,
 ) -> bool {
-    if cloud.dims() > MOST {
+    if cloud.dims() > MAX_FIELDS {
         return false;
     }
     let live = &session.live;
@@ -246,9 +246,9 @@ impl Target {
         let far = |row: usize| {
             let [x, y] = place(drawn, row, self.axes);
             let away = [x - self.at[0], y - self.at[1]];
-            let wanted = self.way.is_none_or(|way| {
-                let along = away[0] * way[0] + away[1] * way[1];
-                along > 0.0 && (away[0] * way[1] - away[1] * way[0]).abs() <= along
+            let wanted = self.direction.is_none_or(|direction| {
+                let along = away[0] * direction[0] + away[1] * direction[1];
+                along > 0.0 && (away[0] * direction[1] - away[1] * direction[0]).abs() <= along
             });
             wanted.then(|| (away[0] * away[0] + away[1] * away[1], 0.0))
         };
@@ -272,7 +272,7 @@ mod tests {
             assert!(rect.contains(at) && rect.contains(at + vec2(0.0, height)), "{y}: {at:?}");
             assert!(at.y >= mark.y + HANDLE / 2.0 || at.y + height <= mark.y - HANDLE / 2.0, "{y}: {at:?}");
             assert_eq!(at.y < 150.0, mark.y < 150.0, "{y}: the lens is in the other half");
-            assert!(at.y + height <= 300.0 - NOTES, "{y}: the notes are below it: {at:?}");
+            assert!(at.y + height <= 300.0 - NOTES_HEIGHT, "{y}: the notes are below it: {at:?}");
         }
     }
 
@@ -291,12 +291,12 @@ mod tests {
         let cloud = cloud(300, 3, 2);
         let axes = [0, 2];
         let at = place(&cloud, 5, axes);
-        let to = |way: Option<[f64; 2]>| Target { axes, at, way }.row(&cloud, &Silent);
+        let to = |direction: Option<[f64; 2]>| Target { axes, at, direction }.row(&cloud, &Silent);
         let right = place(&cloud, to(Some([8.0, 0.0])).expect("there are rows to the right") as usize, axes);
         assert!(right[0] > at[0] && (right[1] - at[1]).abs() <= right[0] - at[0]);
         assert!(place(&cloud, to(Some([0.0, 8.0])).expect("there are rows above") as usize, axes)[1] > at[1]);
         assert_eq!(to(None), Some(5));
-        let far_right = Target { axes, at: [9.0, 0.0], way: Some([1.0, 0.0]) };
+        let far_right = Target { axes, at: [9.0, 0.0], direction: Some([1.0, 0.0]) };
         assert_eq!(far_right.row(&cloud, &Silent), None, "no row in that direction");
     }
 }

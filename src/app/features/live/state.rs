@@ -4,24 +4,24 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::app::model::answer::{Answered, Picked};
-use crate::app::model::log::NOTICED;
+use crate::app::model::answer::{Picked, QueryAnswer};
+use crate::app::model::log::SHOWN_AFTER;
 use crate::cloud::PointCloud;
-use crate::run::AskId;
+use crate::run::LiveQueryId;
 use crate::run::analysis::TheoryCurve;
 
 /// If answers are this fast, they follow sliders and fields continuously.
-const SHORT: Duration = Duration::from_millis(100);
+const MAX_FAST_TIME: Duration = Duration::from_millis(100);
 
 /// Maximum n × d for which answers are assumed to be fast before one is measured.
-const SURELY_SHORT: usize = 20_000_000;
+const MAX_SURELY_FAST: usize = 20_000_000;
 
 /// The state before a drag.
 #[derive(Clone, Debug)]
-pub struct Before {
+pub struct BeforeDrag {
     pub picked: Option<Picked>,
     pub place: Option<Arc<PointCloud>>,
-    pub answered: Option<Answered>,
+    pub answered: Option<QueryAnswer>,
     pub theory: Option<TheoryCurve>,
     pub rank: Option<usize>,
 }
@@ -30,7 +30,7 @@ pub struct Before {
 pub struct Live {
     /// The query as a cloud of one row, if it is at arbitrary coordinates ([`Picked::Coordinates`]).
     pub place: Option<Arc<PointCloud>>,
-    pub before: Option<Before>,
+    pub before: Option<BeforeDrag>,
     /// Whether the user chose the query. It then outlasts the next run, which otherwise shows one of its own
     /// queries.
     pub chosen: bool,
@@ -43,11 +43,11 @@ pub struct Live {
     /// The invalid field and its error.
     pub wrong: Option<(usize, String)>,
     /// The latest request sent.
-    pub asked: AskId,
+    pub asked: LiveQueryId,
     /// The first request whose reply is still wanted.
-    pub wanted: AskId,
+    pub wanted: LiveQueryId,
     /// The latest request answered or cancelled.
-    pub replied: AskId,
+    pub replied: LiveQueryId,
     pub since: Option<Instant>,
     /// Duration of the last answer over resident points.
     pub took: Option<Duration>,
@@ -77,7 +77,7 @@ impl Live {
 
     /// Whether a reply has taken long enough to be mentioned.
     pub fn is_slow(&self) -> bool {
-        self.is_waiting() && self.since.is_some_and(|since| since.elapsed() >= NOTICED)
+        self.is_waiting() && self.since.is_some_and(|since| since.elapsed() >= SHOWN_AFTER)
     }
 
     /// Duration of the last answer.
@@ -87,7 +87,8 @@ impl Live {
 
     /// Whether answers for this cloud are fast enough to search without being asked.
     pub fn is_short(&self, cloud: &PointCloud) -> bool {
-        self.took.map_or(cloud.len().saturating_mul(cloud.dims()) <= SURELY_SHORT, |took| took <= SHORT)
+        let numbers = cloud.len().saturating_mul(cloud.dims());
+        self.took.map_or(numbers <= MAX_SURELY_FAST, |took| took <= MAX_FAST_TIME)
     }
 
     /// Records a new choice of the query, by movement or by picking.
@@ -97,7 +98,7 @@ impl Live {
     }
 
     /// Ignores replies to earlier requests, because the query changed.
-    pub fn settle(&mut self) {
+    pub fn ignore_earlier_replies(&mut self) {
         (self.wanted, self.replied) = (self.asked + 1, self.asked);
         (self.typed, self.wrong) = (None, None);
     }
@@ -111,7 +112,7 @@ pub struct Target {
     /// Origin of the search, along `axes`.
     pub at: [f64; 2],
     /// Restricts the search to the quadrant around this direction.
-    pub way: Option<[f64; 2]>,
+    pub direction: Option<[f64; 2]>,
 }
 
 #[derive(Clone, Debug)]
@@ -153,7 +154,7 @@ mod tests {
         let mut live =
             Live { asked: 5, wanted: 3, replied: 3, typed: Some(vec!["1".to_owned()]), ..Live::default() };
         assert!(live.is_waiting());
-        live.settle();
+        live.ignore_earlier_replies();
         assert!(!live.is_waiting() && live.wanted == 6 && live.typed.is_none());
     }
 }

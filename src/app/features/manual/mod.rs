@@ -15,13 +15,13 @@ pub mod apply;
 pub mod state;
 
 /// Width of the table of contents.
-const CONTENTS: f32 = 216.0;
+const CONTENTS_WIDTH: f32 = 216.0;
 
 /// A narrower window has a chooser instead of the table of contents.
-const NARROW: f32 = 560.0;
+const NARROW_WINDOW: f32 = 560.0;
 
 /// Maximum width of a text, for readability.
-const WIDEST: usize = 680;
+const MAX_TEXT_WIDTH: usize = 680;
 
 /// A cache with hooks for all links, so that clicks are reported here and nothing else is opened.
 pub fn cache() -> CommonMarkCache {
@@ -47,13 +47,13 @@ pub fn manual_ui(
         .collapsible(false)
         .default_size(room.size().min(vec2(900.0, 640.0)));
     window.default_pos(room.center() - room.size().min(vec2(900.0, 660.0)) / 2.0).show(ui.ctx(), |ui| {
-        let narrow = ui.available_width() < NARROW;
+        let narrow = ui.available_width() < NARROW_WINDOW;
         head_ui(ui, &mut next, cache, narrow, palette);
         ui.separator();
         let size = ui.available_size();
         ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| {
             if !narrow {
-                let size = vec2(CONTENTS, ui.available_height());
+                let size = vec2(CONTENTS_WIDTH, ui.available_height());
                 ui.allocate_ui_with_layout(size, Layout::top_down_justified(Align::Min), |ui| {
                     contents_ui(ui, &mut next, palette)
                 });
@@ -146,7 +146,7 @@ fn document_ui(ui: &mut Ui, manual: &Manual, cache: &mut CommonMarkCache) {
     // Per document, so that each keeps its scroll position.
     let id = id_of(manual.document);
     ScrollArea::both().id_salt(id).auto_shrink(false).show(ui, |ui| {
-        ui.set_max_width(ui.available_width().min(WIDEST as f32));
+        ui.set_max_width(ui.available_width().min(MAX_TEXT_WIDTH as f32));
         CommonMarkViewer::new().show_with_id(id, ui, cache, &DOCUMENTS[manual.document].text);
     });
 }

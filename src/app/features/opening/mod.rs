@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
-use crate::app::model::{FileState, LeftOut, file_name};
-use crate::cloud::formats::{self, Guess, Guessed, Reason};
-use crate::cloud::{AutoColumns, CloudError, PointCloud, Source, load_queries, load_unchosen};
+use crate::app::model::{FileState, UnusedColumn, file_name};
+use crate::cloud::formats::{self, ColumnGuess, GuessedColumn, Reason};
+use crate::cloud::{AutoColumns, CloudError, PointCloud, Source, load_auto, load_queries};
 use crate::knn::Metric;
 use crate::progress::Progress;
-use crate::run::Declared;
+use crate::run::DeclaredMetric;
 
 pub mod apply;
 
@@ -25,14 +25,14 @@ pub struct LoadJob {
     /// For a query file, the data that define its frame.
     pub data: Option<Arc<PointCloud>>,
     /// Whether to choose a first query and, unless the user has, the coordinate columns.
-    pub guesses: bool,
+    pub infers_choices: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct Opened {
     pub cloud: Arc<PointCloud>,
     /// Numeric columns that were not used as coordinates.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<UnusedColumn>,
     /// The metric that the file declares, if the job infers choices.
     pub declared: Option<Metric>,
     /// The first query, if the job infers choices.
@@ -48,26 +48,26 @@ impl LoadJob {
     /// Reads or generates the cloud, and returns the file's state from before reading, so that later changes
     /// are noticed.
     pub fn work(&self, progress: &dyn Progress) -> (Loaded, Option<FileState>) {
-        let file = FileState::of(&self.source);
-        let how = if self.guesses { AutoColumns::Inferred } else { AutoColumns::AllNumeric };
+        let file = FileState::read(&self.source);
+        let how = if self.infers_choices { AutoColumns::Inferred } else { AutoColumns::AllNumeric };
         let loaded = match &self.data {
-            None => load_unchosen(&self.source, how, self.drop_nonfinite, progress),
+            None => load_auto(&self.source, how, self.drop_nonfinite, progress),
             Some(data) => {
                 load_queries(&self.source, data, self.drop_nonfinite, progress).map(|cloud| (cloud, None))
             }
         };
         let opened = loaded.map(|(cloud, guess)| {
-            let guess = guess.filter(|_| self.guesses);
+            let guess = guess.filter(|_| self.infers_choices);
             let (differs, decided) = guess.as_ref().map_or((false, false), |guess| {
                 (guess.differs(), !matches!(guess.reason, Reason::Elements | Reason::AllNumeric))
             });
             // Columns left out are listed elsewhere, with a button that adds them.
-            let sentence = if differs { Guess::searched } else { Guess::sentence };
+            let sentence = if differs { ColumnGuess::short_summary } else { ColumnGuess::summary };
             let searches = guess.as_ref().filter(|_| decided).map(sentence);
             let left_out = guess.filter(|_| differs).map_or_else(Vec::new, |guess| left_out(&guess));
-            let first = if self.guesses { first_query(&cloud) } else { 0 };
+            let first = if self.infers_choices { first_query(&cloud) } else { 0 };
             let path = if let Source::File { path, .. } = &self.source { Some(path) } else { None };
-            let declared = path.filter(|_| self.guesses).and_then(|path| Declared::of(path));
+            let declared = path.filter(|_| self.infers_choices).and_then(|path| DeclaredMetric::read(path));
             let (declared, metric) = declared.map_or((None, None), |declared| declared.metric(&cloud));
             let read = path.and_then(|path| formats::note(path, progress));
             let notes: Vec<String> = searches.into_iter().chain(metric).chain(read).collect();
@@ -88,29 +88,29 @@ impl LoadJob {
 }
 
 /// Numeric columns that are not coordinates.
-fn left_out(guess: &Guess) -> Vec<LeftOut> {
-    let column = |(number, column): (usize, &Guessed)| {
+fn left_out(guess: &ColumnGuess) -> Vec<UnusedColumn> {
+    let column = |(number, column): (usize, &GuessedColumn)| {
         let name = column.name.clone();
         let alone = name.parse::<usize>().is_err()
             && guess.columns.iter().filter(|other| other.name.eq_ignore_ascii_case(&name)).count() == 1;
         let key = if alone { name.clone() } else { number.to_string() };
-        LeftOut { name, number, key, role: column.role }
+        UnusedColumn { name, number, key, role: column.role }
     };
-    guess.left_out().map(column).collect()
+    guess.excluded().map(column).collect()
 }
 
 // The default query of a cloud.
 
 /// Number of rows sampled.
-const SEEN: usize = 4096;
+const SAMPLED_ROWS: usize = 4096;
 
 /// Number of candidates, best first.
-const TRIED: usize = 16;
+const MAX_CANDIDATES: usize = 16;
 
 /// The default query: a row near the median, so that it has neighbours on all sides, and without duplicates,
 /// which would be neighbours at distance 0.
 pub fn first_query(cloud: &PointCloud) -> u32 {
-    let rows: Vec<usize> = cloud.spread_rows(SEEN).collect();
+    let rows: Vec<usize> = cloud.sample_rows(SAMPLED_ROWS).collect();
     let mut far = vec![0.0_f64; rows.len()];
     for axis in 0..cloud.dims() {
         let values: Vec<f32> = rows.iter().map(|&row| cloud.point(row)[axis]).collect();
@@ -123,9 +123,9 @@ pub fn first_query(cloud: &PointCloud) -> u32 {
     }
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|&a, &b| far[a].total_cmp(&far[b]).then(a.cmp(&b)));
-    let mut tried: Vec<usize> = Vec::with_capacity(TRIED);
+    let mut tried: Vec<usize> = Vec::with_capacity(MAX_CANDIDATES);
     for row in order.into_iter().map(|at| rows[at]) {
-        if tried.len() == TRIED {
+        if tried.len() == MAX_CANDIDATES {
             break;
         }
         if tried.iter().all(|&known| cloud.point(known) != cloud.point(row)) {
@@ -167,7 +167,7 @@ mod tests {
         let opened = |name: &str, begin: &str| {
             let path = file_in(&folder, name, format!("{begin}{rows}"));
             let source = Source::File { path, columns: ColumnChoice::Default };
-            let job = LoadJob { source, drop_nonfinite: false, data: None, guesses: true };
+            let job = LoadJob { source, drop_nonfinite: false, data: None, infers_choices: true };
             let opened = job.work(&Silent).0.expect("it opens");
             (
                 opened.cloud.dims(),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::lookup::{self, Lookup};
-use super::state::{Eye, OtherColumns, PickAction, Purpose, Region, RowColumns, Sight, Tool, Within};
+use super::state::{
+    Eye, OtherColumns, PickAction, PickView, Purpose, Region, RegionSelection, RowColumns, Tool,
+};
 use crate::app::context::app::{App, Feature};
 use crate::app::features::selection::state::{Choice, Hovered, SelectAction};
 use crate::app::jobs::table::{Kind, Slot};
@@ -15,10 +17,10 @@ use crate::progress::Silent;
 
 /// Maximum distance of a click from a point, in screen points. A click farther away is on empty ground, in
 /// Plane too, so it never picks a point across the pane or out of sight.
-const REACH: f64 = 24.0;
+const CLICK_REACH: f64 = 24.0;
 
 /// The same for hovering, and for a double click, which may also mean empty ground.
-const TOUCH: f64 = 9.0;
+const HOVER_REACH: f64 = 9.0;
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
@@ -31,14 +33,14 @@ pub static FEATURE: Feature = Feature {
         }
         None
     },
-    update: App::want_beside,
+    update: App::want_neighbor_columns,
     leave_cloud: |app, _| {
         app.jobs.stop(&PICK);
         app.jobs.stop(&HOVER);
         app.jobs.stop(&LOOKUP);
-        app.jobs.stop(&BESIDE);
-        app.session.beside = None;
-        (app.handles.lookup, app.handles.beside) = (Lookup::default(), Lookup::default());
+        app.jobs.stop(&NEIGHBOR_COLUMNS);
+        app.session.other_columns = None;
+        (app.handles.lookup, app.handles.neighbor_lookup) = (Lookup::default(), Lookup::default());
     },
     ..Feature::NONE
 };
@@ -55,15 +57,17 @@ pub static LOOKUP: Kind<App, lookup::LookupRequest, Result<RowColumns, FormatErr
     Kind::new(Slot::Lookup, "record", |app, asked, outcome| app.handles.lookup.take(&asked, outcome));
 
 /// The file's other columns for the listed neighbours.
-pub static BESIDE: Kind<App, lookup::LookupRequest, Result<RowColumns, FormatError>> =
-    Kind::new(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
+pub static NEIGHBOR_COLUMNS: Kind<App, lookup::LookupRequest, Result<RowColumns, FormatError>> =
+    Kind::new(Slot::NeighborColumns, "record", |app, asked, outcome| {
+        app.handles.neighbor_lookup.take(&asked, outcome)
+    });
 
 impl App {
     fn pick_action(&mut self, action: PickAction) {
         match action {
             PickAction::Tool(tool) => self.session.tool = tool,
             PickAction::At { eye, pointer, purpose } => self.search(eye, pointer, purpose),
-            PickAction::Within { eye, region, how } => {
+            PickAction::Region { eye, region, how } => {
                 let kind = match region {
                     Region::Rectangle(_) => "rectangle",
                     Region::Lasso(_) => "lasso",
@@ -71,7 +75,7 @@ impl App {
                 let by = format!("{kind} in {}", eye.pane().title());
                 let Some(sight) = self.sight(eye) else { return };
                 self.select(SelectAction::Choose {
-                    what: Choice::Within(Box::new(Within { sight, region })),
+                    what: Choice::Region(Box::new(RegionSelection { sight, region })),
                     how,
                     by,
                 });
@@ -79,15 +83,15 @@ impl App {
         }
     }
 
-    fn sight(&self, eye: Eye) -> Option<Sight> {
-        Some(Sight { eye, scene: self.session.scene()?, record: self.session.record.clone() })
+    fn sight(&self, eye: Eye) -> Option<PickView> {
+        Some(PickView { eye, scene: self.session.scene()?, record: self.session.record.clone() })
     }
 
     fn search(&mut self, eye: Eye, pointer: Pos2, purpose: Purpose) {
         let Some(sight) = self.sight(eye) else { return };
         let reach = match purpose {
-            Purpose::Query | Purpose::Select(_) => REACH,
-            Purpose::Focus | Purpose::Hover => TOUCH,
+            Purpose::Query | Purpose::Select(_) => CLICK_REACH,
+            Purpose::Focus | Purpose::Hover => HOVER_REACH,
         };
         let pane = eye.pane();
         if sight.is_small() {
@@ -152,29 +156,29 @@ impl App {
 impl App {
     /// Starts reading the neighbours' other columns if the answer, Neighbours, or names in Plane and Space
     /// show them; not for every position of a dragged query.
-    fn want_beside(&mut self) {
-        let shown = self.shows_beside() && !self.session.live.is_held();
+    fn want_neighbor_columns(&mut self) {
+        let shown = self.shows_neighbor_columns() && !self.session.live.is_held();
         let Some(answered) =
-            self.session.answered.as_ref().filter(|_| shown && self.session.listed_beside().is_none())
+            self.session.answered.as_ref().filter(|_| shown && self.session.listed_columns().is_none())
         else {
             return;
         };
-        let (cloud, rows) = (&answered.record.cloud, answered.rows_to_tell());
-        match self.handles.beside.known(cloud, &rows) {
+        let (cloud, rows) = (&answered.record.cloud, answered.rows_to_look_up());
+        match self.handles.neighbor_lookup.known(cloud, &rows) {
             Some(found) => {
-                self.session.beside =
+                self.session.other_columns =
                     Some(OtherColumns { cloud: Arc::clone(cloud), rows, found: Arc::clone(found) })
             }
             None => {
-                if let Some(asked) = self.handles.beside.ask(cloud, &rows) {
-                    self.jobs.start(&BESIDE, asked.clone(), move |progress| asked.read(progress));
+                if let Some(asked) = self.handles.neighbor_lookup.ask(cloud, &rows) {
+                    self.jobs.start(&NEIGHBOR_COLUMNS, asked.clone(), move |progress| asked.read(progress));
                 }
             }
         }
     }
 
-    fn shows_beside(&self) -> bool {
-        let [_, panel] = self.state.panels(Room::of(self.handles.ctx.content_rect().width()));
+    fn shows_neighbor_columns(&self) -> bool {
+        let [_, panel] = self.state.panels(Room::for_width(self.handles.ctx.content_rect().width()));
         let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
         let named = names.iter().any(|(pane, names)| *names && self.pane_rects.contains_key(pane));
         // A picture being set up may show names.
@@ -187,7 +191,7 @@ impl App {
     }
 
     /// Whether the neighbours' other columns are visible and still being read.
-    pub(in crate::app) fn is_reading_beside(&self) -> bool {
-        self.shows_beside() && self.jobs.has(&BESIDE)
+    pub(in crate::app) fn is_reading_neighbor_columns(&self) -> bool {
+        self.shows_neighbor_columns() && self.jobs.has(&NEIGHBOR_COLUMNS)
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use super::state::{MOST, Others, RowColumns};
+use super::state::{MAX_CELLS, OtherCells, RowColumns};
 use crate::app::jobs::task::Outcome;
 use crate::cloud::PointCloud;
-use crate::cloud::formats::{FormatError, Marks, Records, records_by_marks};
+use crate::cloud::formats::{FormatError, RecordIndex, Records, records_indexed};
 use crate::progress::Progress;
 
 /// A cloud, identified by its address, and rows of it.
@@ -17,11 +17,11 @@ pub struct Lookup {
     /// The weak pointer keeps the cloud's address from being reused.
     known: HashMap<Key, (Weak<PointCloud>, Arc<RowColumns>)>,
     /// Number of cells added to `known` since it was last emptied.
-    kept: usize,
+    cached_cells: usize,
     /// The rows being read.
     reading: Option<(Arc<PointCloud>, Vec<u32>)>,
     /// Known positions of records in the text file that was read last.
-    marks: Arc<Marks>,
+    marks: Arc<RecordIndex>,
 }
 
 fn key(cloud: &Arc<PointCloud>, rows: &[u32]) -> Key {
@@ -32,10 +32,10 @@ fn key(cloud: &Arc<PointCloud>, rows: &[u32]) -> Key {
 fn read(
     cloud: &PointCloud,
     rows: &[u32],
-    marks: &Marks,
+    marks: &RecordIndex,
     progress: &dyn Progress,
 ) -> Result<RowColumns, FormatError> {
-    Ok(records_from(cloud, rows, marks, progress)?.map(|records| Others::of(cloud, records)))
+    Ok(records_from(cloud, rows, marks, progress)?.map(|records| OtherCells::limited(cloud, records)))
 }
 
 /// Complete records for rows of a cloud; the inner error says why they are unavailable.
@@ -47,18 +47,18 @@ pub fn records(
     rows: &[u32],
     progress: &dyn Progress,
 ) -> Result<Result<Records, String>, FormatError> {
-    records_from(cloud, rows, &Marks::default(), progress)
+    records_from(cloud, rows, &RecordIndex::default(), progress)
 }
 
 fn records_from(
     cloud: &PointCloud,
     rows: &[u32],
-    marks: &Marks,
+    marks: &RecordIndex,
     progress: &dyn Progress,
 ) -> Result<Result<Records, String>, FormatError> {
     let Some(path) = cloud.file() else { return Ok(Err("there is no file".to_owned())) };
     let records: Vec<u64> = rows.iter().map(|&row| cloud.record(row as usize)).collect();
-    let records = records_by_marks(path, &records, marks, progress)?;
+    let records = records_indexed(path, &records, marks, progress)?;
     if !cloud.was_read_from(rows, &records) {
         return Ok(Err(format!(
             "the file has changed since its points were read; load it again: {}",
@@ -73,7 +73,7 @@ fn records_from(
 pub struct LookupRequest {
     cloud: Arc<PointCloud>,
     rows: Vec<u32>,
-    marks: Arc<Marks>,
+    marks: Arc<RecordIndex>,
 }
 
 impl LookupRequest {
@@ -110,12 +110,12 @@ impl Lookup {
             Err(stopped) => Err(stopped.to_string()),
         };
         // Rows use memory even without other columns.
-        let cells = rows.len() + found.as_ref().map_or(0, Others::size);
-        if self.kept + cells > MOST {
+        let cells = rows.len() + found.as_ref().map_or(0, OtherCells::size);
+        if self.cached_cells + cells > MAX_CELLS {
             self.known.clear();
-            self.kept = 0;
+            self.cached_cells = 0;
         }
-        self.kept += cells;
+        self.cached_cells += cells;
         self.known.insert(key(cloud, rows), (Arc::downgrade(cloud), Arc::new(found)));
     }
 
@@ -227,9 +227,10 @@ mod tests {
         for rows in [&[0][..], &[1], &all, &[2, 3]] {
             look(&mut lookup, &cloud, rows);
             assert!(lookup.known(&cloud, rows).is_some_and(|found| found.is_ok()));
-            let kept: usize =
-                lookup.known.values().map(|(_, found)| found.as_ref().as_ref().map_or(0, Others::size)).sum();
-            assert!(kept <= lookup.kept && lookup.kept <= MOST + 20, "{kept} of {}", lookup.kept);
+            let size = |found: &RowColumns| found.as_ref().map_or(0, OtherCells::size);
+            let cells: usize = lookup.known.values().map(|(_, found)| size(found)).sum();
+            let counted = lookup.cached_cells;
+            assert!(cells <= counted && counted <= MAX_CELLS + 20, "{cells} of {counted}");
         }
     }
 }

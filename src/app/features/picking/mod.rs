@@ -16,8 +16,8 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator};
 use super::live::state::Target;
 use super::selection::Change;
 use super::selection::state::{Choice, Selection};
-use crate::app::features::picking::state::{Eye, Far, Lasso, Region, Sight, Within};
-use crate::app::model::how::How;
+use crate::app::features::picking::state::{Eye, Lasso, PickDistance, PickView, Region, RegionSelection};
+use crate::app::model::select_mode::SelectMode;
 use crate::app::model::{PlaneCamera, Scene, SpaceCamera, SpaceView};
 use crate::app::prelude::*;
 use crate::cloud::PointCloud;
@@ -31,26 +31,26 @@ pub mod tool;
 // Searches over all rows, in parallel if there are many.
 
 /// Rows per parallel chunk, between checks for cancellation.
-const PART: usize = 1 << 15;
+const ROWS_PER_CHUNK: usize = 1 << 15;
 
 /// Number of rows that one thread searches within a millisecond.
-const FEW: usize = 1 << 16;
+const MAX_SERIAL_ROWS: usize = 1 << 16;
 
 /// Whether this many rows are searched within a millisecond.
 pub fn is_small(rows: usize) -> bool {
-    rows <= FEW
+    rows <= MAX_SERIAL_ROWS
 }
 
 /// The row at the least distance, the first of equals; `None` if none is reachable, or when cancelled.
 pub fn nearest_row(
     rows: usize,
-    far: &(dyn Fn(usize) -> Option<Far> + Sync),
+    far: &(dyn Fn(usize) -> Option<PickDistance> + Sync),
     progress: &dyn Progress,
 ) -> Option<u32> {
     nearest(rows, far, progress).map(|(_, row)| row).filter(|_| !progress.cancelled())
 }
 
-impl Sight {
+impl PickView {
     /// Whether searching the whole scene takes less than a millisecond.
     pub fn is_small(&self) -> bool {
         is_small(self.scene.data().len() + self.scene.queries().map_or(0, |queries| queries.len()))
@@ -59,8 +59,9 @@ impl Sight {
     /// The row or query under the pointer: the nearest on screen within `reach` points; in Space, the nearest
     /// to the eye among those right under the pointer. `None` also when cancelled.
     pub fn nearest(&self, pointer: Pos2, reach: f64, progress: &dyn Progress) -> Option<Picked> {
-        let closest =
-            |cloud: &PointCloud| nearest(cloud.len(), &*self.eye.far(cloud, pointer, reach), progress);
+        let closest = |cloud: &PointCloud| {
+            nearest(cloud.len(), &*self.eye.pick_distances(cloud, pointer, reach), progress)
+        };
         let of_data = closest(self.scene.data());
         if let (Some(queries), Some(record)) = (self.scene.queries(), &self.record)
             && let Some((far, row)) = closest(queries)
@@ -73,10 +74,10 @@ impl Sight {
     }
 }
 
-impl Within {
+impl RegionSelection {
     /// All rows in the region, ascending, including hidden ones, and all queries of a query file.
     pub fn rows_and_queries(&self, progress: &dyn Progress) -> (Vec<u32>, Vec<u32>) {
-        let Sight { eye, scene, record } = &self.sight;
+        let PickView { eye, scene, record } = &self.sight;
         let inside = |cloud: &PointCloud| {
             collect(
                 cloud.len(),
@@ -99,17 +100,18 @@ impl Within {
 
 /// Parallel chunks of `count` rows.
 fn parts(count: usize) -> impl ParallelIterator<Item = std::ops::Range<usize>> {
-    (0..count.div_ceil(PART)).into_par_iter().map(move |part| part * PART..((part + 1) * PART).min(count))
+    let rows = move |chunk: usize| chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(count);
+    (0..count.div_ceil(ROWS_PER_CHUNK)).into_par_iter().map(rows)
 }
 
 /// The row at the least distance, the first of equals.
 fn nearest(
     count: usize,
-    far: &(dyn Fn(usize) -> Option<Far> + Sync),
+    far: &(dyn Fn(usize) -> Option<PickDistance> + Sync),
     progress: &dyn Progress,
-) -> Option<(Far, u32)> {
+) -> Option<(PickDistance, u32)> {
     let least = |rows: std::ops::Range<usize>| {
-        let mut best: Option<(Far, u32)> = None;
+        let mut best: Option<(PickDistance, u32)> = None;
         for row in rows {
             if let Some(far) = far(row)
                 && best.is_none_or(|(least, _)| far < least)
@@ -119,7 +121,7 @@ fn nearest(
         }
         best
     };
-    if count <= FEW {
+    if count <= MAX_SERIAL_ROWS {
         return least(0..count);
     }
     let of_parts = parts(count).filter_map(|rows| if progress.cancelled() { None } else { least(rows) });
@@ -131,7 +133,7 @@ fn collect(count: usize, chosen: impl Fn(usize) -> bool + Sync, progress: &dyn P
     let rows = |rows: std::ops::Range<usize>| {
         rows.filter(|&row| chosen(row)).map(|row| row as u32).collect::<Vec<u32>>()
     };
-    if count <= FEW {
+    if count <= MAX_SERIAL_ROWS {
         return rows(0..count);
     }
     let of_parts: Vec<Vec<u32>> =
@@ -160,8 +162,8 @@ const CORNERS: usize = 200;
 /// The time of a selection includes computing the ranges that the window shows.
 pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
     let rect = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0));
-    let scene = Scene::of(Arc::clone(cloud), None, None, std::iter::empty());
-    let sight = |eye: Eye| Sight { eye, scene: scene.clone(), record: None };
+    let scene = Scene::new(Arc::clone(cloud), None, None, std::iter::empty());
+    let sight = |eye: Eye| PickView { eye, scene: scene.clone(), record: None };
     let camera = PlaneCamera::new(rect, None, cloud, [0, 1]);
     let plane = sight(Eye::Plane(camera, [0, 1]));
     let space = sight(Eye::Space(SpaceCamera::new(rect, &SpaceView::default(), cloud), [0, 1, 2]));
@@ -179,12 +181,12 @@ pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
         Region::Lasso(Lasso::new(&(0..CORNERS).map(corner).collect::<Vec<_>>()))
     };
     let click =
-        |sight: &Sight, at: usize| usize::from(sight.nearest(place(at), f64::INFINITY, &Silent).is_some());
-    let select = |sight: &Sight, region: Region| {
-        let what = Choice::Within(Box::new(Within { sight: sight.clone(), region }));
+        |sight: &PickView, at: usize| usize::from(sight.nearest(place(at), f64::INFINITY, &Silent).is_some());
+    let select = |sight: &PickView, region: Region| {
+        let what = Choice::Region(Box::new(RegionSelection { sight: sight.clone(), region }));
         let change = Change {
             what,
-            how: How::Replace,
+            how: SelectMode::Replace,
             by: String::new(),
             cloud: Arc::clone(cloud),
             record: None,
@@ -193,9 +195,8 @@ pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
         change.apply(&Selection::default(), &Silent).map_or(0, |(selection, _)| selection.rows().len())
     };
     let snap = |at: usize| {
-        usize::from(
-            Target { axes: [0, 1], at: camera.place(place(at)), way: None }.row(cloud, &Silent).is_some(),
-        )
+        let target = Target { axes: [0, 1], at: camera.place(place(at)), direction: None };
+        usize::from(target.row(cloud, &Silent).is_some())
     };
 
     let kinds: [(&'static str, &dyn Fn(usize) -> usize); 7] = [
@@ -232,24 +233,24 @@ mod tests {
         Rect::from_min_size(pos2(100.0, 50.0), vec2(400.0, 300.0))
     }
 
-    fn sight(cloud: Arc<PointCloud>, space: bool) -> Sight {
+    fn sight(cloud: Arc<PointCloud>, space: bool) -> PickView {
         let eye = if space {
             Eye::Space(SpaceCamera::new(rect(), &SpaceView::default(), &cloud), [0, 1, 2])
         } else {
             Eye::Plane(PlaneCamera::new(rect(), None, &cloud, [0, 1]), [0, 1])
         };
-        Sight { eye, scene: Scene::of(cloud, None, None, std::iter::empty()), record: None }
+        PickView { eye, scene: Scene::new(cloud, None, None, std::iter::empty()), record: None }
     }
 
     #[test]
     fn parallel_search_matches_a_linear_scan() {
-        // More than FEW, so that the search is parallel.
-        let cloud = cloud(FEW + 40_000, 3, 11);
+        // More than MAX_SERIAL_ROWS, so that the search is parallel.
+        let cloud = cloud(MAX_SERIAL_ROWS + 40_000, 3, 11);
         for space in [false, true] {
             let sight = sight(Arc::clone(&cloud), space);
             for pointer in [pos2(300.0, 200.0), pos2(210.0, 111.0), pos2(420.0, 290.0)] {
-                let far = sight.eye.far(&cloud, pointer, 24.0);
-                let mut all: Vec<(Far, u32)> =
+                let far = sight.eye.pick_distances(&cloud, pointer, 24.0);
+                let mut all: Vec<(PickDistance, u32)> =
                     (0..cloud.len()).filter_map(|row| Some((far(row)?, row as u32))).collect();
                 all.sort_by(|a, b| a.partial_cmp(b).expect("no NaN"));
                 let expected = all.first().map(|&(_, row)| Picked::Row(row));
@@ -257,7 +258,7 @@ mod tests {
             }
             let region = Region::Rectangle(Rect::from_min_size(pos2(222.0, 133.0), vec2(81.0, 47.0)));
             let (rows, queries) =
-                Within { sight: sight.clone(), region: region.clone() }.rows_and_queries(&Silent);
+                RegionSelection { sight: sight.clone(), region: region.clone() }.rows_and_queries(&Silent);
             let inside = |row: &u32| {
                 sight.eye.screen(&cloud, *row as usize).is_some_and(|place| region.contains(place))
             };
@@ -280,7 +281,7 @@ mod tests {
         let Some(Picked::Row(picked)) = sight.nearest(pointer, 24.0, &Silent) else { panic!("a row") };
         assert!(under.iter().all(|&row| place(picked).1 <= place(row).1));
         let region = Region::Rectangle(Rect::from_center_size(pointer, vec2(8.0, 8.0)));
-        let (rows, _) = Within { sight, region }.rows_and_queries(&Silent);
+        let (rows, _) = RegionSelection { sight, region }.rows_and_queries(&Silent);
         assert!(under.iter().all(|row| rows.contains(row)), "including hidden ones");
     }
 
@@ -307,7 +308,7 @@ mod tests {
             Eye::Space(SpaceCamera::new(rect(), &close, &cloud), [0, 1, 2]),
         ];
         for eye in eyes {
-            let sight = Sight { eye, ..sight(Arc::clone(&cloud), false) };
+            let sight = PickView { eye, ..sight(Arc::clone(&cloud), false) };
             // Near the corners, most of the search radius is outside the pane.
             for pointer in
                 [rect().left_top(), rect().right_top(), rect().right_bottom(), rect().left_bottom()]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use egui::{Pos2, Rect};
 
 use crate::app::model::camera::{PlaneCamera, Scene, SpaceCamera, place};
-use crate::app::model::how::How;
 use crate::app::model::pane::PaneKind;
+use crate::app::model::select_mode::SelectMode;
 use crate::cloud::PointCloud;
 use crate::cloud::formats::{Cell, Records};
 use crate::export::table::Table;
@@ -15,7 +15,7 @@ use crate::run::RunRecord;
 
 /// A scene, and the camera that shows it.
 #[derive(Clone, Debug)]
-pub struct Sight {
+pub struct PickView {
     /// The camera, and the pane it belongs to.
     pub eye: Eye,
     pub scene: Scene,
@@ -25,8 +25,8 @@ pub struct Sight {
 
 /// A selection by region.
 #[derive(Clone, Debug)]
-pub struct Within {
-    pub sight: Sight,
+pub struct RegionSelection {
+    pub sight: PickView,
     pub region: Region,
 }
 
@@ -50,7 +50,7 @@ impl Tool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     Query,
-    Select(How),
+    Select(SelectMode),
     /// The view zooms to it and its neighbours, or on empty ground to everything.
     Focus,
     /// It is described in a tooltip.
@@ -67,11 +67,11 @@ pub enum PickAction {
         pointer: Pos2,
         purpose: Purpose,
     },
-    Within {
+    Region {
         /// The camera when the region was drawn.
         eye: Eye,
         region: Region,
-        how: How,
+        how: SelectMode,
     },
     Tool(Tool),
 }
@@ -79,7 +79,7 @@ pub enum PickAction {
 // Other columns of points.
 
 /// Other columns of rows, or why they are unavailable.
-pub type RowColumns = Result<Others, String>;
+pub type RowColumns = Result<OtherCells, String>;
 
 /// Columns of rows that are not axes.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ impl OtherColumns {
     }
 
     /// The columns, if available.
-    pub fn others(&self) -> Option<&Others> {
+    pub fn cells(&self) -> Option<&OtherCells> {
         self.found.as_ref().as_ref().ok()
     }
 
@@ -109,7 +109,7 @@ impl OtherColumns {
             Cell::Text(text) => Some(text.clone()),
             Cell::Missing => None,
         };
-        let columns = self.others().map_or(&[][..], |others| &others.columns).iter().enumerate();
+        let columns = self.cells().map_or(&[][..], |others| &others.columns).iter().enumerate();
         columns.fold(table, |table, (column, name)| {
             let cells = (0..self.rows.len()).filter_map(|place| self.cell(place, column));
             if cells.clone().all(|cell| !matches!(cell, Cell::Text(_))) {
@@ -122,7 +122,7 @@ impl OtherColumns {
 
     /// A cell, by position of the row and of the column.
     pub fn cell(&self, place: usize, column: usize) -> Option<&Cell> {
-        self.others()?.rows.get(place)?.get(column)
+        self.cells()?.rows.get(place)?.get(column)
     }
 }
 
@@ -138,7 +138,7 @@ pub enum Eye {
 }
 
 /// Distance from the pointer in screen points, then depth; a click picks the minimum.
-pub type Far = (f64, f64);
+pub type PickDistance = (f64, f64);
 
 impl Eye {
     pub fn pane(&self) -> PaneKind {
@@ -158,12 +158,12 @@ impl Eye {
 
     /// A function from rows to their distance from the pointer; `None` behind the eye, outside the pane, or
     /// beyond `reach`.
-    pub fn far<'a>(
+    pub fn pick_distances<'a>(
         &'a self,
         cloud: &'a PointCloud,
         pointer: Pos2,
         reach: f64,
-    ) -> Box<dyn Fn(usize) -> Option<Far> + Sync + 'a> {
+    ) -> Box<dyn Fn(usize) -> Option<PickDistance> + Sync + 'a> {
         /// Within this distance from the pointer, in screen points, the row nearest to the eye wins.
         const NEAR: f64 = 4.0;
         /// Margin around the pane, in screen points, where the dot of a row may still be visible.
@@ -201,21 +201,21 @@ impl Eye {
 
 /// Maximum number of cells and names stored for a file: more than a hundred columns for the largest number of
 /// neighbours.
-pub const MOST: usize = 1 << 17;
+pub const MAX_CELLS: usize = 1 << 17;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Others {
-    /// Column names in file order, truncated to fit [`MOST`].
+pub struct OtherCells {
+    /// Column names in file order, truncated to fit [`MAX_CELLS`].
     pub columns: Vec<String>,
     pub rows: Vec<Vec<Cell>>,
     /// Number of such columns in the file.
     pub total: usize,
 }
 
-impl Others {
-    /// The columns of records that are not axes, limited to [`MOST`].
-    pub fn of(cloud: &PointCloud, records: Records) -> Self {
-        Self::first(cloud, records, MOST)
+impl OtherCells {
+    /// The columns of records that are not axes, limited to [`MAX_CELLS`].
+    pub fn limited(cloud: &PointCloud, records: Records) -> Self {
+        Self::first(cloud, records, MAX_CELLS)
     }
 
     /// The same without a limit.
@@ -338,13 +338,13 @@ mod tests {
         let columns: Vec<String> = (0..axes + total).map(|at| name(at).name).collect();
         let row =
             |row: usize| (0..columns.len()).map(|at| Cell::Number((row * 10_000 + at) as f64)).collect();
-        let others =
-            Others::of(&cloud, Records { columns: columns.clone(), rows: (0..rows).map(row).collect() });
+        let records = Records { columns: columns.clone(), rows: (0..rows).map(row).collect() };
+        let others = OtherCells::limited(&cloud, records);
         assert_eq!((others.total, others.columns.len()), (total, 127));
-        assert!(others.size() <= MOST && others.rows.len() == rows);
+        assert!(others.size() <= MAX_CELLS && others.rows.len() == rows);
         assert!(others.rows.iter().all(|row| row.capacity() == 127), "without spare capacity for the axes");
         assert_eq!((&*others.columns[126], &others.rows[1023][126]), ("c253", &Cell::Number(10_230_253.0)));
-        let one = Others::of(&cloud, Records { columns: columns.clone(), rows: vec![row(7)] });
+        let one = OtherCells::limited(&cloud, Records { columns: columns.clone(), rows: vec![row(7)] });
         assert_eq!(
             (one.columns.len(), one.size(), &one.rows[0][2999]),
             (total, 2 * total, &Cell::Number(75_999.0))

@@ -6,7 +6,7 @@ use egui::{Modifiers, PointerButton, Shape};
 use super::state::{Eye, Lasso, PickAction, Purpose, Region, Tool};
 use crate::app::features::selection::state::SelectAction;
 use crate::app::look::focus::is_keyed;
-use crate::app::model::how::How;
+use crate::app::model::select_mode::SelectMode;
 use crate::app::prelude::*;
 
 fn command_of(tool: Tool) -> Command {
@@ -25,18 +25,18 @@ const REST_SECS: f32 = 0.08;
 pub struct Gesture {
     start: Pos2,
     /// The path of a lasso, or the opposite corner of a rectangle.
-    way: Vec<Pos2>,
+    path: Vec<Pos2>,
     lasso: bool,
     /// Cancelled with Escape: the rest of the drag is ignored.
-    given_up: bool,
+    cancelled: bool,
 }
 
 impl Gesture {
     /// Its closed outline, clipped to a rectangle.
     fn outline(&self, rect: Rect) -> Vec<Pos2> {
-        let Some(&last) = self.way.last() else { return Vec::new() };
+        let Some(&last) = self.path.last() else { return Vec::new() };
         let corners = if self.lasso {
-            [&[self.start], &self.way[..], &[self.start]].concat()
+            [&[self.start], &self.path[..], &[self.start]].concat()
         } else {
             vec![self.start, pos2(last.x, self.start.y), last, pos2(self.start.x, last.y), self.start]
         };
@@ -65,22 +65,22 @@ pub fn follow_ui(ui: &Ui, response: &Response, session: &Session) -> Option<Gest
         let start = ui.input(|input| input.pointer.press_origin());
         let begun = start.map(|start| Gesture {
             start,
-            way: Vec::new(),
+            path: Vec::new(),
             lasso: session.tool == Tool::Lasso,
-            given_up: false,
+            cancelled: false,
         });
         if let Some(begun) = begun {
             ui.data_mut(|data| data.insert_temp(id, begun));
         }
     }
     let mut gesture = ui.data(|data| data.get_temp::<Gesture>(id))?;
-    gesture.given_up |= ui.input(|input| input.key_pressed(Key::Escape));
+    gesture.cancelled |= ui.input(|input| input.key_pressed(Key::Escape));
     if let Some(pointer) = response.interact_pointer_pos() {
-        match gesture.way.last_mut() {
+        match gesture.path.last_mut() {
             Some(last) if !gesture.lasso => *last = pointer,
             // A spacing of half a point is as exact as a hand.
             Some(last) if last.distance(pointer) < 0.5 => {}
-            _ => gesture.way.push(pointer),
+            _ => gesture.path.push(pointer),
         }
     }
     ui.data_mut(|data| {
@@ -107,11 +107,11 @@ pub fn gesture_ui(
     palette: &Palette,
     actions: &mut Actions,
 ) {
-    let Some((rect, eye)) = eye_at(eyes, gesture.start).filter(|_| !gesture.given_up) else { return };
+    let Some((rect, eye)) = eye_at(eyes, gesture.start).filter(|_| !gesture.cancelled) else { return };
     if response.drag_stopped() {
         if let Some(region) = gesture.region(rect) {
             let how = how(ui.input(|input| input.modifiers));
-            actions.send(PickAction::Within { eye, region, how });
+            actions.send(PickAction::Region { eye, region, how });
         }
         return;
     }
@@ -126,10 +126,10 @@ pub fn gesture_ui(
 }
 
 /// The meaning of modifier keys when a region is closed.
-fn how(modifiers: Modifiers) -> How {
-    match How::of_click(modifiers) {
+fn how(modifiers: Modifiers) -> SelectMode {
+    match SelectMode::from_modifiers(modifiers) {
         // Ctrl with a region removes, rather than toggles.
-        How::Toggle => How::Remove,
+        SelectMode::Toggle => SelectMode::Remove,
         how => how,
     }
 }
@@ -154,11 +154,11 @@ pub fn pointing_ui(
     if let Some(pointer) = response.interact_pointer_pos().or_else(|| response.clicked().then_some(middle))
         && let Some((_, eye)) = eye_at(eyes, pointer)
     {
-        let how = How::of_click(modifiers);
-        if response.double_clicked() && how == How::Replace {
+        let how = SelectMode::from_modifiers(modifiers);
+        if response.double_clicked() && how == SelectMode::Replace {
             actions.send(PickAction::At { eye, pointer, purpose: Purpose::Focus });
         } else if response.clicked() {
-            let purpose = if how == How::Replace { Purpose::Query } else { Purpose::Select(how) };
+            let purpose = if how == SelectMode::Replace { Purpose::Query } else { Purpose::Select(how) };
             actions.send(PickAction::At { eye, pointer, purpose });
         }
     }

@@ -12,7 +12,7 @@ use crate::app::prelude::*;
 use crate::cloud::{CloudError, PointCloud};
 
 /// Maximum number of cached projections: each uses 12 bytes per point.
-const KEPT: usize = 2;
+const MAX_CACHED: usize = 2;
 
 fn is_of(projected: &Projected, view: ProjectionView, queries: Option<&Arc<PointCloud>>) -> bool {
     projected.view == view && same(projected.queries.as_ref().map(|queries| &queries.cloud), queries)
@@ -62,7 +62,7 @@ impl App {
     pub(in crate::app) fn views(&self) -> (PlaneView, SpaceView) {
         let (plane, space) = (self.state.plane, self.state.space);
         self.handles.projecting.awaited.map_or((plane, space), |(to_plane, to_space)| {
-            (plane.looking(&to_plane), space.looking(&to_space))
+            (plane.with_position_of(&to_plane), space.with_position_of(&to_space))
         })
     }
 
@@ -76,8 +76,8 @@ impl App {
         } else {
             self.handles.projecting.awaited = Some((plane, space));
             // Switches apply at once; only axes and position wait.
-            self.state.plane = plane.looking(&self.state.plane);
-            self.state.space = space.looking(&self.state.space);
+            self.state.plane = plane.with_position_of(&self.state.plane);
+            self.state.space = space.with_position_of(&self.state.space);
         }
     }
 
@@ -117,20 +117,20 @@ impl App {
         if self.session.projected.as_ref().is_some_and(|shown| is_of(shown, view, queries.as_ref())) {
             return;
         }
-        if let Some(kept) =
-            self.handles.projecting.kept.iter().find(|kept| is_of(kept, view, queries.as_ref())).cloned()
+        if let Some(cached) =
+            self.handles.projecting.cached.iter().find(|known| is_of(known, view, queries.as_ref())).cloned()
         {
             self.jobs.stop(&PROJECT);
-            return self.show_projection(Some(kept));
+            return self.show_projection(Some(cached));
         }
         if self
             .jobs
-            .about(&PROJECT)
+            .params(&PROJECT)
             .is_some_and(|(of, with)| *of == view && same(with.as_ref(), queries.as_ref()))
         {
             return;
         }
-        let directions = self.handles.projecting.kept.iter().find(|kept| kept.view == view).cloned();
+        let directions = self.handles.projecting.cached.iter().find(|cached| cached.view == view).cloned();
         let asked = queries.clone();
         self.jobs.start(&PROJECT, (view, queries), move |progress| match directions {
             Some(directions) => directions.with_queries(asked, progress),
@@ -139,13 +139,13 @@ impl App {
     }
 
     fn projected(&mut self, _: ProjectionOf, outcome: Outcome<Result<Projected, CloudError>>) {
-        let kept = &mut self.handles.projecting.kept;
+        let cached = &mut self.handles.projecting.cached;
         match outcome {
             Ok(Ok(projected)) => {
-                kept.retain(|kept| kept.view != projected.view);
-                kept.insert(0, Arc::new(projected));
-                kept.truncate(KEPT);
-                self.session.log.settle(About::Projection);
+                cached.retain(|cached| cached.view != projected.view);
+                cached.insert(0, Arc::new(projected));
+                cached.truncate(MAX_CACHED);
+                self.session.log.resolve(About::Projection);
             }
             Ok(Err(CloudError::Cancelled)) => {
                 self.session.log.info("cancelled");
@@ -192,7 +192,7 @@ impl App {
         let fresh = SpaceView::default();
         (space.target, space.distance) = (fresh.target, fresh.distance);
         if let Some((to_plane, to_space)) = self.handles.projecting.awaited.take() {
-            (*plane, *space) = (plane.looking(&to_plane), space.looking(&to_space));
+            (*plane, *space) = (plane.with_position_of(&to_plane), space.with_position_of(&to_space));
         }
     }
 }

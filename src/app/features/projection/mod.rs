@@ -20,7 +20,7 @@ pub mod state;
 #[derive(Default)]
 pub struct Projecting {
     /// Newest first; the last one is dropped when there are too many.
-    pub kept: Vec<Arc<Projected>>,
+    pub cached: Vec<Arc<Projected>>,
     /// Axes shown before the projection, of Plane and of Space.
     pub axes: Option<([usize; 2], [usize; 3])>,
     /// Views of Plane and Space for when the chosen projection is shown.

@@ -54,7 +54,7 @@ pub struct ProjectionView {
 
 /// A cloud and its projection, row for row.
 #[derive(Clone, Debug)]
-pub struct Pictured {
+pub struct ProjectedCloud {
     pub cloud: Arc<PointCloud>,
     /// Coordinates along the directions, relative to the mean.
     pub picture: Arc<PointCloud>,
@@ -65,9 +65,9 @@ pub struct Pictured {
 pub struct Projected {
     pub view: ProjectionView,
     pub directions: Arc<Projection>,
-    pub data: Pictured,
+    pub data: ProjectedCloud,
     /// The query file, if there is one.
-    pub queries: Option<Pictured>,
+    pub queries: Option<ProjectedCloud>,
 }
 
 impl Projected {
@@ -85,9 +85,9 @@ impl Projected {
             ProjectionKind::Random => Projection::random(&cloud, view.seed, progress)?,
             ProjectionKind::Axes | ProjectionKind::Pca => Projection::pca(&cloud, view.seed, progress)?,
         };
-        let data = pictured(view.kind, &directions, cloud, progress)?;
+        let data = projected_cloud(view.kind, &directions, cloud, progress)?;
         let queries =
-            queries.map(|queries| pictured(view.kind, &directions, queries, progress)).transpose()?;
+            queries.map(|queries| projected_cloud(view.kind, &directions, queries, progress)).transpose()?;
         Ok(Self { view, directions: Arc::new(directions), data, queries })
     }
 
@@ -101,7 +101,7 @@ impl Projected {
         progress: &dyn Progress,
     ) -> Result<Self, CloudError> {
         let queries = queries
-            .map(|queries| pictured(self.view.kind, &self.directions, queries, progress))
+            .map(|queries| projected_cloud(self.view.kind, &self.directions, queries, progress))
             .transpose()?;
         Ok(Self { queries, ..self.clone() })
     }
@@ -130,15 +130,15 @@ fn direction_name(kind: ProjectionKind, direction: usize) -> String {
     }
 }
 
-fn pictured(
+fn projected_cloud(
     kind: ProjectionKind,
     directions: &Projection,
     cloud: Arc<PointCloud>,
     progress: &dyn Progress,
-) -> Result<Pictured, CloudError> {
+) -> Result<ProjectedCloud, CloudError> {
     let places = directions.project(&cloud, progress)?;
     let names = std::array::from_fn::<_, DIRECTIONS, _>(|at| direction_name(kind, at));
-    Ok(Pictured { picture: Arc::new(cloud.with_coordinates(names, places)), cloud })
+    Ok(ProjectedCloud { picture: Arc::new(cloud.with_coordinates(names, places)), cloud })
 }
 
 #[cfg(test)]
@@ -158,10 +158,10 @@ mod tests {
         let queries = stretched(20, [0.1, 5.0, 0.2, 1.0]);
         let projected = pca(&cloud, Some(Arc::clone(&queries)));
         let queries_drawn = projected.queries.as_ref().expect("a file of queries");
-        for (of, pictured) in [(&cloud, &projected.data), (&queries, queries_drawn)] {
-            assert_eq!(pictured.picture.len(), of.len());
+        for (of, drawn) in [(&cloud, &projected.data), (&queries, queries_drawn)] {
+            assert_eq!(drawn.picture.len(), of.len());
             for row in 0..of.len() {
-                assert_eq!(pictured.picture.point(row), projected.directions.project_point(of.point(row)));
+                assert_eq!(drawn.picture.point(row), projected.directions.project_point(of.point(row)));
             }
         }
         // The widest axis is the first component, relative to the mean.

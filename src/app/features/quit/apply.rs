@@ -18,7 +18,7 @@ pub static FEATURE: Feature = Feature {
     },
     update: |app| {
         app.quit_when_saved();
-        app.hear_close();
+        app.handle_close_request();
     },
     dialogs: |app, ui, palette| quit_ui(ui, &app.session, palette, &mut app.actions),
     ..Feature::NONE
@@ -32,12 +32,12 @@ impl App {
         if self.session.quitting.is_none() {
             // Only one dialog at a time.
             (self.session.finder, self.session.help) = (None, false);
-            self.session.quitting = Some(Quitting::Asks);
+            self.session.quitting = Some(Quitting::Asking);
         }
     }
 
     /// Handles close requests by the window frame or the desktop; once per frame.
-    fn hear_close(&mut self) {
+    fn handle_close_request(&mut self) {
         let asked = self.handles.ctx.input(|input| input.viewport().close_requested());
         if !asked || self.leaves.load(Ordering::Relaxed) {
             return;
@@ -51,7 +51,7 @@ impl App {
     fn quit_action(&mut self, action: QuitAction) {
         match action {
             QuitAction::Save => {
-                self.session.quitting = Some(Quitting::Saves);
+                self.session.quitting = Some(Quitting::Saving);
                 self.apply(Action::Command(Command::SaveSession));
             }
             QuitAction::Without => self.leave(),
@@ -62,7 +62,7 @@ impl App {
     /// Closes once the session is saved, or stays if saving failed; once per frame.
     fn quit_when_saved(&mut self) {
         let under_way = self.jobs.has(&EXPORT) || self.session.export.is_some();
-        if self.session.quitting != Some(Quitting::Saves) || under_way {
+        if self.session.quitting != Some(Quitting::Saving) || under_way {
             return;
         }
         self.session.quitting = None;

@@ -14,7 +14,7 @@ pub mod state;
 
 /// Draws the dialog while it is open. Enter saves, Escape stays, Tab and arrow keys move between the buttons.
 pub fn quit_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
-    if session.quitting != Some(Quitting::Asks) {
+    if session.quitting != Some(Quitting::Asking) {
         return;
     }
     let modal = Modal::new(Id::unique("quit")).show(ui.ctx(), |ui| {

@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quitting {
     /// The user's decision about unsaved runs.
-    Asks,
+    Asking,
     /// The session being saved, including the choice of its file.
-    Saves,
+    Saving,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

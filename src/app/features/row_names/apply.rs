@@ -8,12 +8,14 @@ use crate::app::context::app::{App, Feature};
 use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::answer_summary;
-use crate::cloud::formats::{Cell, ColumnKind, FormatError, Marks, columns_of, records, records_of_columns};
+use crate::cloud::formats::{
+    Cell, ColumnKind, FormatError, RecordIndex, column_indices, records, records_of_columns,
+};
 use crate::memory;
 use crate::progress::Progress;
 
 /// How often matches are shown during a search, and how long to wait for names still being read.
-const SHOWN: Duration = Duration::from_millis(50);
+const SHOW_INTERVAL: Duration = Duration::from_millis(50);
 
 pub static FEATURE: Feature = Feature {
     update: |app| {
@@ -41,14 +43,14 @@ impl App {
         let named = |typed: &str| typed.contains(char::is_alphabetic);
         let typed = self.session.finder.as_ref().is_some_and(|finder| named(&finder.text))
             || named(&self.session.why.typed);
-        let Some(beside) = typed.then(|| self.session.listed_beside()).flatten() else { return };
+        let Some(columns) = typed.then(|| self.session.listed_columns()).flatten() else { return };
         let Some(cloud) = self.session.cloud.clone() else { return };
         let (Some(path), Some(known)) = (cloud.file(), self.session.file_columns()) else { return };
         // Columns of numbers cannot match letters.
         let is_text = |heading: &&str| {
             known.columns.iter().any(|column| column.name == **heading && column.kind == ColumnKind::Text)
         };
-        let [kind, name] = answer_summary::label_and_name(beside, &self.session.roles)
+        let [kind, name] = answer_summary::label_and_name(columns, &self.session.roles)
             .map(|heading| heading.filter(is_text).map(str::to_owned));
         let columns = [name, kind];
         if columns[0].is_none()
@@ -78,16 +80,16 @@ impl App {
             let (search, names) = (NameSearch::new(&finder.text), Arc::clone(names));
             self.session.name_search = search.clone();
             self.jobs.start(&SEARCH, (), move |progress| {
-                while let Some(more) = search.go_on(&names).filter(|_| !progress.cancelled()) {
+                while let Some(more) = search.search_next(&names).filter(|_| !progress.cancelled()) {
                     // More names are still to be read.
                     if !more {
-                        std::thread::sleep(SHOWN);
+                        std::thread::sleep(SHOW_INTERVAL);
                     }
                 }
             });
         }
         if self.jobs.has(&SEARCH) {
-            self.handles.ctx.request_repaint_after(SHOWN);
+            self.handles.ctx.request_repaint_after(SHOW_INTERVAL);
         }
     }
 }
@@ -108,8 +110,8 @@ fn read(
     const CELLS: usize = 1 << 21;
     /// Memory to leave free, in bytes.
     const RESERVE: u64 = 512 << 20;
-    let (cloud, marks) = (&names.cloud, Marks::default());
-    let columns = cloud.check_file(columns_of(path, headings, progress))?;
+    let (cloud, marks) = (&names.cloud, RecordIndex::default());
+    let columns = cloud.check_file(column_indices(path, headings, progress))?;
     let most = (CELLS / records(path, &[], progress)?.columns.len().max(1)).max(1);
     let (mut row, mut count) = (0, FIRST.min(most));
     while row < cloud.len() {

@@ -19,7 +19,7 @@ struct Names {
 
 impl Names {
     /// The name of a row, without and with the label.
-    fn of(&self, row: usize) -> (&str, &str) {
+    fn get(&self, row: usize) -> (&str, &str) {
         let start = if row == 0 { 0 } else { self.ends[row - 1][1] };
         let [name, kind] = self.ends[row];
         (&self.all[start..name], &self.all[start..kind])
@@ -65,8 +65,8 @@ impl RowNames {
     }
 
     /// The name and label of a row: `Springfield, IL`.
-    pub fn called(&self, row: u32) -> String {
-        self.names().of(row as usize).1.to_owned()
+    pub fn full_name(&self, row: u32) -> String {
+        self.names().get(row as usize).1.to_owned()
     }
 
     /// The only row with this name, or name and label.
@@ -75,10 +75,10 @@ impl RowNames {
     /// A sentence if there is none, if there are several, or if not all names are read.
     pub fn row_of(&self, typed: &str) -> Result<u32, String> {
         let names = self.names();
-        let (typed, small) = (typed.trim(), small(typed.trim()));
-        let is_it = |text: &str| text.chars().flat_map(char::to_lowercase).eq(small.chars());
+        let (typed, lowercase) = (typed.trim(), lowercase(typed.trim()));
+        let is_it = |text: &str| text.chars().flat_map(char::to_lowercase).eq(lowercase.chars());
         let is_called =
-            |&row: &usize| is_it(names.of(row).0) || small.contains(',') && is_it(names.of(row).1);
+            |&row: &usize| is_it(names.get(row).0) || lowercase.contains(',') && is_it(names.get(row).1);
         let called: Vec<usize> = (0..names.ends.len()).filter(is_called).collect();
         match called[..] {
             [row] => Ok(row as u32),
@@ -91,10 +91,10 @@ impl RowNames {
             }),
             [first, ..] => {
                 let example = text::thousands(self.cloud.record(first));
-                let kind = if called.iter().any(|&row| names.of(row).1 != names.of(first).1)
-                    && !small.contains(',')
+                let kind = if called.iter().any(|&row| names.get(row).1 != names.get(first).1)
+                    && !lowercase.contains(',')
                 {
-                    format!("“{}”, or its row number, such as {example}", names.of(first).1)
+                    format!("“{}”, or its row number, such as {example}", names.get(first).1)
                 } else {
                     format!("its row number, such as {example}")
                 };
@@ -108,7 +108,7 @@ impl RowNames {
 }
 
 /// Lower case, character by character.
-fn small(text: &str) -> String {
+fn lowercase(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
@@ -127,13 +127,13 @@ pub struct NameSearch {
 struct Hits {
     searched: usize,
     /// Rows with exactly this name, rows whose name begins with the first word, and others, each at most
-    /// [`NameSearch::MOST`].
+    /// [`NameSearch::MAX_HITS`].
     rows: [Vec<u32>; 3],
 }
 
 impl NameSearch {
     /// Maximum number of matches listed.
-    pub const MOST: usize = 20;
+    pub const MAX_HITS: usize = 20;
 
     pub fn new(typed: &str) -> Self {
         Self { words: words(typed), hits: Arc::default() }
@@ -145,19 +145,19 @@ impl NameSearch {
 
     /// The best matches so far.
     pub fn rows(&self) -> Vec<u32> {
-        lock(&self.hits).rows.iter().flatten().copied().take(Self::MOST).collect()
+        lock(&self.hits).rows.iter().flatten().copied().take(Self::MAX_HITS).collect()
     }
 
     /// Searches the next rows that have been read. Returns whether there are more, or `None` at the end of
     /// all rows.
-    pub fn go_on(&self, names: &RowNames) -> Option<bool> {
+    pub fn search_next(&self, names: &RowNames) -> Option<bool> {
         /// Rows searched while holding the lock.
         const STEP: usize = 1 << 14;
         let (names, mut hits) = (names.names(), lock(&self.hits));
         let end = names.ends.len().min(hits.searched + STEP);
         for row in hits.searched..end {
             if let Some(place) =
-                self.place(names.of(row)).filter(|&place| hits.rows[place].len() < Self::MOST)
+                self.place(names.get(row)).filter(|&place| hits.rows[place].len() < Self::MAX_HITS)
             {
                 hits.rows[place].push(row as u32);
             }
@@ -171,10 +171,10 @@ impl NameSearch {
     /// because a label alone does not identify a row.
     fn place(&self, (name, called): (&str, &str)) -> Option<usize> {
         let bare = |word: &String| word.trim_end_matches(',').len();
-        let name = small(name);
+        let name = lowercase(name);
         // Nearly all rows are rejected here.
         self.words.iter().find(|word| name.contains(&word[..bare(word)]))?;
-        let (first, called, all) = (self.words.first()?, small(called), self.words.join(" "));
+        let (first, called, all) = (self.words.first()?, lowercase(called), self.words.join(" "));
         let fits = self.words.iter().all(|word| called.contains(word));
         fits.then(|| {
             if called == all || name == all {
@@ -192,8 +192,8 @@ impl NameSearch {
         let of = format!("Searched the names of {searched} of {all} rows");
         match &names.ended {
             _ if self.words.is_empty() => None,
-            _ if hits.rows.iter().any(|rows| rows.len() == Self::MOST) => {
-                Some(format!("{} rows are listed; type more of the name for others.", Self::MOST))
+            _ if hits.rows.iter().any(|rows| rows.len() == Self::MAX_HITS) => {
+                Some(format!("{} rows are listed; type more of the name for others.", Self::MAX_HITS))
             }
             Some(Some(why)) => Some(format!("{of}: {why}.")),
             _ => (hits.searched < total).then(|| format!("{of}…")),
@@ -202,7 +202,7 @@ impl NameSearch {
 }
 
 fn words(typed: &str) -> Vec<String> {
-    typed.split_whitespace().filter(|word| word.chars().any(|c| c != ',')).map(small).collect()
+    typed.split_whitespace().filter(|word| word.chars().any(|c| c != ',')).map(lowercase).collect()
 }
 
 #[cfg(test)]
@@ -220,7 +220,7 @@ mod tests {
 
     fn find(words: &str) -> Vec<u32> {
         let search = NameSearch::new(words);
-        while search.go_on(&places()).is_some() {}
+        while search.search_next(&places()).is_some() {}
         search.rows()
     }
 
@@ -258,21 +258,21 @@ mod tests {
         push(0..50_000);
         let search = NameSearch::new("place 99999");
         while lock(&search.hits).searched < 50_000 {
-            assert!(search.go_on(&names).is_some());
+            assert!(search.search_next(&names).is_some());
         }
         assert_eq!(search.note(&names).as_deref(), Some("Searched the names of 50,000 of 100,000 rows…"));
         assert!(names.row_of("place 99999").unwrap_err().contains("still being read"));
         push(50_000..100_000);
         names.end(None);
-        while search.go_on(&names).is_some() {}
+        while search.search_next(&names).is_some() {}
         assert_eq!((search.rows(), search.note(&names)), (vec![99_999], None));
         assert_eq!(names.row_of("PLACE 70000"), Ok(70_000));
         let many = NameSearch::new("place");
-        while many.go_on(&names).is_some() {}
+        while many.search_next(&names).is_some() {}
         assert_eq!(
             (many.rows().len(), many.note(&names).as_deref()),
             (20, Some("20 rows are listed; type more of the name for others."))
         );
-        assert_eq!(NameSearch::new("").go_on(&names), None);
+        assert_eq!(NameSearch::new("").search_next(&names), None);
     }
 }

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use crate::app::context::app::{App, Feature};
-use crate::app::features::errors::of_run;
+use crate::app::features::errors::run_error;
 use crate::app::features::lesson::apply::RECORD;
-use crate::app::features::live::apply::Asks;
+use crate::app::features::live::apply::LiveQueryEvents;
 use crate::app::features::opening::apply::{LOAD, OPEN};
-use crate::app::jobs::table::{Applied, Cancel, Kind, Row, Slot};
+use crate::app::jobs::table::{Applied, Cancel, Job, Kind, Slot};
 use crate::app::jobs::task::{Outcome, Stopped};
-use crate::app::model::{EngineStatus, Running, Then, TimelineView, absolute};
+use crate::app::model::{AfterLoad, EngineStatus, Running, TimelineView, absolute};
 use crate::app::prelude::*;
 use crate::cloud::{PointCloud, Source};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, EngineId};
 use crate::run::analysis::Derived;
-use crate::run::{Event, Job, QuerySpec, RunError, RunRecord, RunSpec, Worker};
+use crate::run::{self, Event, QuerySpec, RunError, RunRecord, RunSpec, Worker};
 use crate::text;
 
 pub static FEATURE: Feature = Feature {
@@ -24,7 +24,7 @@ pub static FEATURE: Feature = Feature {
             Action::Command(Command::Run) => {
                 app.asked_to_run = true;
                 // A run replaces the comparison.
-                app.session.contest.stop();
+                app.session.engine_comparison.stop();
                 app.run();
             }
             other => return Some(other),
@@ -39,12 +39,12 @@ pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind::new(Slot::Derive, 
 
 /// Whether an engine can run, on each of its devices.
 pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> =
-    Kind { several: true, ..Kind::new(Slot::Probe, "probe", App::engine_probed) };
+    Kind { concurrent: true, ..Kind::new(Slot::Probe, "probe", App::engine_probed) };
 
 /// The worker as a source of events.
-pub struct Runs(pub Arc<Worker>);
+pub struct RunEvents(pub Arc<Worker>);
 
-impl Row<App> for Runs {
+impl Job<App> for RunEvents {
     fn next(&mut self) -> Option<(Applied<App>, bool)> {
         let event = self.0.try_recv()?;
         Some((Box::new(move |app| app.event(event)), false))
@@ -60,7 +60,7 @@ impl Row<App> for Runs {
     fn cancel(&self) -> Cancel<App> {
         Cancel::By(|app| {
             // The current run may be finished by now, and the next engine must not start.
-            app.session.contest.stop();
+            app.session.engine_comparison.stop();
             app.handles.worker.cancel();
         })
     }
@@ -77,7 +77,7 @@ impl App {
                 }
             }
             Ok(spec) => match self.session.cloud.clone().filter(|cloud| is_of(cloud, &spec)) {
-                None => self.load(spec.data.clone(), Then::Run(spec)),
+                None => self.load(spec.data.clone(), AfterLoad::Run(spec)),
                 Some(cloud) => self.run_on(&cloud, RunSpec { data: cloud.source().clone(), ..spec }),
             },
         }
@@ -87,7 +87,7 @@ impl App {
     pub(in crate::app) fn run_on(&mut self, cloud: &Arc<PointCloud>, spec: RunSpec) {
         if let QuerySpec::File { path, columns } = &spec.queries {
             let source = Source::File { path: path.clone(), columns: columns.clone() };
-            return self.load(source, Then::RunQueries(spec));
+            return self.load(source, AfterLoad::RunQueries(spec));
         }
         self.submit(spec, Arc::clone(cloud), None);
     }
@@ -103,9 +103,9 @@ impl App {
         self.handles.last_job += 1;
         let id = self.handles.last_job;
         // How the last run ended is no longer relevant.
-        self.session.log.withdraw("cancelled");
+        self.session.log.remove_note("cancelled");
         self.session.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
-        self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
+        self.handles.worker.submit(run::Job { id, spec, cloud, query_cloud });
     }
 
     /// Starts checking which engines can run here.
@@ -135,7 +135,7 @@ impl App {
             let device_id = registry::find(id).map_or(DeviceId::Cpu, registry::default_device);
             vec![EngineStatus { id, device_id, device: Some(Err(stopped.to_string())) }]
         };
-        found.unwrap_or_else(broken).into_iter().for_each(|status| self.session.note_engine(status));
+        found.unwrap_or_else(broken).into_iter().for_each(|status| self.session.set_engine_status(status));
     }
 
     fn event(&mut self, event: Event) {
@@ -156,12 +156,12 @@ impl App {
             }
             Event::Failed { id, error } if Some(id) == current => {
                 self.session.running = None;
-                let why = (!matches!(error, RunError::Cancelled)).then(|| of_run(&error));
+                let why = (!matches!(error, RunError::Cancelled)).then(|| run_error(&error));
                 self.session.endings.run = Some(match &why {
                     None => self.cancelled(),
                     Some(why) => self.failed(About::Run, why.clone()),
                 });
-                self.contest_failed(why.as_deref());
+                self.engine_failed(why.as_deref());
             }
             Event::Progress { .. } | Event::Finished { .. } | Event::Failed { .. } => {}
         }
@@ -181,17 +181,17 @@ impl App {
             summary.distances_per_second.map_or_else(String::new, |rate| format!(", {}", text::rate(rate))),
         );
         self.session.log.done(About::Run, said);
-        self.session.log.settle_before(About::Data, record.started_unix);
+        self.session.log.resolve_before(About::Data, record.started_unix);
         self.note_fallback(&record);
-        self.keep_run(&record);
+        self.list_run(&record);
         self.show_run(Arc::clone(&record));
-        self.contest_answered(&record);
+        self.engine_answered(&record);
     }
 
     pub(in crate::app) fn show_run(&mut self, record: Arc<RunRecord>) {
         let named = !matches!(record.spec.queries, QuerySpec::All | QuerySpec::Count(_));
         let asked = Arc::clone(&record);
-        self.jobs.start(&DERIVE, Arc::clone(&record), move |_| Derived::of(&asked));
+        self.jobs.start(&DERIVE, Arc::clone(&record), move |_| Derived::new(&asked));
         self.session.record = Some(record);
         self.session.endings.run = None;
         self.session.derived = None;
@@ -213,7 +213,7 @@ impl App {
         };
         match stays {
             Some(query) => self.pick_query(query),
-            None => self.ask_anew(),
+            None => self.ask_if_changed(),
         }
         self.session.live.chosen = chosen;
     }
@@ -227,9 +227,9 @@ impl App {
     }
 
     /// Registers the long-lived threads as sources of events.
-    pub(in crate::app) fn hear_threads(&mut self) {
-        self.jobs.insert(Slot::Run, Runs(Arc::clone(&self.handles.worker)));
-        self.jobs.insert(Slot::Ask, Asks(Arc::clone(&self.handles.asker)));
+    pub(in crate::app) fn register_threads(&mut self) {
+        self.jobs.insert(Slot::Run, RunEvents(Arc::clone(&self.handles.worker)));
+        self.jobs.insert(Slot::Ask, LiveQueryEvents(Arc::clone(&self.handles.live_queries)));
     }
 
     /// Whether a load, a run, a lesson's recording or a query is in progress.

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::state::{Compared, KeptRun, RunId, RunsAction, Saved};
+use super::state::{Compared, ListedRun, RunId, RunsAction, Saved};
 use crate::app::context::app::{App, Feature, Written};
-use crate::app::features::opening::apply::{Kept, LOAD, OPEN, Opening};
+use crate::app::features::opening::apply::{LOAD, OPEN, Opening, RecordedSession};
 use crate::app::features::saved::state::SavedSession;
 use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{Draft, Ended, SessionFile};
 use crate::app::prelude::*;
 use crate::progress::Progress;
-use crate::run::recording::{self, Points, Recorded, Recording, RecordingError};
+use crate::run::recording::{self, CloudLoading, Recorded, Recording, RecordingError};
 use crate::run::{EngineChoice, LoadedRun, RunRecord, RunSpec};
 use crate::{export, text};
 
@@ -34,7 +34,7 @@ impl App {
     fn runs_action(&mut self, action: RunsAction) {
         let runs = &mut self.session.runs;
         match action {
-            RunsAction::Show(id) => self.show_kept(id),
+            RunsAction::Show(id) => self.show_listed_run(id),
             RunsAction::Pin(id, pinned) => runs.pin(id, pinned),
             RunsAction::Rename(renaming) => runs.renaming = renaming,
             RunsAction::TakeName => {
@@ -64,7 +64,7 @@ impl App {
     }
 
     /// Adds a finished run to the list.
-    pub(in crate::app) fn keep_run(&mut self, record: &Arc<RunRecord>) {
+    pub(in crate::app) fn list_run(&mut self, record: &Arc<RunRecord>) {
         if self.session.runs.of_record(record).is_none() {
             let id = self.session.runs.add(None, false, LoadedRun::Whole(Arc::clone(record)), None);
             if self.asked_to_run {
@@ -88,9 +88,9 @@ impl App {
     }
 
     /// Shows a run of the list in all panes, and its problem in the left panel.
-    pub(in crate::app) fn show_kept(&mut self, id: RunId) {
-        let Some(kept) = self.session.runs.get(id) else { return };
-        let run = kept.run.clone();
+    pub(in crate::app) fn show_listed_run(&mut self, id: RunId) {
+        let Some(listed) = self.session.runs.get(id) else { return };
+        let run = listed.run.clone();
         self.session.runs.cursor = Some(id);
         match run {
             LoadedRun::WithoutClouds { why, .. } => self
@@ -98,10 +98,10 @@ impl App {
                 .log
                 .error(About::Run, format!("only timings and counters can be compared: {why}")),
             LoadedRun::Whole(record) if self.session.has_record(&record) => {
-                self.session.log.settle(About::Run);
+                self.session.log.resolve(About::Run);
             }
             LoadedRun::Whole(record) => {
-                self.session.log.settle(About::Run);
+                self.session.log.resolve(About::Run);
                 if !self.session.has_cloud(&record.cloud) {
                     let same = self
                         .session
@@ -116,7 +116,7 @@ impl App {
                     }
                 }
                 let metric = self.state.draft.metric;
-                self.state.draft = Draft::of(&record.spec, &self.state.draft);
+                self.state.draft = Draft::from_spec(&record.spec, &self.state.draft);
                 self.metric_changed(metric);
                 self.show_run(record);
             }
@@ -127,8 +127,8 @@ impl App {
     pub(in crate::app) fn compare_chosen(&mut self) {
         let runs = &mut self.session.runs;
         runs.compared = None;
-        let Some([a, b]) = runs.pair().map(|pair| pair.map(KeptRun::clone)) else { return };
-        self.jobs.start(&COMPARE, (), move |_| Arc::new(Compared::of(&a, &b)));
+        let Some([a, b]) = runs.pair().map(|pair| pair.map(ListedRun::clone)) else { return };
+        self.jobs.start(&COMPARE, (), move |_| Arc::new(Compared::new(&a, &b)));
     }
 
     /// Opens a recording, or the run of it that the path names.
@@ -144,7 +144,7 @@ impl App {
         self.session.endings.load = None;
         let (from, began) = (file.clone(), SystemTime::now());
         let read = move |progress: &dyn Progress| {
-            let mut recording = recording::read(&from, Points::Restore, progress)?;
+            let mut recording = recording::read(&from, CloudLoading::Restore, progress)?;
             let session =
                 recording.session.take().map(|text| text.and_then(|text| SavedSession::read(&text)));
             Ok((recording, session))
@@ -156,7 +156,7 @@ impl App {
     pub(in crate::app) fn opened(
         &mut self,
         opening: Opening,
-        result: Outcome<Result<(Recording, Kept), RecordingError>>,
+        result: Outcome<Result<(Recording, RecordedSession), RecordingError>>,
     ) {
         let Opening { path, run, began, mut resume, next } = opening;
         // If another file is being opened as well, its success must not clear this error.
@@ -187,7 +187,7 @@ impl App {
     fn recording_opened(
         &mut self,
         recording: Recording,
-        session: Kept,
+        session: RecordedSession,
         resume: Option<SavedSession>,
         asked: Option<&str>,
         path: &Path,
@@ -216,7 +216,7 @@ impl App {
         let mut devices: Vec<&str> = ids
             .iter()
             .filter_map(|(_, id)| self.session.runs.get(*id))
-            .map(|kept| kept.run.head().device.name.as_str())
+            .map(|listed| listed.run.head().device.name.as_str())
             .collect();
         devices.dedup();
         let on =
@@ -235,7 +235,7 @@ impl App {
         );
         self.session.log.done(About::Data, said);
         if let Some(file) = file {
-            let alone = self.session.runs.runs().iter().all(|kept| ids.iter().any(|(_, id)| *id == kept.id));
+            let alone = self.session.runs.runs().iter().all(|run| ids.iter().any(|(_, id)| *id == run.id));
             self.session_opened(file, alone);
         }
         match session {
@@ -257,7 +257,7 @@ impl App {
                     self.session.log.warn(About::Other, said);
                 }
                 let Some(&(_, id)) = ids.get(shown) else { return };
-                self.show_kept(id);
+                self.show_listed_run(id);
                 if count > 1 {
                     self.show(PaneKind::Runs);
                 }
@@ -275,8 +275,8 @@ impl App {
 
     /// Whether the shown run was opened from a recording.
     pub(in crate::app) fn shows_recording(&self) -> bool {
-        let kept = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
-        kept.is_some_and(|kept| kept.from.is_some())
+        let listed = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
+        listed.is_some_and(|listed| listed.from.is_some())
     }
 
     /// For queries that a recording does not answer, falls back to an engine available here, and says so.
@@ -284,7 +284,8 @@ impl App {
         if !self.shows_recording() {
             return;
         }
-        let missing = |id| self.session.engines.iter().all(|status| status.id != id || status.is_missing());
+        let engines = &self.session.engines;
+        let missing = |id| engines.iter().all(|status| status.id != id || status.is_unavailable());
         let recorded = spec.engine.clone();
         if let EngineChoice::Named(method) = &recorded
             && missing(method.engine)
@@ -310,16 +311,17 @@ impl App {
             .record
             .as_ref()
             .and_then(|record| runs.of_record(record))
-            .map(|kept| kept.id)
+            .map(|listed| listed.id)
             .or(runs.cursor);
-        let wanted = |kept: &&KeptRun| match which {
-            Saved::Shown => Some(kept.id) == shown,
-            Saved::Compared => runs.chosen.contains(&Some(kept.id)),
-            Saved::Pinned => kept.pinned,
+        let wanted = |listed: &&ListedRun| match which {
+            Saved::Shown => Some(listed.id) == shown,
+            Saved::Compared => runs.chosen.contains(&Some(listed.id)),
+            Saved::Pinned => listed.pinned,
             Saved::All => true,
         };
-        let recorded = |kept: &KeptRun| {
-            (kept.id, Recorded { name: kept.name.clone(), pinned: kept.pinned, run: kept.run.clone() })
+        let recorded = |listed: &ListedRun| {
+            let (name, pinned, run) = (listed.name.clone(), listed.pinned, listed.run.clone());
+            (listed.id, Recorded { name, pinned, run })
         };
         runs.runs().iter().filter(wanted).map(recorded).collect()
     }

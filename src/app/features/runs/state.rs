@@ -103,13 +103,13 @@ pub enum RunsAction {
 pub type RunId = u64;
 
 /// Memory limit for runs and their clouds, in bytes; the oldest unpinned runs are dropped beyond it.
-const MOST_BYTES: usize = 2 << 30;
+const MAX_BYTES: usize = 2 << 30;
 
 /// Limit on the number of runs; the oldest unpinned ones are dropped beyond it.
-const MOST_RUNS: usize = 100;
+const MAX_RUNS: usize = 100;
 
 #[derive(Clone, Debug)]
-pub struct KeptRun {
+pub struct ListedRun {
     /// Unique within this session.
     pub id: RunId,
     /// Unique within the list.
@@ -125,7 +125,7 @@ pub struct KeptRun {
     pub unsaved: bool,
 }
 
-impl KeptRun {
+impl ListedRun {
     fn clouds(&self) -> impl Iterator<Item = &Arc<PointCloud>> {
         self.run
             .record()
@@ -136,7 +136,7 @@ impl KeptRun {
 
 #[derive(Clone, Debug, Default)]
 pub struct RunList {
-    runs: Vec<KeptRun>,
+    runs: Vec<ListedRun>,
     last: RunId,
     /// The run selected last.
     pub cursor: Option<RunId>,
@@ -145,33 +145,33 @@ pub struct RunList {
     pub compared: Option<Arc<Compared>>,
     /// The name being edited.
     pub renaming: Option<(RunId, String)>,
-    deleted: Option<(usize, KeptRun)>,
+    deleted: Option<(usize, ListedRun)>,
 }
 
 impl RunList {
     /// All runs, oldest first.
-    pub fn runs(&self) -> &[KeptRun] {
+    pub fn runs(&self) -> &[ListedRun] {
         &self.runs
     }
 
-    pub fn get(&self, id: RunId) -> Option<&KeptRun> {
+    pub fn get(&self, id: RunId) -> Option<&ListedRun> {
         self.runs.iter().find(|run| run.id == id)
     }
 
-    pub fn of_record(&self, record: &Arc<RunRecord>) -> Option<&KeptRun> {
+    pub fn of_record(&self, record: &Arc<RunRecord>) -> Option<&ListedRun> {
         self.runs.iter().find(|run| run.run.record().is_some_and(|known| Arc::ptr_eq(known, record)))
     }
 
     /// The run in the list that equals a run of a recording.
     pub fn same(&self, run: &LoadedRun) -> Option<RunId> {
-        let same = |kept: &&KeptRun| {
-            let known = &kept.run;
+        let same = |listed: &&ListedRun| {
+            let known = &listed.run;
             known.head() == run.head()
                 && known.samples() == run.samples()
                 && known.query_rows() == run.query_rows()
                 && known.record().is_some() >= run.record().is_some()
         };
-        self.runs.iter().find(same).map(|kept| kept.id)
+        self.runs.iter().find(same).map(|listed| listed.id)
     }
 
     /// Adds a run as the newest.
@@ -185,11 +185,11 @@ impl RunList {
         self.last += 1;
         let name = self.free_name(&name.unwrap_or_else(|| run.head().title()), self.last);
         let repeats = stats::search_ms(run.samples());
-        self.runs.push(KeptRun {
+        self.runs.push(ListedRun {
             id: self.last,
             name,
             pinned,
-            search: Spread::of(&repeats),
+            search: Spread::new(&repeats),
             run,
             from,
             unsaved: false,
@@ -199,14 +199,14 @@ impl RunList {
 
     /// Attaches an opened cloud to the runs that searched it and whose recording lacks the points.
     pub fn complete(&mut self, cloud: &Arc<PointCloud>) {
-        for kept in &mut self.runs {
-            if let LoadedRun::WithoutClouds { run, .. } = &kept.run
+        for listed in &mut self.runs {
+            if let LoadedRun::WithoutClouds { run, .. } = &listed.run
                 && run.query_cloud.is_none()
                 && (&run.cloud.fingerprint, run.cloud.rows) == (cloud.fingerprint(), cloud.len() as u64)
             {
                 let mut run = Run::clone(run);
                 run.head.spec.data = cloud.source().clone();
-                kept.run = LoadedRun::Whole(Arc::new(run.with_clouds(Arc::clone(cloud), None)));
+                listed.run = LoadedRun::Whole(Arc::new(run.with_clouds(Arc::clone(cloud), None)));
             }
         }
     }
@@ -233,7 +233,7 @@ impl RunList {
     /// Drops the oldest runs that are neither pinned nor shown nor compared, while the list exceeds its
     /// limits; returns their names.
     pub fn trim(&mut self, shown: Option<&Arc<RunRecord>>) -> Vec<String> {
-        self.trim_to(MOST_RUNS, MOST_BYTES, shown)
+        self.trim_to(MAX_RUNS, MAX_BYTES, shown)
     }
 
     fn trim_to(
@@ -244,11 +244,11 @@ impl RunList {
     ) -> Vec<String> {
         let mut gone = Vec::new();
         while self.runs.len() > most_runs || self.bytes() > most_bytes {
-            let is_shown = |run: &KeptRun| {
+            let is_shown = |run: &ListedRun| {
                 shown.is_some_and(|shown| run.run.record().is_some_and(|record| Arc::ptr_eq(record, shown)))
             };
             let may_go =
-                |run: &KeptRun| !run.pinned && !self.chosen.contains(&Some(run.id)) && !is_shown(run);
+                |run: &ListedRun| !run.pinned && !self.chosen.contains(&Some(run.id)) && !is_shown(run);
             let Some(oldest) = self.runs.iter().position(may_go) else { break };
             gone.push(self.runs.remove(oldest).name);
         }
@@ -259,7 +259,7 @@ impl RunList {
     fn bytes(&self) -> usize {
         let mut seen = HashSet::new();
         let clouds =
-            self.runs.iter().flat_map(KeptRun::clouds).filter(|cloud| seen.insert(Arc::as_ptr(cloud)));
+            self.runs.iter().flat_map(ListedRun::clouds).filter(|cloud| seen.insert(Arc::as_ptr(cloud)));
         let points: usize =
             clouds.map(|cloud| size_of_val(cloud.points()) * if cloud.is_faithful() { 1 } else { 2 }).sum();
         points + self.runs.iter().map(|run| run.run.bytes()).sum::<usize>()
@@ -321,7 +321,7 @@ impl RunList {
     }
 
     /// The runs A and B, once both are chosen.
-    pub fn pair(&self) -> Option<[&KeptRun; 2]> {
+    pub fn pair(&self) -> Option<[&ListedRun; 2]> {
         let [a, b] = self.chosen;
         Some([self.get(a?)?, self.get(b?)?])
     }
@@ -349,15 +349,15 @@ pub struct Compared {
 
 impl Compared {
     /// Computes the comparison, the histograms and the bands of two runs.
-    pub fn of(a: &KeptRun, b: &KeptRun) -> Self {
+    pub fn new(a: &ListedRun, b: &ListedRun) -> Self {
         let quantities = Quantity::of_runs([&a.run, &b.run]);
-        let saved = |run: &KeptRun| SavedRun::of(run.run.clone(), Path::new(&run.name));
+        let saved = |run: &ListedRun| SavedRun::from_run(run.run.clone(), Path::new(&run.name));
         let histogram = |quantity: Quantity| {
-            let values = |run: &KeptRun| quantity.values(&run.run);
-            let histogram = Histogram::of(&values(a), &values(b), matches!(quantity, Quantity::Measure(_)))?;
+            let values = |run: &ListedRun| quantity.values(&run.run);
+            let histogram = Histogram::new(&values(a), &values(b), matches!(quantity, Quantity::Measure(_)))?;
             Some((quantity, histogram))
         };
-        let band = |run: &KeptRun| {
+        let band = |run: &ListedRun| {
             let (head, convergence) = (run.run.head(), run.run.convergence());
             let all = convergence.queries();
             let queries: Vec<usize> =

@@ -15,7 +15,9 @@ use crate::app::features::runs::state::{RunId, Saved};
 use crate::app::features::selection::state::{NamedSet, NamedSets};
 use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{FileState, NOTICED, SessionFile, Then, absolute, data_file, file_name, source_name};
+use crate::app::model::{
+    AfterLoad, FileState, SHOWN_AFTER, SessionFile, absolute, data_file, file_name, source_name,
+};
 use crate::app::prelude::*;
 use crate::cloud::formats::{self, file_of};
 use crate::cloud::{CloudError, Fingerprint, PointCloud, Source, load, query_point};
@@ -26,11 +28,11 @@ use crate::run::recording::{self, Recorded, Shown};
 
 /// Maximum number of ranges of selections, sets and query rows saved with the settings, because the window
 /// waits for them to be written.
-const MOST_RANGES: usize = 20_000;
+const MAX_RANGES: usize = 20_000;
 
 /// The session saved with the settings.
 #[derive(Debug, Serialize, Deserialize)]
-pub(in crate::app) struct Last {
+pub(in crate::app) struct LastSession {
     /// The recording that contains the runs or the cloud's points, if any.
     pub file: Option<PathBuf>,
     /// The session, without what `file` contains.
@@ -77,7 +79,7 @@ impl App {
             data: self.session.cloud.as_ref().map(|cloud| cloud.source().clone()),
         };
         let (ids, runs): (_, Vec<Recorded>) = self.saved_runs(Saved::All).into_iter().unzip();
-        let saved = SavedSession { points, ..SavedSession::of(&self.state, &self.session) };
+        let saved = SavedSession { points, ..SavedSession::new(&self.state, &self.session) };
         let (target, cloud) = (path.clone(), self.session.cloud.clone());
         self.write_recording(Written::Session(file), ids, path, move |progress| {
             let text = saved.text()?;
@@ -95,7 +97,7 @@ impl App {
     /// Handles an opened session; `alone` says whether all runs of the list belong to it. If not, the next
     /// save asks for a file, because the user may not want the other runs in this one.
     pub(in crate::app) fn session_opened(&mut self, file: SessionFile, alone: bool) {
-        if let Some(exporting) = self.jobs.about_mut(&EXPORT)
+        if let Some(exporting) = self.jobs.params_mut(&EXPORT)
             && matches!(exporting.what, Written::Session(_))
         {
             // The previous session is still being written.
@@ -133,7 +135,7 @@ impl App {
     /// The file of the session, even while it is first being written: it will be complete before the window
     /// closes.
     fn session_file(&self) -> Option<&SessionFile> {
-        match self.jobs.about(&EXPORT).map(|exporting| &exporting.what) {
+        match self.jobs.params(&EXPORT).map(|exporting| &exporting.what) {
             Some(Written::Session(file)) => Some(file),
             _ => self.session.file.as_ref(),
         }
@@ -141,27 +143,27 @@ impl App {
 
     /// The session to restore at the next launch, as text. If this launch has opened nothing, the one it
     /// should have restored is kept, because its data may be available next time.
-    pub fn put_down(&self) -> Option<String> {
+    pub fn session_text(&self) -> Option<String> {
         if self.session.cloud.is_none() {
             return self.last.clone();
         }
-        let mut saved = SavedSession::of(&self.state, &self.session);
+        let mut saved = SavedSession::new(&self.state, &self.session);
         if saved
             .selection
             .as_ref()
-            .is_some_and(|selection| selection.rows.count() + selection.queries.count() > MOST_RANGES)
+            .is_some_and(|selection| selection.rows.count() + selection.queries.count() > MAX_RANGES)
         {
             saved.selection = None;
         }
-        if saved.sets.iter().map(|set| set.rows.count()).sum::<usize>() > MOST_RANGES {
+        if saved.sets.iter().map(|set| set.rows.count()).sum::<usize>() > MAX_RANGES {
             saved.sets.clear();
         }
-        if saved.view.selected_records.count() > MOST_RANGES {
+        if saved.view.selected_records.count() > MAX_RANGES {
             saved.view.selected_records = Ranges::default();
         }
         let shown = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
-        let file = self.session_file().map(|file| &file.path).or(shown.and_then(|kept| kept.from.as_ref()));
-        serde_json::to_string(&Last { file: file.cloned(), saved }).ok()
+        let file = self.session_file().map(|file| &file.path).or(shown.and_then(|run| run.from.as_ref()));
+        serde_json::to_string(&LastSession { file: file.cloned(), saved }).ok()
     }
 }
 
@@ -185,7 +187,7 @@ pub enum Checked {
 }
 
 pub static CHECK: Kind<App, Checking, Checked> = Kind {
-    noticed: NOTICED,
+    shown_after: SHOWN_AFTER,
     purpose: |checking, fraction| Some(Activity::Checking { what: file_name(&checking.path), fraction }),
     ..Kind::new(Slot::Check, "check", App::checked)
 };
@@ -211,7 +213,7 @@ impl App {
             .filter(|cloud| cloud.fingerprint == fingerprint)
             .and_then(|cloud| cloud.file);
         let (file, expected) = (path.clone(), fingerprint.clone());
-        let work = move |progress: &dyn Progress| match FileState::of(&source) {
+        let work = move |progress: &dyn Progress| match FileState::read(&source) {
             None if !file.exists() => Checked::Other("is gone"),
             Some(now) if Some(now) == before || read.is_some_and(|read| now.is_before(read)) => {
                 Checked::Same(Some(now))
@@ -249,16 +251,16 @@ impl App {
 // Restores a saved session: shows its runs, loads its cloud again, then restores the views and the selection.
 
 impl App {
-    /// Restores the text returned by [`App::put_down`]; for any other text, loads the data that the fields
-    /// name.
-    pub fn pick_up(&mut self, text: &str) {
+    /// Restores the text returned by [`App::session_text`]; for any other text, loads the data that the
+    /// fields name.
+    pub fn restore_session(&mut self, text: &str) {
         self.last = Some(text.to_owned()).filter(|text| !text.is_empty());
-        match serde_json::from_str::<Last>(text) {
-            Ok(Last { file: Some(file), saved }) if file.exists() => {
+        match serde_json::from_str::<LastSession>(text) {
+            Ok(LastSession { file: Some(file), saved }) if file.exists() => {
                 self.open_recording_for(&file, Some(saved))
             }
             // A missing recording's folder still limits which files its session may open.
-            Ok(Last { file, saved }) if saved.cloud.is_some() => {
+            Ok(LastSession { file, saved }) if saved.cloud.is_some() => {
                 self.resume(&saved, &[], None, None, file.as_deref().and_then(Path::parent))
             }
             _ => self.apply(Action::Load),
@@ -284,7 +286,7 @@ impl App {
         let id_of = |name: &Option<String>| {
             runs.iter().find(|(known, _)| Some(known) == name.as_ref()).map(|(_, id)| *id)
         };
-        let whole = |id: &RunId| self.session.runs.get(*id).is_some_and(|kept| kept.run.record().is_some());
+        let whole = |id: &RunId| self.session.runs.get(*id).is_some_and(|run| run.run.record().is_some());
         let shown = id_of(&saved.shown).filter(whole);
         let [a, b] = saved.compared.each_ref().map(&id_of);
         if a != b {
@@ -294,8 +296,8 @@ impl App {
         saved.view.restore(&mut self.state);
         match (shown, &saved.cloud) {
             (Some(id), _) => {
-                self.show_kept(id);
-                self.settle(saved);
+                self.show_listed_run(id);
+                self.restore_views(saved);
                 self.compare_source(saved, read, is_near);
             }
             (None, Some(cloud)) => {
@@ -303,14 +305,14 @@ impl App {
                 match self.known_cloud(cloud, runs, held) {
                     Some(known) => {
                         self.show_cloud(known);
-                        self.settle(saved);
+                        self.restore_views(saved);
                         self.compare_source(saved, read, is_near);
                     }
                     None if is_near(&cloud.source) => {
                         self.load_as(
                             cloud.source.clone(),
                             cloud.drop_nonfinite,
-                            Then::Resume(Box::new(saved.clone())),
+                            AfterLoad::Resume(Box::new(saved.clone())),
                         );
                     }
                     None => {
@@ -330,11 +332,11 @@ impl App {
     }
 
     /// The follow-up to loading a source: restores the session that waits for it, if any.
-    pub(in crate::app) fn after_load(&mut self, source: &Source) -> Then {
+    pub(in crate::app) fn after_load(&mut self, source: &Source) -> AfterLoad {
         let waits = |saved: &SavedSession| {
             saved.cloud.as_ref().is_some_and(|cloud| data_file(&cloud.source) == data_file(source))
         };
-        self.session.awaited.take().filter(|saved| waits(saved)).map_or(Then::Show, Then::Resume)
+        self.session.awaited.take().filter(|saved| waits(saved)).map_or(AfterLoad::Show, AfterLoad::Resume)
     }
 
     /// Continues to restore a session whose cloud was loaded from its source.
@@ -347,11 +349,11 @@ impl App {
                 .runs
                 .runs()
                 .iter()
-                .find(|kept| saved.shown.as_deref() == Some(&*kept.name) && kept.run.record().is_some());
-            if let Some(id) = shown.map(|kept| kept.id) {
-                self.show_kept(id);
+                .find(|run| saved.shown.as_deref() == Some(&*run.name) && run.run.record().is_some());
+            if let Some(id) = shown.map(|listed| listed.id) {
+                self.show_listed_run(id);
             }
-            return self.settle(saved);
+            return self.restore_views(saved);
         }
         let said = format!(
             "the data has changed since it was saved, so query, selection and views are left out: {}",
@@ -376,14 +378,14 @@ impl App {
             .chain(of_runs)
             .chain(&self.session.cloud)
             .filter(|known| *known.fingerprint() == cloud.fingerprint);
-        let (far, nearest) =
-            known.map(|known| (unlike(known.source(), &cloud.source), known)).min_by_key(|&(far, _)| far)?;
+        let ranked = known.map(|known| (source_distance(known.source(), &cloud.source), known));
+        let (far, nearest) = ranked.min_by_key(|&(far, _)| far)?;
         let gone = || matches!(&cloud.source, Source::File { path, .. } if !file_of(path).exists());
-        (far < OTHER || gone()).then(|| Arc::clone(nearest))
+        (far < UNRELATED || gone()).then(|| Arc::clone(nearest))
     }
 
     /// Restores views, query and selection for the shown cloud.
-    fn settle(&mut self, saved: &SavedSession) {
+    fn restore_views(&mut self, saved: &SavedSession) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let view = &saved.view;
         self.state.draft = view.draft();
@@ -400,15 +402,15 @@ impl App {
         self.session.note = view.note.clone().or(self.session.note.take());
         let (plane, space) = view.views(&cloud);
         self.set_views(plane, space);
-        self.session.timeline = view.timeline.settled();
+        self.session.timeline = view.timeline.clamped();
         match &saved.query {
             Some(SavedQuery::Row(row)) => self.pick(Picked::Row(*row)),
             Some(SavedQuery::Query(query)) => self.pick_query(*query),
             Some(SavedQuery::Coordinates(at)) => match query_point::cloud(at, &cloud) {
-                Ok(place) => self.put_at(Some(Arc::new(place))),
+                Ok(place) => self.set_query_point(Some(Arc::new(place))),
                 Err(why) => self.session.log.error(About::Query, why.to_string()),
             },
-            None => self.pick_nothing(),
+            None => self.clear_query(),
         }
         self.session.rank = saved.rank.filter(|&rank| rank < EngineChoice::Auto.k_limit());
         let numbers = |ranges: &Ranges, end: usize| -> Vec<u32> {
@@ -419,7 +421,7 @@ impl App {
             rows: numbers(&set.rows, cloud.len()).into(),
         };
         self.session.sets =
-            NamedSets::of(saved.sets.iter().map(set).filter(|set| !set.rows.is_empty()).collect());
+            NamedSets::new(saved.sets.iter().map(set).filter(|set| !set.rows.is_empty()).collect());
         if let Some(selection) = &saved.selection {
             let queries = self.session.record.as_ref().map_or(0, |record| record.query_rows.len());
             self.select_these(
@@ -429,7 +431,7 @@ impl App {
             );
         }
         // The scores of another file are not computed again: the session does not contain that file.
-        if matches!(view.color.by, ColorBy::Analysis(kind) if !kind.is_of_two())
+        if matches!(view.color.by, ColorBy::Analysis(kind) if !kind.is_comparison())
             && self.session.analysed().is_none()
         {
             self.analysis_action(AnalysisAction::Start);
@@ -461,10 +463,10 @@ impl App {
 }
 
 /// The rank of unrelated sources.
-const OTHER: u8 = 2;
+const UNRELATED: u8 = 2;
 
-/// 0 for the same source, 1 for a file of the same name elsewhere, otherwise [`OTHER`].
-fn unlike(a: &Source, b: &Source) -> u8 {
+/// 0 for the same source, 1 for a file of the same name elsewhere, otherwise [`UNRELATED`].
+fn source_distance(a: &Source, b: &Source) -> u8 {
     match (a, b) {
         _ if a == b => 0,
         (Source::File { path: a, columns: of_a }, Source::File { path: b, columns: of_b })
@@ -472,7 +474,7 @@ fn unlike(a: &Source, b: &Source) -> u8 {
         {
             1
         }
-        _ => OTHER,
+        _ => UNRELATED,
     }
 }
 
@@ -505,14 +507,14 @@ mod tests {
         let jobs = &mut window.state_mut().jobs;
         jobs.start(&CHECK, Checking { path, fingerprint }, work);
         // A start in the future, as if the task had just begun, however slow the machine is.
-        jobs.began(Slot::Check, Instant::now() + Duration::from_secs(3_600));
+        jobs.set_start(Slot::Check, Instant::now() + Duration::from_secs(3_600));
         window.step();
         assert!(
             window.query_by_label_contains("Reading large.csv again").is_none(),
             "short tasks are not shown"
         );
         waiting.recv().expect("it goes on");
-        window.state_mut().jobs.began(Slot::Check, Instant::now() - NOTICED);
+        window.state_mut().jobs.set_start(Slot::Check, Instant::now() - SHOWN_AFTER);
         window.run_steps(2);
         window.get_by_label_contains("Reading large.csv again, to see whether it has changed 25 %");
         window.get_by_label("Cancel").click();

@@ -12,7 +12,7 @@ pub mod state;
 
 impl SavedSession {
     /// The session that a window shows.
-    pub fn of(state: &State, session: &Session) -> Self {
+    pub fn new(state: &State, session: &Session) -> Self {
         let saved_unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
         let cloud = session.cloud.as_ref().map(|cloud| SavedCloud {
             source: cloud.source().clone(),
@@ -32,7 +32,7 @@ impl SavedSession {
             )),
             (Some(Picked::Coordinates) | None, _) => None,
         };
-        let numbers = |numbers: &[u32]| Ranges::of(numbers.iter().map(|&number| number.into()));
+        let numbers = |numbers: &[u32]| Ranges::from_numbers(numbers.iter().map(|&number| number.into()));
         let selection = &session.selection;
         let selection = (!selection.is_empty()).then(|| SavedSelection {
             rows: numbers(selection.rows()),
@@ -46,7 +46,7 @@ impl SavedSession {
             .map(|set| SavedSet { name: set.name.clone(), rows: numbers(&set.rows) })
             .collect();
         let runs = &session.runs;
-        let name = |id| runs.get(id).map(|kept| kept.name.clone());
+        let name = |id| runs.get(id).map(|listed| listed.name.clone());
         Self {
             schema_version: SCHEMA_VERSION,
             saved_unix,
@@ -56,23 +56,23 @@ impl SavedSession {
                 .record
                 .as_ref()
                 .and_then(|record| runs.of_record(record))
-                .map(|kept| kept.name.clone()),
+                .map(|listed| listed.name.clone()),
             compared: runs.chosen.map(|chosen| chosen.and_then(name)),
             query,
             rank: session.rank,
             selection,
             sets,
-            view: SavedView::of(state, session),
+            view: SavedView::new(state, session),
         }
     }
 }
 
 impl SavedView {
     /// The views of a window.
-    pub fn of(state: &State, session: &Session) -> Self {
+    pub fn new(state: &State, session: &Session) -> Self {
         Self {
             draft: state.draft.clone(),
-            selected_records: Ranges::of(state.draft.selected_rows.iter().copied()),
+            selected_records: Ranges::from_numbers(state.draft.selected_rows.iter().copied()),
             plane: state.plane,
             space: state.space,
             roles: session.roles.clone(),
@@ -87,7 +87,7 @@ impl SavedView {
             walk: state.walk,
             runs: state.runs.clone(),
             timeline: session.timeline.clone(),
-            layout: Layout::of(&state.tree),
+            layout: Layout::from_tree(&state.tree),
             pane: Some(state.pane),
             hidden: [!state.show_problem, !state.show_selection],
         }
@@ -129,7 +129,7 @@ mod tests {
         let id = session.runs.add(None, true, crate::run::LoadedRun::Whole(Arc::clone(&record)), None);
         session.runs.chosen = [None, Some(id)];
         session.record = Some(record);
-        SavedSession::of(&State::default(), &session)
+        SavedSession::new(&State::default(), &session)
     }
 
     #[test]

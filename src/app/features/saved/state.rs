@@ -21,7 +21,7 @@ use crate::app::features::runs::state::RunsView;
 use crate::app::features::walk::state::WalkView;
 use crate::app::model::camera;
 use crate::app::model::draft::Draft;
-use crate::app::model::files::{FileState, LeftOut, Roles};
+use crate::app::model::files::{FileState, Roles, UnusedColumn};
 use crate::app::model::pane::{PaneKind, default_layout};
 use crate::app::model::views::{
     self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimelineView, TimingsView,
@@ -160,27 +160,28 @@ pub enum Layout {
 pub struct Share {
     /// Its size, as a multiple of a normal tile's.
     pub share: f32,
-    pub of: Layout,
+    #[serde(rename = "of")]
+    pub layout: Layout,
 }
 
 /// Allowed shares, which leave room for other tiles.
 const SHARES: std::ops::RangeInclusive<f32> = 0.05..=20.0;
 
-fn sane(share: f32) -> f32 {
+fn clamped_share(share: f32) -> f32 {
     if share.is_nan() { 1.0 } else { share.clamp(*SHARES.start(), *SHARES.end()) }
 }
 
 impl Layout {
     /// The layout of a tree; `None` if it is empty.
-    pub fn of(tree: &Tree<PaneKind>) -> Option<Self> {
-        Self::of_tile(&tree.tiles, tree.root?, &mut HashSet::new())
+    pub fn from_tree(tree: &Tree<PaneKind>) -> Option<Self> {
+        Self::from_tile(&tree.tiles, tree.root?, &mut HashSet::new())
     }
 
-    fn of_tile(tiles: &Tiles<PaneKind>, tile: TileId, seen: &mut HashSet<TileId>) -> Option<Self> {
+    fn from_tile(tiles: &Tiles<PaneKind>, tile: TileId, seen: &mut HashSet<TileId>) -> Option<Self> {
         if !seen.insert(tile) {
             return None;
         }
-        let mut child = |tile: &TileId| Self::of_tile(tiles, *tile, seen);
+        let mut child = |tile: &TileId| Self::from_tile(tiles, *tile, seen);
         Some(match tiles.get(tile)? {
             Tile::Pane(kind) => Self::Pane(*kind),
             Tile::Container(Container::Tabs(tabs)) => {
@@ -191,12 +192,13 @@ impl Layout {
                 let shares = linear
                     .children
                     .iter()
-                    .filter_map(|tile| Some(Share { share: linear.shares[*tile], of: child(tile)? }))
+                    .filter_map(|tile| Some(Share { share: linear.shares[*tile], layout: child(tile)? }))
                     .collect();
                 if linear.dir == LinearDir::Horizontal { Self::Row(shares) } else { Self::Column(shares) }
             }
             Tile::Container(Container::Grid(grid)) => {
-                Self::Row(grid.children().filter_map(child).map(|of| Share { share: 1.0, of }).collect())
+                let share = |layout| Share { share: 1.0, layout };
+                Self::Row(grid.children().filter_map(child).map(share).collect())
             }
         })
     }
@@ -236,13 +238,13 @@ impl Layout {
         seen: &mut HashSet<PaneKind>,
     ) -> Option<TileId> {
         let children: Vec<(TileId, f32)> =
-            shares.iter().filter_map(|share| Some((share.of.insert(tiles, seen)?, share.share))).collect();
+            shares.iter().filter_map(|tile| Some((tile.layout.insert(tiles, seen)?, tile.share))).collect();
         if children.is_empty() {
             return None;
         }
         let mut linear = Linear::new(dir, children.iter().map(|(tile, _)| *tile).collect());
         for (tile, share) in children {
-            linear.shares.set_share(tile, sane(share));
+            linear.shares.set_share(tile, clamped_share(share));
         }
         Some(tiles.insert_container(Container::Linear(linear)))
     }
@@ -257,7 +259,7 @@ pub struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
     /// From ascending numbers.
-    pub fn of(numbers: impl IntoIterator<Item = u64>) -> Self {
+    pub fn from_numbers(numbers: impl IntoIterator<Item = u64>) -> Self {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for number in numbers {
             match ranges.last_mut() {
@@ -317,7 +319,7 @@ pub struct SavedView {
     /// The roles of the file's columns.
     pub roles: Roles,
     /// The numeric columns that are not coordinates, with the reason.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<UnusedColumn>,
     /// The note on how the file was read.
     pub note: Option<String>,
     pub color: ColorView,
@@ -360,7 +362,7 @@ impl SavedView {
         plane.window = plane.window.filter(|window| is_near(window, cloud));
         (plane.point_size, space.point_size) =
             (views::diameter(plane.point_size), views::diameter(space.point_size));
-        camera::settle(&mut space);
+        camera::clamp_view(&mut space);
         (plane, space)
     }
 
@@ -381,14 +383,14 @@ impl SavedView {
 
 /// Whether a window is near the cloud: far away it would be empty and imprecise.
 fn is_near(window: &PlaneWindow, cloud: &PointCloud) -> bool {
-    const FAR: f64 = 1e6;
+    const MAX_FACTOR: f64 = 1e6;
     let reach = cloud
         .axes()
         .iter()
         .map(|axis| (axis.min - axis.origin).abs().max((axis.max - axis.origin).abs()))
         .fold(f64::MIN_POSITIVE, f64::max);
-    window.center.iter().all(|center| center.abs() <= reach * FAR)
-        && (reach / 1e15..=reach * FAR).contains(&window.units_per_point)
+    window.center.iter().all(|center| center.abs() <= reach * MAX_FACTOR)
+        && (reach / 1e15..=reach * MAX_FACTOR).contains(&window.units_per_point)
 }
 
 #[cfg(test)]
@@ -403,35 +405,35 @@ mod tests {
         let mut tree = default_layout();
         tree.make_active(|_, tile| matches!(tile, Tile::Pane(PaneKind::Runs)));
         for tree in [tree, single_layout(PaneKind::Log)] {
-            let layout = Layout::of(&tree).expect("it has panes");
+            let layout = Layout::from_tree(&tree).expect("it has panes");
             let text = serde_json::to_string(&layout).expect("plain data");
             let back: Layout = serde_json::from_str(&text).expect("its own text");
             assert_eq!(back, layout);
-            assert_eq!(Layout::of(&back.tree()).expect("it has panes"), layout);
+            assert_eq!(Layout::from_tree(&back.tree()).expect("it has panes"), layout);
         }
     }
 
     #[test]
     fn invalid_layouts_are_repaired() {
         let pane = |kind| Layout::Pane(kind);
-        let share = |share, of| Share { share, of };
+        let share = |share, layout| Share { share, layout };
         let twice = Layout::Row(vec![
             share(-3.0, pane(PaneKind::Plane)),
             share(f32::INFINITY, pane(PaneKind::Plane)),
             share(f32::NAN, pane(PaneKind::Log)),
         ]);
-        let Some(Layout::Row(shares)) = Layout::of(&twice.tree()) else { panic!("a row") };
+        let Some(Layout::Row(shares)) = Layout::from_tree(&twice.tree()) else { panic!("a row") };
         assert_eq!(
-            shares.iter().map(|share| share.of.clone()).collect::<Vec<_>>(),
+            shares.iter().map(|share| share.layout.clone()).collect::<Vec<_>>(),
             [pane(PaneKind::Plane), pane(PaneKind::Log)]
         );
         assert_eq!(shares[0].share, 0.05);
         assert!(shares.iter().all(|share| SHARES.contains(&share.share)), "{shares:?}");
         let far = Layout::Tabs { children: vec![pane(PaneKind::Space), pane(PaneKind::Runs)], front: 99 };
-        assert!(matches!(Layout::of(&far.tree()), Some(Layout::Tabs { front: 0, .. })));
+        assert!(matches!(Layout::from_tree(&far.tree()), Some(Layout::Tabs { front: 0, .. })));
         for empty in [Layout::Column(vec![]), Layout::Tabs { children: vec![Layout::Row(vec![])], front: 0 }]
         {
-            assert_eq!(Layout::of(&empty.tree()), Layout::of(&default_layout()));
+            assert_eq!(Layout::from_tree(&empty.tree()), Layout::from_tree(&default_layout()));
         }
     }
 
@@ -446,9 +448,9 @@ mod tests {
         for pane in PaneKind::ALL {
             let mut tree = without(default_layout(), *pane);
             add_pane(&mut tree, *pane);
-            let tabs = |tree: &Tree<PaneKind>| match Layout::of(tree) {
+            let tabs = |tree: &Tree<PaneKind>| match Layout::from_tree(tree) {
                 Some(Layout::Column(parts)) => {
-                    parts.into_iter().map(|part| (part.share, part.of)).collect::<Vec<_>>()
+                    parts.into_iter().map(|part| (part.share, part.layout)).collect::<Vec<_>>()
                 }
                 other => panic!("{other:?}"),
             };
@@ -476,14 +478,14 @@ mod tests {
             .tree();
             join_tabs(&mut tree);
             assert_eq!(
-                Layout::of(&tree),
+                Layout::from_tree(&tree),
                 Some(Layout::Tabs { children: panes(&[Plane, Space, Log, Runs, Analysis]), front: then }),
                 "{front}"
             );
         }
         let mut usual = default_layout();
         join_tabs(&mut usual);
-        assert_eq!(Layout::of(&usual), Layout::of(&default_layout()));
+        assert_eq!(Layout::from_tree(&usual), Layout::from_tree(&default_layout()));
     }
 
     #[test]
@@ -494,38 +496,39 @@ mod tests {
         let mut alone = Tree::empty(egui::Id::unique("panes"));
         alone.root = Some(alone.tiles.insert_pane(Log));
         add_pane(&mut alone, Analysis);
-        assert_eq!(Layout::of(&alone), Some(tabs(Log)));
+        assert_eq!(Layout::from_tree(&alone), Some(tabs(Log)));
 
         let id = || egui::Id::unique("panes");
         let mut row = Tree::new_horizontal(id(), vec![Plane, Neighbors]);
         add_pane(&mut row, Analysis);
-        let Some(Layout::Row(parts)) = Layout::of(&row) else { panic!("a row") };
+        let Some(Layout::Row(parts)) = Layout::from_tree(&row) else { panic!("a row") };
         assert_eq!(
-            parts.into_iter().map(|part| part.of).collect::<Vec<_>>(),
+            parts.into_iter().map(|part| part.layout).collect::<Vec<_>>(),
             [Layout::Pane(Plane), tabs(Neighbors)]
         );
 
         let mut grid = Tree::new_grid(id(), vec![Neighbors, Plane]);
         add_pane(&mut grid, Analysis);
-        let Some(Layout::Row(parts)) = Layout::of(&grid) else { panic!("a row") };
+        let Some(Layout::Row(parts)) = Layout::from_tree(&grid) else { panic!("a row") };
         assert_eq!(
-            parts.into_iter().map(|part| part.of).collect::<Vec<_>>(),
+            parts.into_iter().map(|part| part.layout).collect::<Vec<_>>(),
             [tabs(Neighbors), Layout::Pane(Plane)]
         );
 
         let mut nothing = Tree::empty(id());
         add_pane(&mut nothing, Analysis);
-        assert_eq!(Layout::of(&nothing), Layout::of(&single_layout(Analysis)));
+        assert_eq!(Layout::from_tree(&nothing), Layout::from_tree(&single_layout(Analysis)));
     }
 
     #[test]
     fn ranges_round_trip() {
         let numbers = [0, 1, 2, 7, 9, 10];
-        let ranges = Ranges::of(numbers);
+        let ranges = Ranges::from_numbers(numbers);
         assert_eq!(serde_json::to_string(&ranges).expect("plain data"), "[[0,2],[7,7],[9,10]]");
         assert_eq!(ranges.below(u64::MAX), numbers);
         assert_eq!(ranges.below(10), numbers[..5]);
-        assert!(Ranges::of([]).below(9).is_empty() && Ranges::of([]).among([1, 2]).is_empty());
+        let empty = Ranges::from_numbers([]);
+        assert!(empty.below(9).is_empty() && empty.among([1, 2]).is_empty());
         assert_eq!(ranges.among([1, 2, 3, 7, 8, 10, 11]), [1, 2, 7, 10]);
     }
 

@@ -7,12 +7,12 @@ use super::Change;
 use super::state::facts::Facts;
 use super::state::{Choice, Hovered, NamedSets, SelectAction, Selection};
 use crate::app::context::app::{App, Feature};
-use crate::app::features::errors::of_run;
+use crate::app::features::errors::run_error;
 use crate::app::features::picking::apply::{HOVER, LOOKUP};
 use crate::app::jobs::table::{Cancel, Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::how::How;
-use crate::app::model::{NOTICED, PlaneWindow, QueryKind, camera};
+use crate::app::model::select_mode::SelectMode;
+use crate::app::model::{PlaneWindow, QueryKind, SHOWN_AFTER, camera};
 use crate::app::prelude::*;
 use crate::run::{RunError, analysis};
 use crate::text;
@@ -25,13 +25,13 @@ pub static FEATURE: Feature = Feature {
             Action::SelectNearby => app.select_nearby(),
             Action::Command(Command::SelectAll) => app.select(SelectAction::Choose {
                 what: Choice::All,
-                how: How::Replace,
+                how: SelectMode::Replace,
                 by: "everything".to_owned(),
             }),
             Action::Command(Command::SelectNone) => app.select(SelectAction::Clear),
             Action::Command(Command::InvertSelection) => app.select(SelectAction::Choose {
                 what: Choice::Rest,
-                how: How::Replace,
+                how: SelectMode::Replace,
                 by: "inverted".to_owned(),
             }),
             Action::Command(Command::GrowSelection) => app.grow_selection(),
@@ -57,7 +57,7 @@ pub struct Selecting {
 }
 
 pub static SELECT: Kind<App, Selecting, Option<(Selection, Facts)>> = Kind {
-    noticed: NOTICED,
+    shown_after: SHOWN_AFTER,
     purpose: |_, _| Some(Activity::Selecting),
     cancel: Cancel::By(App::cancel_selecting),
     ..Kind::new(Slot::Select, "select", App::selected)
@@ -67,8 +67,8 @@ pub static SELECT: Kind<App, Selecting, Option<(Selection, Facts)>> = Kind {
 pub type Rows = Result<Option<Vec<u32>>, RunError>;
 
 /// All rows within a distance of an answer's query.
-pub static NEARBY: Kind<App, (Answered, f64), Rows> = Kind {
-    noticed: NOTICED,
+pub static NEARBY: Kind<App, (QueryAnswer, f64), Rows> = Kind {
+    shown_after: SHOWN_AFTER,
     purpose: |_, fraction| {
         Some(Activity::Preparing { what: "Finding rows within a distance".to_owned(), fraction })
     },
@@ -183,7 +183,7 @@ impl App {
         self.session.log.info(format!("{queries} of the next run; press Run"));
     }
 
-    fn choose(&mut self, what: Choice, how: How, by: String) {
+    fn choose(&mut self, what: Choice, how: SelectMode, by: String) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let change = Change {
             what,
@@ -193,8 +193,8 @@ impl App {
             record: self.session.record.clone(),
             answered: self.session.answered.clone(),
         };
-        let builds_on = how != How::Replace || matches!(change.what, Choice::Rest | Choice::Neighbors);
-        match self.jobs.about_mut(&SELECT) {
+        let builds_on = how != SelectMode::Replace || matches!(change.what, Choice::Rest | Choice::Neighbors);
+        match self.jobs.params_mut(&SELECT) {
             Some(selecting) if builds_on => selecting.waiting.push_back(change),
             // The running change is replaced and need not finish.
             _ => self.change_selection(change, VecDeque::new(), false),
@@ -221,7 +221,7 @@ impl App {
             None => {
                 let by =
                     if session.selection.is_empty() { "neighbours of the query" } else { "their neighbours" };
-                self.choose(Choice::Neighbors, How::Add, by.to_owned());
+                self.choose(Choice::Neighbors, SelectMode::Add, by.to_owned());
             }
         }
     }
@@ -270,7 +270,7 @@ impl App {
     fn set_selection(&mut self, selection: Selection, facts: Facts) {
         self.session.selection = selection;
         self.session.selected = Arc::new(facts);
-        self.session.log.settle(About::Selection);
+        self.session.log.resolve(About::Selection);
     }
 
     /// Recomputes the selected queries for another run; the rows stay.
@@ -305,7 +305,7 @@ impl App {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let change = Change {
             what,
-            how: How::Replace,
+            how: SelectMode::Replace,
             by,
             cloud,
             record: self.session.record.clone(),
@@ -346,23 +346,24 @@ impl App {
         let radius = self.session.nearby.radius(of.record.spec.metric);
         self.session.nearby.wrong = radius.as_ref().err().cloned();
         let Ok(radius) = radius else { return };
-        let (Answered { record, query }, resident) = (of.clone(), self.handles.worker.resident().clone());
+        let (QueryAnswer { record, query }, resident) = (of.clone(), self.handles.worker.resident().clone());
         self.jobs.start(&NEARBY, (of, radius), move |progress| {
-            analysis::nearby(&record, query, radius, &resident, progress)
+            analysis::rows_within(&record, query, radius, &resident, progress)
         });
     }
 
-    fn nearby_found(&mut self, (of, radius): (Answered, f64), rows: Outcome<Rows>) {
+    fn nearby_found(&mut self, (of, radius): (QueryAnswer, f64), rows: Outcome<Rows>) {
         let unit = of.record.spec.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
         let within = format!("{}{unit}", text::Exact(radius));
         match self.done("radius", rows) {
             None => {}
-            Some(Err(why)) => self.session.log.error(About::Selection, of_run(&why)),
+            Some(Err(why)) => self.session.log.error(About::Selection, run_error(&why)),
             Some(Ok(None)) => self.session.log.info("cancelled"),
             Some(Ok(Some(rows))) => {
                 let found = text::count(rows.len() as u64, "row is", "rows are");
                 self.session.log.info(format!("{found} within {within} of the query"));
-                self.select(SelectAction::rows(rows, How::Replace, format!("within {within} of the query")));
+                let by = format!("within {within} of the query");
+                self.select(SelectAction::rows(rows, SelectMode::Replace, by));
             }
         }
     }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
-use super::color::state::channel::Whose;
+use super::color::state::channel::PointSet;
 use crate::app::features::selection::state::facts::Facts;
 use crate::app::features::selection::state::{Choice, Selection, complement, union};
-use crate::app::model::Answered;
-use crate::app::model::how::How;
+use crate::app::model::QueryAnswer;
+use crate::app::model::select_mode::SelectMode;
 use crate::cloud::PointCloud;
 use crate::knn::NONE;
 use crate::progress::Progress;
@@ -26,12 +26,12 @@ pub mod state;
 #[derive(Clone, Debug)]
 pub struct Change {
     pub what: Choice,
-    pub how: How,
+    pub how: SelectMode,
     pub by: String,
     pub cloud: Arc<PointCloud>,
     /// The run whose queries are selected.
     pub record: Option<Arc<RunRecord>>,
-    pub answered: Option<Answered>,
+    pub answered: Option<QueryAnswer>,
 }
 
 impl Change {
@@ -46,7 +46,7 @@ impl Change {
             Choice::These { rows, queries: chosen } => (rows.len(), rows.len().min(queries) + chosen.len()),
             Choice::Measure(..) => (queries, queries),
             // An upper bound of the result.
-            Choice::Within(_) | Choice::Valued(..) | Choice::Between { .. } => (self.cloud.len(), queries),
+            Choice::Region(_) | Choice::Valued(..) | Choice::Between { .. } => (self.cloud.len(), queries),
             Choice::All | Choice::Rest => (self.cloud.len(), queries),
             Choice::Neighbors => {
                 let k = self.record.as_ref().map_or(0, |record| record.neighbors.k);
@@ -66,7 +66,7 @@ impl Change {
             return None;
         }
         let selection = base.combined(Selection { by, ..chosen }, how);
-        let facts = Facts::of(&selection, &cloud, record.as_deref());
+        let facts = Facts::new(&selection, &cloud, record.as_deref());
         (!progress.cancelled()).then_some((selection, facts))
     }
 
@@ -114,10 +114,10 @@ impl Change {
                 let rows: Vec<u32> = own.filter(|&row| row < n).collect();
                 Selection::of_rows(rows, record, "")
             }
-            Choice::Between { whose, values, from, to } => {
+            Choice::Between { points, values, from, to } => {
                 let within = |value: Option<&f32>| value.is_some_and(|value| (from..=to).contains(value));
-                match (whose, record) {
-                    (Whose::Data, _) => {
+                match (points, record) {
+                    (PointSet::Data, _) => {
                         let rows = values
                             .values
                             .par_iter()
@@ -127,17 +127,17 @@ impl Change {
                         let rows: Vec<u32> = rows.filter(|&row| row < n).collect();
                         Selection::of_rows(rows, record, "")
                     }
-                    (Whose::Queries, Some(record)) => {
+                    (PointSet::Queries, Some(record)) => {
                         let rows = record.query_rows.par_iter().enumerate();
                         let queries = rows
                             .filter(|(_, row)| within(values.values.get(**row as usize)))
                             .map(|(query, _)| query as u32);
                         Selection::of_queries(queries.collect(), record, "")
                     }
-                    (Whose::Queries, None) => Selection::default(),
+                    (PointSet::Queries, None) => Selection::default(),
                 }
             }
-            Choice::Within(within) => {
+            Choice::Region(within) => {
                 let (rows, queries) = within.rows_and_queries(progress);
                 if own_file {
                     Selection { rows: rows.into(), queries: queries.into(), by: String::new() }
@@ -165,7 +165,7 @@ impl Change {
                     (Some(record), _) if !base.queries().is_empty() => base
                         .queries()
                         .iter()
-                        .flat_map(|&query| record.neighbors.of(query as usize).0)
+                        .flat_map(|&query| record.neighbors.for_query(query as usize).0)
                         .copied()
                         .filter(|&row| row != NONE)
                         .collect(),
@@ -188,7 +188,7 @@ mod tests {
     use crate::app::testing::{measured, record};
     use crate::progress::Silent;
 
-    fn after(base: &Selection, what: Choice, how: How, record: &Arc<RunRecord>) -> Selection {
+    fn after(base: &Selection, what: Choice, how: SelectMode, record: &Arc<RunRecord>) -> Selection {
         let change = Change {
             what,
             how,
@@ -204,44 +204,44 @@ mod tests {
     fn choices_select_the_expected_rows_and_queries() {
         let record = record();
         let none = Selection::default();
-        let all = after(&none, Choice::All, How::Replace, &record);
+        let all = after(&none, Choice::All, SelectMode::Replace, &record);
         assert_eq!((all.rows().len(), all.queries().len(), all.by()), (50, 3, "test"));
-        let some = after(&none, Choice::Rows(vec![3, 7, 900]), How::Replace, &record);
+        let some = after(&none, Choice::Rows(vec![3, 7, 900]), SelectMode::Replace, &record);
         assert_eq!(
             (&some.rows()[..], &some.queries()[..]),
             (&[3, 7][..], &[0][..]),
             "row 900 does not exist"
         );
-        let rest = after(&some, Choice::Rest, How::Replace, &record);
+        let rest = after(&some, Choice::Rest, SelectMode::Replace, &record);
         assert_eq!((rest.rows().len(), &rest.queries()[..]), (48, &[1, 2][..]));
-        assert_eq!(after(&rest, Choice::Rest, How::Replace, &record).rows(), some.rows());
-        assert_eq!(after(&none, Choice::Queries(vec![2, 77]), How::Replace, &record).rows()[..], [8]);
+        assert_eq!(after(&rest, Choice::Rest, SelectMode::Replace, &record).rows(), some.rows());
+        assert_eq!(after(&none, Choice::Queries(vec![2, 77]), SelectMode::Replace, &record).rows()[..], [8]);
         let values = Arc::new(PointValues::new((0..60).map(|row| (row % 20) as f32).collect()));
-        let valued = after(&none, Choice::Valued(values, 3.0), How::Replace, &record);
+        let valued = after(&none, Choice::Valued(values, 3.0), SelectMode::Replace, &record);
         assert_eq!((&valued.rows()[..], &valued.queries()[..]), (&[3, 23, 43][..], &[0][..]));
         let values = Arc::new(PointValues::new(
             (0..60).map(|row| if row == 4 { f32::NAN } else { row as f32 }).collect(),
         ));
-        let between = |whose, from, to| {
+        let between = |points, from, to| {
             after(
                 &none,
-                Choice::Between { whose, values: Arc::clone(&values), from, to },
-                How::Replace,
+                Choice::Between { points, values: Arc::clone(&values), from, to },
+                SelectMode::Replace,
                 &record,
             )
         };
-        assert_eq!(between(Whose::Data, 3.0, 5.0).rows()[..], [3, 5], "row 4 has no value");
-        assert_eq!(between(Whose::Data, 48.0, f32::INFINITY).rows()[..], [48, 49], "there are 50 rows");
-        assert_eq!(between(Whose::Queries, 3.0, 8.0).queries().len(), 3);
-        assert_eq!(between(Whose::Queries, 3.0, 3.5).queries()[..], [0], "query 0 is row 3");
+        assert_eq!(between(PointSet::Data, 3.0, 5.0).rows()[..], [3, 5], "row 4 has no value");
+        assert_eq!(between(PointSet::Data, 48.0, f32::INFINITY).rows()[..], [48, 49], "there are 50 rows");
+        assert_eq!(between(PointSet::Queries, 3.0, 8.0).queries().len(), 3);
+        assert_eq!(between(PointSet::Queries, 3.0, 3.5).queries()[..], [0], "query 0 is row 3");
         let these = after(
             &none,
             Choice::These { rows: vec![900, 7, 3], queries: vec![77, 2, 0] },
-            How::Replace,
+            SelectMode::Replace,
             &record,
         );
         assert_eq!((&these.rows()[..], &these.queries()[..]), (&[3, 7][..], &[0, 2][..]));
-        let grown = after(&some, Choice::Neighbors, How::Add, &record);
+        let grown = after(&some, Choice::Neighbors, SelectMode::Add, &record);
         assert_eq!(grown.rows()[..], [1, 2, 3, 4, 7], "query 0 is row 3, with the neighbours 3, 1, 2 and 4");
     }
 
@@ -251,16 +251,15 @@ mod tests {
         record.measured = measured([3, 7, 3]);
         let record = Arc::new(record);
         let of = |merges| {
-            after(&Selection::default(), Choice::Measure("merges".to_owned(), merges), How::Replace, &record)
-                .queries()
-                .to_vec()
+            let measure = Choice::Measure("merges".to_owned(), merges);
+            after(&Selection::default(), measure, SelectMode::Replace, &record).queries().to_vec()
         };
         assert_eq!(
             (of(3..=3), of(7..=9), of(0..=99), of(4..=6)),
             (vec![0, 2], vec![1], vec![0, 1, 2], vec![])
         );
         let SelectAction::Choose { by, .. } =
-            SelectAction::measure("merges", ["merge", "merges"], 12..=16, How::Add)
+            SelectAction::measure("merges", ["merge", "merges"], 12..=16, SelectMode::Add)
         else {
             panic!("a choice")
         };
@@ -272,10 +271,10 @@ mod tests {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
         let record = Arc::new(record);
-        let rows = after(&Selection::default(), Choice::Rows(vec![3]), How::Replace, &record);
-        let both = after(&rows, Choice::Queries(vec![1]), How::Add, &record);
+        let rows = after(&Selection::default(), Choice::Rows(vec![3]), SelectMode::Replace, &record);
+        let both = after(&rows, Choice::Queries(vec![1]), SelectMode::Add, &record);
         assert_eq!((&both.rows()[..], &both.queries()[..]), (&[3][..], &[1][..]));
-        let rest = after(&both, Choice::Rest, How::Replace, &record);
+        let rest = after(&both, Choice::Rest, SelectMode::Replace, &record);
         assert_eq!((rest.rows().len(), &rest.queries()[..]), (49, &[0, 2][..]));
     }
 }

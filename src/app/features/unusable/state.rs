@@ -1,6 +1,6 @@
 //! State of the dialog that offers to open a file without its unusable rows.
 
-use crate::app::model::after_load::Then;
+use crate::app::model::after_load::AfterLoad;
 use crate::cloud::{CloudError, Source, Unusable, UnusableRow};
 use crate::text;
 
@@ -12,7 +12,7 @@ pub struct UnusableDialog {
     line: Option<u64>,
     /// The error to report if the user declines.
     pub error: String,
-    pub then: Then,
+    pub then: AfterLoad,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum UnusableAction {
 
 impl UnusableDialog {
     /// A dialog for a load that continues with `then`; `None` if no row is usable, or for other errors.
-    pub fn new(source: &Source, why: &CloudError, error: String, then: &Then) -> Option<Self> {
+    pub fn new(source: &Source, why: &CloudError, error: String, then: &AfterLoad) -> Option<Self> {
         match (source, why) {
             (Source::File { .. }, CloudError::NonFinite { unusable, line, .. })
                 if unusable.count < unusable.rows =>
@@ -104,7 +104,7 @@ mod tests {
             origin: String::new(),
         };
         let source = Source::File { path: "a.csv".into(), columns: Default::default() };
-        UnusableDialog::new(&source, &error, error.to_string(), &Then::Show)
+        UnusableDialog::new(&source, &error, error.to_string(), &AfterLoad::Show)
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::state::{WalkAction, Walked, Walkthrough};
+use super::state::{WalkAction, WalkState, Walkthrough};
 use super::wanted;
 use crate::app::context::app::{App, Feature};
-use crate::app::features::errors::of_run;
+use crate::app::features::errors::run_error;
 use crate::app::jobs::table::{Cancel, Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::NOTICED;
+use crate::app::model::SHOWN_AFTER;
 use crate::app::prelude::*;
 use crate::knn::Walk;
 use crate::run::{RunError, analysis};
@@ -34,14 +34,14 @@ pub static FEATURE: Feature = Feature {
     update: App::want_walk,
     leave_cloud: |app, _| {
         app.jobs.stop(&WALK);
-        (app.session.walked, app.session.walking) = (Walked::default(), None);
+        (app.session.walked, app.session.walking) = (WalkState::default(), None);
     },
     ..Feature::NONE
 };
 
 /// The walk of an answer's search through an index; `None` if there is none.
-pub static WALK: Kind<App, Answered, Result<Option<Walk>, RunError>> = Kind {
-    noticed: NOTICED,
+pub static WALK: Kind<App, QueryAnswer, Result<Option<Walk>, RunError>> = Kind {
+    shown_after: SHOWN_AFTER,
     purpose: |_, fraction| {
         Some(Activity::Preparing { what: "Walking through the search".to_owned(), fraction })
     },
@@ -56,7 +56,7 @@ impl App {
             WalkAction::Answer(draft) => {
                 let before = std::mem::replace(&mut self.state.draft, *draft);
                 self.metric_changed(before.metric);
-                self.ask_anew();
+                self.ask_if_changed();
             }
             WalkAction::Seek(at) => {
                 self.session.walking = None;
@@ -67,14 +67,14 @@ impl App {
 
     /// Moves by this many steps.
     fn step_walk(&mut self, by: isize) {
-        let Walked::Ready(walked) = &self.session.walked else { return };
+        let WalkState::Ready(walked) = &self.session.walked else { return };
         let at = walked.at(self.state.walk).saturating_add_signed(by);
         self.walk_action(WalkAction::Seek(at));
     }
 
     /// Starts playback, at the end from the first step, or stops it.
     fn play_walk(&mut self) {
-        let Walked::Ready(walked) = &self.session.walked else { return };
+        let WalkState::Ready(walked) = &self.session.walked else { return };
         if self.session.walking.take().is_some() {
             return;
         }
@@ -88,7 +88,7 @@ impl App {
     }
 
     fn seek_walk(&mut self, at: usize) {
-        let Walked::Ready(walked) = &self.session.walked else { return };
+        let WalkState::Ready(walked) = &self.session.walked else { return };
         // At the end, stay at the end for following queries as well.
         self.state.walk.at = (at < walked.last()).then_some(at);
     }
@@ -96,7 +96,7 @@ impl App {
     /// Starts computing the walk if it should be shown, and advances playback.
     fn want_walk(&mut self) {
         self.walk_on();
-        if matches!(&self.session.walked, Walked::Ready(walked) if !walked.drawn) {
+        if matches!(&self.session.walked, WalkState::Ready(walked) if !walked.drawn) {
             // A copy for a picture is not updated.
             return;
         }
@@ -106,43 +106,45 @@ impl App {
                 self.jobs.stop(&WALK);
                 self.session.walking = None;
                 self.session.walked = match other {
-                    Err(why) => Walked::Missing(why),
+                    Err(why) => WalkState::Missing(why),
                     // Until the next answer arrives, the previous walk stays, to avoid flicker.
-                    Ok(_) if self.state.walk.shown && matches!(self.session.walked, Walked::Ready(_)) => {
+                    Ok(_) if self.state.walk.shown && matches!(self.session.walked, WalkState::Ready(_)) => {
                         return;
                     }
-                    Ok(_) => Walked::Hidden,
+                    Ok(_) => WalkState::Hidden,
                 };
                 return;
             }
         };
         let is_there = match &self.session.walked {
-            Walked::Ready(walked) => walked.of == wanted,
-            Walked::Failed(of, _) => *of == wanted,
-            Walked::Hidden | Walked::Missing(_) | Walked::Working => false,
+            WalkState::Ready(walked) => walked.answered == wanted,
+            WalkState::Failed(answered, _) => *answered == wanted,
+            WalkState::Hidden | WalkState::Missing(_) | WalkState::Working => false,
         };
         // During a drag, a walk in progress is finished first, so that boxes follow the query.
         if is_there || self.jobs.has(&WALK) {
             return;
         }
-        if !matches!(self.session.walked, Walked::Ready(_)) {
-            self.session.walked = Walked::Working;
+        if !matches!(self.session.walked, WalkState::Ready(_)) {
+            self.session.walked = WalkState::Working;
         }
-        let (Answered { record, query }, resident) = (wanted.clone(), self.handles.worker.resident().clone());
+        let QueryAnswer { record, query } = wanted.clone();
+        let resident = self.handles.worker.resident().clone();
         self.jobs.start(&WALK, wanted, move |progress| analysis::walk(&record, query, &resident, progress));
     }
 
-    fn walk_done(&mut self, of: Answered, walk: Outcome<Result<Option<Walk>, RunError>>) {
+    fn walk_done(&mut self, answered: QueryAnswer, walk: Outcome<Result<Option<Walk>, RunError>>) {
         let Some(walk) = self.done("walk", walk) else {
-            self.session.walked = Walked::Failed(of, "The steps of the search were not recorded.".to_owned());
+            self.session.walked =
+                WalkState::Failed(answered, "The steps of the search were not recorded.".to_owned());
             return;
         };
         self.session.walked = match walk {
             Ok(Some(walk)) if !walk.steps.is_empty() => {
-                Walked::Ready(Walkthrough { of, walk: Arc::new(walk), drawn: true })
+                WalkState::Ready(Walkthrough { answered, walk: Arc::new(walk), drawn: true })
             }
-            Ok(_) => Walked::Failed(of, "The engine recorded no steps of its search.".to_owned()),
-            Err(why) => Walked::Failed(of, of_run(&why)),
+            Ok(_) => WalkState::Failed(answered, "The engine recorded no steps of its search.".to_owned()),
+            Err(why) => WalkState::Failed(answered, run_error(&why)),
         };
     }
 
@@ -154,11 +156,12 @@ impl App {
 
     /// Whether the walk is being computed.
     pub fn is_walking(&self) -> bool {
-        self.jobs.has(&WALK) || matches!(self.session.walked, Walked::Working)
+        self.jobs.has(&WALK) || matches!(self.session.walked, WalkState::Working)
     }
 
     fn walk_on(&mut self) {
-        let (Some(due), Walked::Ready(walked)) = (self.session.walking, &self.session.walked) else { return };
+        let Some(due) = self.session.walking else { return };
+        let WalkState::Ready(walked) = &self.session.walked else { return };
         let (now, last) = (self.handles.ctx.input(|input| input.time), walked.last());
         let next = if now >= due { walked.at(self.state.walk) + 1 } else { walked.at(self.state.walk) };
         let secs = step_secs(last);

@@ -11,13 +11,13 @@ use egui::text::LayoutJob;
 use egui::{Slider, StrokeKind, TextStyle};
 
 use crate::app::features::walk::paint::Colors;
-use crate::app::features::walk::state::{WalkAction, WalkView, Walked, Walkthrough};
+use crate::app::features::walk::state::{WalkAction, WalkState, WalkView, Walkthrough};
 use crate::app::look::any_of;
 use crate::app::model::Draft;
 use crate::app::prelude::*;
 use crate::engines::registry;
 use crate::knn::Descriptor;
-use crate::knn::walk::{AXES, Part};
+use crate::knn::walk::{AXES, RegionKind};
 use crate::run::RunSpec;
 use crate::text;
 
@@ -31,7 +31,7 @@ pub mod state;
 ///
 /// # Errors
 /// Why there is no walk, and a remedy, as a sentence.
-pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, String> {
+pub fn wanted(view: WalkView, session: &Session) -> Result<Option<QueryAnswer>, String> {
     let Some(scene) = session.scene().filter(|_| view.shown) else { return Ok(None) };
     let Some(answered) = &session.answered else {
         // A reply is pending.
@@ -88,11 +88,11 @@ pub fn remedy(draft: &Draft, session: &Session) -> Option<(String, Draft)> {
 // Controls above Plane and Space: position, buttons, and the description of the step.
 
 /// Below this height, a pane shows only the sentence, in at most two lines.
-const LOW: f32 = 330.0;
+const LOW_PANE: f32 = 330.0;
 
 /// Below this width, a pane reserves two lines for the sentence, so that the picture does not move between
 /// steps.
-const NARROW: f32 = 720.0;
+const NARROW_PANE: f32 = 720.0;
 
 /// The checkbox that shows the walk.
 pub fn show_ui(ui: &mut Ui, state: &State, actions: &mut Actions) {
@@ -117,7 +117,7 @@ pub fn walk_ui(
     palette: &Palette,
     actions: &mut Actions,
 ) {
-    let low = ui.available_height() < LOW;
+    let low = ui.available_height() < LOW_PANE;
     let line = |ui: &mut Ui, text: &str, color: Color32| {
         let mut job = LayoutJob::simple(text.to_owned(), TextStyle::Body.resolve(ui.style()), color, 0.0);
         if low {
@@ -126,8 +126,8 @@ pub fn walk_ui(
         ui.add(Label::new(job).wrap()).on_hover_text(text);
     };
     match &session.walked {
-        Walked::Hidden => {}
-        Walked::Missing(why) => {
+        WalkState::Hidden => {}
+        WalkState::Missing(why) => {
             line(ui, why, palette.text_weak);
             if let Some((words, draft)) = remedy(&state.draft, session)
                 && ui
@@ -138,13 +138,13 @@ pub fn walk_ui(
                 actions.send(WalkAction::Answer(Box::new(draft)));
             }
         }
-        Walked::Working => line(ui, "Walking through the search…", palette.text_weak),
-        Walked::Failed(_, why) => line(ui, why, palette.error),
-        Walked::Ready(walked) => {
+        WalkState::Working => line(ui, "Walking through the search…", palette.text_weak),
+        WalkState::Failed(_, why) => line(ui, why, palette.error),
+        WalkState::Ready(walked) => {
             scrubber_ui(ui, state.walk, session.walking.is_some(), walked, palette, actions);
             let at = walked.at(state.walk);
             let sentence = walked.sentence(at);
-            let lines = if ui.available_width() >= NARROW { 1.0 } else { 2.0 };
+            let lines = if ui.available_width() >= NARROW_PANE { 1.0 } else { 2.0 };
             ui.scope(|ui| {
                 ui.set_min_height(lines * ui.text_style_height(&TextStyle::Body));
                 line(ui, &sentence, palette.text);
@@ -208,11 +208,11 @@ fn button_ui(ui: &mut Ui, text: &str, command: Command, enabled: bool, actions: 
 
 /// The legend of the boxes' colours.
 fn legend_ui(ui: &mut Ui, walked: &Walkthrough, numbered: bool, palette: &Palette) {
-    let colors = Colors::of(palette);
+    let colors = Colors::new(palette);
     let [leaf, _] = walked.leaf();
     let visited = format!("{leaf}, visited{}", if numbered { ", with its turn" } else { "" });
     // Clusters have no nodes.
-    let nodes = walked.walk.regions.iter().any(|region| matches!(region.part, Part::Node { .. }));
+    let nodes = walked.walk.regions.iter().any(|region| matches!(region.kind, RegionKind::Node { .. }));
     ui.horizontal_wrapped(|ui| {
         for (stroke, name) in [
             (colors.now, "this step"),
@@ -262,7 +262,7 @@ mod tests {
         let run = Arc::new(run);
         Session {
             cloud: Some(Arc::clone(&run.cloud)),
-            answered: Some(Answered { record: run, query: 0 }),
+            answered: Some(QueryAnswer { record: run, query: 0 }),
             ..Session::default()
         }
     }

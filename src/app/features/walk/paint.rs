@@ -2,17 +2,17 @@
 
 use egui::{Painter, Shape, StrokeKind};
 
-use super::state::{WalkView, Walked, Walkthrough};
+use super::state::{WalkState, WalkView, Walkthrough};
 use crate::app::prelude::*;
 use crate::cloud::PointCloud;
-use crate::knn::walk::{AXES, Bounds, Event, Fate, Part};
+use crate::knn::walk::{AXES, Bounds, Event, Fate, RegionKind};
 use crate::text;
 
 /// Maximum number of regions drawn: more would be unreadable and take longer than a frame.
-const MOST: usize = 4_000;
+const MAX_REGIONS: usize = 4_000;
 
 /// Minimum side length on screen of a leaf with a number.
-const NUMBERED: f32 = 15.0;
+const MIN_NUMBERED_SIDE: f32 = 15.0;
 
 /// Strokes of regions by their state.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub struct Colors {
 }
 
 impl Colors {
-    pub fn of(palette: &Palette) -> Self {
+    pub fn new(palette: &Palette) -> Self {
         Self {
             now: Stroke::new(2.5, palette.selected),
             // A hue that no other mark of Plane and Space has, in any look.
@@ -59,7 +59,7 @@ pub struct Canvas<'a> {
 pub fn shown(view: WalkView, session: &Session) -> Option<(&Walkthrough, usize)> {
     match &session.walked {
         // During a drag, a slightly older walk is still close to the query.
-        Walked::Ready(walked) if view.shown && walked.drawn => Some((walked, walked.at(view))),
+        WalkState::Ready(walked) if view.shown && walked.drawn => Some((walked, walked.at(view))),
         _ => None,
     }
 }
@@ -70,15 +70,15 @@ pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<Str
     if !walked.has_boxes() {
         return None;
     }
-    let (regions, colors) = (&walked.walk.regions, Colors::of(canvas.palette));
-    let met = regions.partition_point(|region| region.met as usize <= at);
-    let first = met.saturating_sub(MOST);
+    let (regions, colors) = (&walked.walk.regions, Colors::new(canvas.palette));
+    let met = regions.partition_point(|region| region.seen_at as usize <= at);
+    let first = met.saturating_sub(MAX_REGIONS);
     // Pruned regions below waiting ones, visited ones on top.
-    for fate in [Fate::LeftOut, Fate::Waiting, Fate::Visited] {
+    for fate in [Fate::Pruned, Fate::Waiting, Fate::Visited] {
         for region in regions[first..met].iter().filter(|region| region.fate(at) == Some(fate)) {
-            let leaf = !matches!(region.part, Part::Node { .. });
+            let leaf = !matches!(region.kind, RegionKind::Node { .. });
             let stroke = match (fate, leaf) {
-                (Fate::LeftOut, _) => colors.left_out,
+                (Fate::Pruned, _) => colors.left_out,
                 (Fate::Waiting, _) => colors.waiting,
                 (Fate::Visited, false) => colors.opened,
                 (Fate::Visited, true) => colors.visited,
@@ -96,8 +96,8 @@ pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<Str
         bounds(canvas, &regions[region].bounds, colors.now, fill);
         reach(canvas, walked, region);
     }
-    (met > MOST).then(|| {
-        format!("the last {} of {} boxes", text::thousands(MOST as u64), text::thousands(met as u64))
+    (met > MAX_REGIONS).then(|| {
+        format!("the last {} of {} boxes", text::thousands(MAX_REGIONS as u64), text::thousands(met as u64))
     })
 }
 
@@ -115,7 +115,8 @@ fn numbers(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
     for (order, region) in regions.into_iter().enumerate() {
         let Some(rect) = rectangle(canvas, &walked.walk.regions[region].bounds) else { continue };
         let text = text::thousands(order as u64 + 1);
-        if rect.width() >= NUMBERED.max(8.0 * text.len() as f32) && rect.height() >= NUMBERED {
+        let width = MIN_NUMBERED_SIDE.max(8.0 * text.len() as f32);
+        if rect.width() >= width && rect.height() >= MIN_NUMBERED_SIDE {
             let (place, font) = (rect.left_top() + vec2(3.0, 1.0), FontId::proportional(11.0));
             canvas.painter.text(place, Align2::LEFT_TOP, text, font, canvas.palette.text);
         }
@@ -124,7 +125,7 @@ fn numbers(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
 
 /// A line from the query to the nearest position of a region, which shows its lower bound.
 fn reach(canvas: &Canvas<'_>, walked: &Walkthrough, region: usize) {
-    let query = place(walked.of.query_cloud(), walked.of.row() as usize);
+    let query = place(walked.answered.query_cloud(), walked.answered.row() as usize);
     let nearest = nearest(&walked.walk.regions[region].bounds, query);
     if let (Some(from), Some(to)) = ((canvas.screen)(query), (canvas.screen)(nearest))
         && from.distance(to) > 1.0
@@ -142,7 +143,7 @@ fn reach(canvas: &Canvas<'_>, walked: &Walkthrough, region: usize) {
 /// Draws the points of the visited leaf, and distinguishes those nearer than the k-th neighbour.
 pub fn points(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
     let radius = (canvas.point_size / 2.0).max(1.0) + 1.6;
-    let cloud = &walked.of.record.cloud;
+    let cloud = &walked.answered.record.cloud;
     for (row, near) in walked.points(at) {
         let Some(place) = (canvas.screen)(place(cloud, row as usize)) else { continue };
         let color = if near { canvas.palette.candidate } else { canvas.palette.rejected };

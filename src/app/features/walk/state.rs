@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::model::answer::Answered;
+use crate::app::model::answer::QueryAnswer;
 use crate::app::model::draft::Draft;
-use crate::knn::walk::{Bounds, Event, Part, Step};
+use crate::knn::walk::{Bounds, Event, RegionKind, Step};
 use crate::knn::{Metric, Walk};
 use crate::text;
 
@@ -22,18 +22,18 @@ pub struct WalkView {
 
 /// The computed walk.
 #[derive(Clone, Default)]
-pub enum Walked {
+pub enum WalkState {
     #[default]
     Hidden,
     /// There is none; a sentence says why, with a remedy.
     Missing(String),
     Working,
     /// Computing it for this answer failed; a sentence says why.
-    Failed(Answered, String),
+    Failed(QueryAnswer, String),
     Ready(Walkthrough),
 }
 
-impl Walked {
+impl WalkState {
     /// The same without drawing boxes, for an image of only the points.
     #[must_use]
     pub fn without_marks(&self) -> Self {
@@ -46,7 +46,7 @@ impl Walked {
 
 #[derive(Clone)]
 pub struct Walkthrough {
-    pub of: Answered,
+    pub answered: QueryAnswer,
     pub walk: Arc<Walk>,
     /// False in an image drawn below the boxes.
     pub drawn: bool,
@@ -70,7 +70,7 @@ impl Walkthrough {
     /// The region of a step; `None` for sorting and for the end.
     pub fn region(&self, at: usize) -> Option<usize> {
         match self.step(at).event {
-            Event::Opened { region, .. } | Event::Visited { region, .. } | Event::LeftOut { region, .. } => {
+            Event::Opened { region, .. } | Event::Visited { region, .. } | Event::Pruned { region, .. } => {
                 Some(region)
             }
             Event::Sorted | Event::Finished => None,
@@ -117,7 +117,7 @@ impl Walkthrough {
                 // points at a time.
                 let own = match at {
                     0 => ", the query's own",
-                    at if at > self.walk.regions[*region].settled as usize => " goes on",
+                    at if at > self.walk.regions[*region].settled_at as usize => " goes on",
                     _ => "",
                 };
                 let some = |taken: u32| {
@@ -141,7 +141,7 @@ impl Walkthrough {
                 };
                 format!("{part}{own}: {count}, {found}{now}.")
             }
-            Event::LeftOut { region, count } => {
+            Event::Pruned { region, count } => {
                 let [one, many] = self.kind();
                 let (boxes, bound) =
                     (text::count(u64::from(*count), one, many), self.walk.regions[*region].bound);
@@ -156,7 +156,7 @@ impl Walkthrough {
             Event::Finished => {
                 let totals = step.totals;
                 let looked = text::count(u64::from(totals.accessed), "point", "points");
-                let all = text::thousands(self.of.record.cloud.len() as u64);
+                let all = text::thousands(self.answered.record.cloud.len() as u64);
                 let [one, many] = self.leaf();
                 let leaves = text::count(u64::from(totals.leaves), one, many);
                 let end = if step.after.is_finite() {
@@ -193,20 +193,20 @@ impl Walkthrough {
 
     /// A squared distance as a true distance with its unit.
     pub fn distance(&self, squared: f32) -> String {
-        let metric = self.of.record.spec.metric;
+        let metric = self.answered.record.spec.metric;
         let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
         text::digits(metric.distance(squared), 3) + &unit
     }
 
     /// Whether boxes use the coordinates drawn. For metrics other than L2 they bound unit vectors.
     pub fn has_boxes(&self) -> bool {
-        self.of.record.spec.metric == Metric::L2
+        self.answered.record.spec.metric == Metric::L2
     }
 
     /// The neighbour whose distance bounds the search. If the query's own row is excluded, the search finds
     /// one row more than k, and the last one is the k-th neighbour.
     fn kth(&self) -> String {
-        format!("{} neighbour", text::ordinal(self.of.record.spec.k as u64))
+        format!("{} neighbour", text::ordinal(self.answered.record.spec.k as u64))
     }
 
     /// The word for the regions' bounds, singular and plural.
@@ -219,8 +219,8 @@ impl Walkthrough {
 
     /// The word for regions with points, singular and plural.
     pub fn leaf(&self) -> [&'static str; 2] {
-        match self.walk.regions.first().map(|region| region.part) {
-            Some(Part::Cluster { .. }) => ["cluster", "clusters"],
+        match self.walk.regions.first().map(|region| region.kind) {
+            Some(RegionKind::Cluster { .. }) => ["cluster", "clusters"],
             _ => ["leaf", "leaves"],
         }
     }
@@ -230,11 +230,11 @@ impl Walkthrough {
         let number = |number: u32| text::thousands(u64::from(number));
         // Only the root is opened in the same step in which it is reached.
         let region = &self.walk.regions[region];
-        match region.part {
-            Part::Leaf { number: leaf } => format!("Leaf {}", number(leaf)),
-            Part::Cluster { number: cluster } => format!("Cluster {}", number(cluster)),
-            Part::Node { .. } if region.met == region.settled => "The root".to_owned(),
-            Part::Node { height, number: node } => format!("Node {} of height {height}", number(node)),
+        match region.kind {
+            RegionKind::Leaf { number: leaf } => format!("Leaf {}", number(leaf)),
+            RegionKind::Cluster { number: cluster } => format!("Cluster {}", number(cluster)),
+            RegionKind::Node { .. } if region.seen_at == region.settled_at => "The root".to_owned(),
+            RegionKind::Node { height, number: node } => format!("Node {} of height {height}", number(node)),
         }
     }
 }
@@ -256,23 +256,23 @@ mod tests {
     use crate::knn::walk::{AXES, Region, Totals};
     use crate::run::RunRecord;
 
-    fn region(part: Part, bound: f32, met: u32, settled: u32, visited: bool) -> Region {
+    fn region(kind: RegionKind, bound: f32, met: u32, settled: u32, visited: bool) -> Region {
         Region {
-            part,
+            kind,
             bounds: Bounds::Box { low: [0.0; AXES], high: [1.0; AXES] },
             bound,
-            met,
-            settled,
+            seen_at: met,
+            settled_at: settled,
             visited,
         }
     }
 
     /// A search for 4 neighbours: the query's own leaf, the root, another leaf, and two that are pruned.
     fn walkthrough() -> Walkthrough {
-        let leaf = |number| Part::Leaf { number };
+        let leaf = |number| RegionKind::Leaf { number };
         let regions = vec![
             region(leaf(1), 0.0, 0, 0, true),
-            region(Part::Node { height: 1, number: 0 }, 0.0, 1, 1, true),
+            region(RegionKind::Node { height: 1, number: 0 }, 0.0, 1, 1, true),
             region(leaf(0), 1.0, 1, 2, true),
             region(leaf(2), 4.0, 1, 3, false),
             region(leaf(3), 9.0, 1, 3, false),
@@ -298,17 +298,18 @@ mod tests {
                 totals: totals(5, 2, 0),
             },
             Step {
-                event: Event::LeftOut { region: 3, count: 2 },
+                event: Event::Pruned { region: 3, count: 2 },
                 before: 4.0,
                 after: 4.0,
                 totals: totals(5, 2, 2),
             },
             Step { event: Event::Finished, before: 4.0, after: 2.25, totals: totals(5, 2, 2) },
         ];
-        let mut of = RunRecord::clone(&record());
-        of.head.spec.k = 4;
+        let mut run = RunRecord::clone(&record());
+        run.head.spec.k = 4;
         let walk = Walk { k: 4, regions, rows: vec![7, 8, 9, 1, 2], steps };
-        Walkthrough { of: Answered { record: Arc::new(of), query: 0 }, walk: Arc::new(walk), drawn: true }
+        let answered = QueryAnswer { record: Arc::new(run), query: 0 };
+        Walkthrough { answered, walk: Arc::new(walk), drawn: true }
     }
 
     #[test]
@@ -341,11 +342,11 @@ mod tests {
     fn clusters_are_described_by_number() {
         let bounds = Bounds::Sphere { center: [0.0; AXES], radius: 1.0 };
         let cluster = |number, bound, settled, visited| Region {
-            part: Part::Cluster { number },
+            kind: RegionKind::Cluster { number },
             bounds,
             bound,
-            met: 0,
-            settled,
+            seen_at: 0,
+            settled_at: settled,
             visited,
         };
         let regions = vec![cluster(7, 0.0, 1, true), cluster(2, 6.25, 3, false)];
@@ -361,7 +362,7 @@ mod tests {
             Step { event: visited(0..3, 7), before: f32::INFINITY, after: 4.0, totals: totals(3, 1, 0) },
             Step { event: visited(3..5, 0), before: 4.0, after: 4.0, totals: totals(5, 1, 0) },
             Step {
-                event: Event::LeftOut { region: 1, count: 1 },
+                event: Event::Pruned { region: 1, count: 1 },
                 before: 4.0,
                 after: 4.0,
                 totals: totals(5, 1, 1),
@@ -394,9 +395,9 @@ mod tests {
         let walked = walkthrough();
         let at = |at| walked.at(WalkView { shown: true, at });
         assert_eq!([at(None), at(Some(0)), at(Some(3)), at(Some(99))], [4, 0, 3, 4]);
-        assert!(walked.of == walked.of.clone());
-        let other = Answered { query: 1, ..walked.of.clone() };
-        assert!(walked.of != other);
+        assert!(walked.answered == walked.answered.clone());
+        let other = QueryAnswer { query: 1, ..walked.answered.clone() };
+        assert!(walked.answered != other);
     }
 
     #[test]

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::state::{self, Why};
+use super::state::{self, Explanation, Why};
 use crate::app::context::app::{App, Feature};
-use crate::app::features::errors::of_run;
+use crate::app::features::errors::run_error;
 use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::NOTICED;
+use crate::app::model::SHOWN_AFTER;
 use crate::app::prelude::*;
 use crate::run::RunError;
-use crate::run::analysis::{self, Standing};
+use crate::run::analysis::{self, RowRank};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
@@ -29,38 +29,40 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// The row's standing in an answer; `None` if it was excluded from the search.
-pub static WHY: Kind<App, Answered, Result<Option<Standing>, RunError>> = Kind {
-    noticed: NOTICED,
+pub static WHY: Kind<App, QueryAnswer, Result<Option<RowRank>, RunError>> = Kind {
+    shown_after: SHOWN_AFTER,
     purpose: |_, fraction| Some(Activity::Preparing { what: "Comparing a row".to_owned(), fraction }),
-    ..Kind::new(Slot::Why, "why", App::why_told)
+    ..Kind::new(Slot::Why, "why", App::explain)
 };
 
 impl App {
     /// Starts the explanation for the typed row.
     fn ask_why(&mut self) {
-        let Some(of) = self.session.answered.clone() else { return };
-        let names =
-            self.session.row_names.as_deref().filter(|names| Arc::ptr_eq(&names.cloud, &of.record.cloud));
-        let row = match state::row_of(&self.session.why.typed, &of.record.cloud, names) {
+        let Some(answered) = self.session.answered.clone() else { return };
+        let cloud = &answered.record.cloud;
+        let names = self.session.row_names.as_deref().filter(|names| Arc::ptr_eq(&names.cloud, cloud));
+        let row = match state::row_of(&self.session.why.typed, cloud, names) {
             Ok(row) => row,
             Err(sentence) => {
-                self.session.why.told = Some(state::Told { of, said: Err(sentence) });
+                self.session.why.explanation = Some(Explanation { answered, sentences: Err(sentence) });
                 return;
             }
         };
-        let (Answered { record, query }, resident) = (of.clone(), self.handles.worker.resident().clone());
-        self.jobs
-            .start(&WHY, of, move |progress| analysis::standing(&record, query, row, &resident, progress));
+        let QueryAnswer { record, query } = answered.clone();
+        let resident = self.handles.worker.resident().clone();
+        self.jobs.start(&WHY, answered, move |progress| {
+            analysis::rank_row(&record, query, row, &resident, progress)
+        });
     }
 
     /// Turns the result into sentences, unless the answer has been replaced.
-    fn why_told(&mut self, of: Answered, standing: Outcome<Result<Option<Standing>, RunError>>) {
+    fn explain(&mut self, answered: QueryAnswer, standing: Outcome<Result<Option<RowRank>, RunError>>) {
         let Some(standing) = self.done("why", standing) else { return };
-        let said = match standing {
-            Ok(Some(standing)) => Ok(state::sentences(&standing, &of)),
+        let sentences = match standing {
+            Ok(Some(standing)) => Ok(state::sentences(&standing, &answered)),
             Ok(None) => Err("That row was left out of the search.".to_owned()),
-            Err(why) => Err(of_run(&why)),
+            Err(why) => Err(run_error(&why)),
         };
-        self.session.why.told = Some(state::Told { of, said });
+        self.session.why.explanation = Some(Explanation { answered, sentences });
     }
 }

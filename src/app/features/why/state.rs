@@ -1,10 +1,10 @@
 //! Why a row is, or is not, among the neighbours: the typed row and the explanation.
 
 use crate::app::features::row_names::state::RowNames;
-use crate::app::model::answer::Answered;
+use crate::app::model::answer::QueryAnswer;
 use crate::app::model::answer_summary::distance_text;
 use crate::cloud::PointCloud;
-use crate::run::analysis::Standing;
+use crate::run::analysis::RowRank;
 use crate::text;
 
 /// Number of axes whose share of the distance is listed.
@@ -14,15 +14,15 @@ const AXES: usize = 3;
 pub struct Why {
     /// The row's record number or name, as typed.
     pub typed: String,
-    pub told: Option<Told>,
+    pub explanation: Option<Explanation>,
 }
 
 /// An explanation, and the answer that it belongs to.
 #[derive(Clone, Debug)]
-pub struct Told {
-    pub of: Answered,
-    /// Sentences, or an error.
-    pub said: Result<Vec<String>, String>,
+pub struct Explanation {
+    pub answered: QueryAnswer,
+    /// The explanation, or an error.
+    pub sentences: Result<Vec<String>, String>,
 }
 
 /// The typed row, by its number in the file or, if names are known, by its name.
@@ -44,7 +44,7 @@ pub fn row_of(typed: &str, cloud: &PointCloud, names: Option<&RowNames>) -> Resu
     })
 }
 
-pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
+pub fn sentences(standing: &RowRank, answered: &QueryAnswer) -> Vec<String> {
     let (record, cloud) = (&answered.record, &answered.record.cloud);
     let metric = record.spec.metric;
     let name = format!("Row {}", text::thousands(cloud.record(standing.row as usize)));
@@ -75,7 +75,7 @@ pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
             said.push(format!("{name} is the {place} nearest, at {at}: {how}."));
         }
     }
-    if let Some(back) = standing.back.filter(|_| k > 0) {
+    if let Some(back) = standing.reverse_rank.filter(|_| k > 0) {
         let mutual = if standing.is_mutual(k) == Some(true) {
             "they are mutual neighbours"
         } else {
@@ -137,18 +137,18 @@ mod tests {
 
     #[test]
     fn explanations_depend_on_the_rank() {
-        let answered = Answered { query: 0, record: record() };
+        let answered = QueryAnswer { query: 0, record: record() };
         let (k, own) = (answered.record.spec.k, answered.row());
         let others = answered.neighbors().filter(|&(row, _)| row != own).collect::<Vec<_>>();
         let stranger = (0..)
             .find(|row| *row != own && others.iter().all(|&(other, _)| other != *row))
             .expect("a row that is far");
         let shares = vec![(1, 0.75), (0, 0.25)];
-        let far = Standing {
+        let far = RowRank {
             row: stranger,
             squared_distance: 1e6,
             rank: k + 20,
-            back: Some(2),
+            reverse_rank: Some(2),
             position: 9,
             bound: Some(4.0),
             shares,
@@ -168,11 +168,11 @@ mod tests {
         );
         // The last row listed, and the first that is not.
         let (row, squared_distance) = others[others.len() - 1];
-        let listed = Standing {
+        let listed = RowRank {
             row,
             squared_distance,
             rank: others.len() - 1,
-            back: None,
+            reverse_rank: None,
             bound: Some(f32::INFINITY),
             ..far.clone()
         };
@@ -182,9 +182,9 @@ mod tests {
                 && said[1].contains("became a candidate"),
             "{said:?}"
         );
-        let next = Standing { row: stranger, rank: others.len(), ..listed };
+        let next = RowRank { row: stranger, rank: others.len(), ..listed };
         assert!(!sentences(&next, &answered)[0].contains("among them"));
-        let itself = Standing { row: own, ..far };
+        let itself = RowRank { row: own, ..far };
         assert_eq!(
             sentences(&itself, &answered),
             [format!(

@@ -469,12 +469,12 @@ impl Command {
                 "Plane and Space on the left; Convergence above Timings on the right.",
             ),
             Self::Show(pane) => {
-                let words = pane.words();
+                let info = pane.info();
                 Entry {
-                    text: words.show,
-                    tooltip: words.about,
+                    text: info.show,
+                    tooltip: info.about,
                     mode: Explorer,
-                    keys: words.key.and_then(command),
+                    keys: info.key.and_then(command),
                 }
             }
             Self::TimelineCloser => entry(

@@ -13,8 +13,8 @@ use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::chooser::state::ChooserAction;
 use crate::app::features::color::state::ColorAction;
 use crate::app::features::columns::state::ColumnsAction;
-use crate::app::features::contest::state::ContestAction;
-use crate::app::features::datasets::state::PartsAction;
+use crate::app::features::datasets::state::DatasetsAction;
+use crate::app::features::engine_comparison::state::EnginesAction;
 use crate::app::features::export::state::{ExportDialog, ExportKind};
 use crate::app::features::lesson::state::LessonAction;
 use crate::app::features::live::state::LiveAction;
@@ -52,7 +52,7 @@ pub enum Action {
     /// Pan or zoom Timeline, or expand a multiprocessor.
     SetTimeline(TimelineView),
     /// Run engines in turn and compare them.
-    Contest(ContestAction),
+    Engines(EnginesAction),
     Live(LiveAction),
     /// Make a row of the cloud the query.
     PickRow(u32),
@@ -96,7 +96,7 @@ pub enum Action {
     ForgetRecent,
     /// Show or hide the first-launch hints.
     ShowHints(bool),
-    DismissTrouble,
+    DismissProblem,
     /// Whether to keep the settings when another file is opened.
     KeepSettings(bool),
     CloseShortcuts,
@@ -106,7 +106,7 @@ pub enum Action {
     CopyAbout,
     CloseAbout,
     /// An action of the dialog that lists the clouds of a file.
-    Parts(PartsAction),
+    Datasets(DatasetsAction),
     /// An action of the dialog that asks before runs are lost.
     Quit(QuitAction),
     /// An action of the dialog that offers to open a file without its unusable rows.
@@ -132,12 +132,12 @@ macro_rules! actions_of {
 
 actions_of!(
     Command(Command),
-    Contest(ContestAction),
+    Engines(EnginesAction),
     Live(LiveAction),
     Runs(RunsAction),
     Color(ColorAction),
     Lesson(LessonAction),
-    Parts(PartsAction),
+    Datasets(DatasetsAction),
     Quit(QuitAction),
     Choose(ChooserAction),
     Columns(ColumnsAction),

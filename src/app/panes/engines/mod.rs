@@ -4,7 +4,7 @@ use egui::{StrokeKind, UiBuilder};
 use strum::VariantArray as _;
 
 use super::empty::{Pane, PaneContext, without_cloud};
-use crate::app::features::contest::state::{ContestAction, Longest};
+use crate::app::features::engine_comparison::state::{EnginesAction, TimeLimit};
 use crate::app::features::export::PaneData;
 use crate::app::features::lesson::state::LessonAction;
 use crate::app::features::manual::state::{DOCUMENTS, Manual, named};
@@ -12,19 +12,19 @@ use crate::app::look::{code_ui, heading_ui};
 use crate::app::model::{candidates, comparable};
 use crate::app::prelude::*;
 use crate::engines::registry;
-use crate::knn::{Descriptor, Keeps, Place, Shape};
+use crate::knn::{Buffer, Descriptor, MemorySpace, Shape};
 use crate::lesson::lessons;
 use crate::run::planner::{Candidate, Planner, about};
 use crate::text;
 
 mod table;
 
-pub const PANE: Pane = Pane { kind: PaneKind::Engines, draw: engines_ui, data, more: &[] };
+pub const PANE: Pane = Pane { kind: PaneKind::Engines, draw: engines_ui, data, exports: &[] };
 
 /// The compared runs, fastest first.
 fn data(session: &Session) -> Option<PaneData> {
     let rows: Vec<_> = session
-        .contest
+        .engine_comparison
         .answers()
         .into_iter()
         .map(|record| (record.engine.to_string(), false, record.head.clone()))
@@ -48,7 +48,7 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         ui.label(palette.weak(next));
         return;
     };
-    let (is_asked, shape) = (session.contest.is_of(&spec), job.shape);
+    let (is_asked, shape) = (session.engine_comparison.is_of(&spec), job.shape);
     let question = format!(
         "{} among {}, d = {}{}, k = {}",
         text::count(shape.q as u64, "query", "queries"),
@@ -63,10 +63,10 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         if session.picture.is_none() {
             start_ui(ui, context, &candidates);
         }
-        let said = session.contest.verdict().filter(|_| is_asked);
-        ui.label(RichText::new(said.unwrap_or_default()).color(palette.text));
+        let verdict = session.engine_comparison.verdict().filter(|_| is_asked);
+        ui.label(RichText::new(verdict.unwrap_or_default()).color(palette.text));
     });
-    let engine = session.contest.page.and_then(registry::find);
+    let engine = session.engine_comparison.page.and_then(registry::find);
     let Some(engine) = engine else { return table::table_ui(ui, context, &candidates, is_asked) };
     // The page is next to the table if both have room, otherwise it replaces the table.
     let width = ui.available_width();
@@ -89,17 +89,17 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 /// The button that runs all engines, with the predicted time and the number skipped; during a comparison, the
 /// button that stops it.
 fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]) {
-    let contest = &context.session.contest;
-    if let Some((engine, left)) = contest.under_way() {
+    let comparison = &context.session.engine_comparison;
+    if let Some((engine, left)) = comparison.under_way() {
         if ui.button("Stop").on_hover_text("Stop the engine that runs, and run no more.").clicked() {
-            context.actions.send(ContestAction::Stop);
+            context.actions.send(EnginesAction::Stop);
         }
         let more = if left == 0 { "the last one".to_owned() } else { format!("{left} to come") };
         ui.label(context.palette.weak(format!("{engine} runs, {more}")));
         return;
     }
-    let longest = contest.longest;
-    let (count, total) = comparable(candidates, longest)
+    let time_limit = comparison.time_limit;
+    let (count, total) = comparable(candidates, time_limit)
         .fold((0, 0.0), |(count, total), candidate| (count + 1, total + candidate.total_ms.unwrap_or(0.0)));
     let button = ui
         .add_enabled(count > 0, Button::new(format!("Compare {}", text::count(count, "engine", "engines"))));
@@ -107,33 +107,33 @@ fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]
                     what cannot run here, cannot take this question, or is predicted to take longer than is \
                     chosen beside.";
     if button.on_hover_text(left_out).on_disabled_hover_text(left_out).clicked() {
-        context.actions.send(ContestAction::Start);
+        context.actions.send(EnginesAction::Start);
     }
-    let mut chosen = longest;
-    let chooser = ComboBox::from_id_salt("longest").selected_text(longest.text()).show_ui(ui, |ui| {
-        for &longest in Longest::VARIANTS {
-            ui.selectable_value(&mut chosen, longest, longest.text());
+    let mut chosen = time_limit;
+    let chooser = ComboBox::from_id_salt("longest").selected_text(time_limit.text()).show_ui(ui, |ui| {
+        for &time_limit in TimeLimit::VARIANTS {
+            ui.selectable_value(&mut chosen, time_limit, time_limit.text());
         }
     });
-    name_chooser(&chooser.response, "Longest time of an engine", longest.text());
-    if chosen != longest {
-        context.actions.send(ContestAction::SetLongest(chosen));
+    name_chooser(&chooser.response, "Longest time of an engine", time_limit.text());
+    if chosen != time_limit {
+        context.actions.send(EnginesAction::SetTimeLimit(chosen));
     }
-    let slow = candidates.iter().filter(|candidate| longest.leaves_out(candidate)).count() as u64;
-    let mut said = Vec::new();
+    let slow = candidates.iter().filter(|candidate| time_limit.excludes(candidate)).count() as u64;
+    let mut notes = Vec::new();
     if count > 0 {
-        said.push(format!("about {} in all", about(total)));
+        notes.push(format!("about {} in all", about(total)));
     }
     if slow > 0 {
-        said.push(format!("{} would take longer", text::count(slow, "engine", "engines")));
+        notes.push(format!("{} would take longer", text::count(slow, "engine", "engines")));
     }
-    ui.label(context.palette.weak(said.join("; ")));
+    ui.label(context.palette.weak(notes.join("; ")));
 }
 
 // An engine's page: its memory layout drawn as cells, counters, parameters and source.
 
 /// Maximum number of cells in a strip; beyond that, a cell represents several elements.
-const CELLS: usize = 32;
+const MAX_CELLS: usize = 32;
 
 pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, shape: &Shape) {
     let palette = context.palette;
@@ -141,21 +141,21 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
         ui.label(RichText::new(engine.id.as_str()).strong().size(16.0));
         ui.label(palette.weak(engine.group.title()));
         if context.session.picture.is_none() && ui.small_button("Close").clicked() {
-            context.actions.send(ContestAction::Page(None));
+            context.actions.send(EnginesAction::Page(None));
         }
     });
     ui.label(engine.about);
     ui.label(palette.weak(format!("After {}.", engine.source)));
     links_ui(ui, context, engine);
     heading_ui(ui, "What it keeps");
-    for place in Place::ALL {
-        let mut here =
-            engine.keeps.iter().filter(|keeps| keeps.place == place && (keeps.is_there)(shape)).peekable();
+    for memory in MemorySpace::ALL {
+        let applies = |buffer: &&Buffer| buffer.memory == memory && (buffer.is_used)(shape);
+        let mut here = engine.buffers.iter().filter(applies).peekable();
         if here.peek().is_some() {
-            ui.label(palette.small(place.title()));
+            ui.label(palette.small(memory.title()));
         }
-        for keeps in here {
-            keeps_ui(ui, keeps, shape, palette);
+        for buffer in here {
+            buffer_ui(ui, buffer, shape, palette);
         }
     }
     if !engine.measures.is_empty() {
@@ -185,7 +185,7 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
     for (at, code) in engine.code.iter().enumerate() {
         let lines = text::thousands(code.text.lines().count() as u64);
         if ui.link(number(format!("{}, {lines} lines", code.path))).clicked() {
-            context.actions.send(ContestAction::Source(Some(at)));
+            context.actions.send(EnginesAction::Source(Some(at)));
         }
     }
     source_ui(ui, context, engine);
@@ -193,7 +193,8 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
 
 /// A source file in a separate window, because lines are long.
 fn source_ui(ui: &Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
-    let Some(code) = context.session.contest.source.and_then(|at| engine.code.get(at)) else { return };
+    let source = context.session.engine_comparison.source;
+    let Some(code) = source.and_then(|at| engine.code.get(at)) else { return };
     let size = ui.ctx().content_rect().size();
     let mut open = true;
     egui::Window::new(code.path)
@@ -208,7 +209,7 @@ fn source_ui(ui: &Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
             code_ui(area, ui, code.text, None, context.palette);
         });
     if !open {
-        context.actions.send(ContestAction::Source(None));
+        context.actions.send(EnginesAction::Source(None));
     }
 }
 
@@ -233,31 +234,32 @@ fn links_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
     });
 }
 
-/// A strip of cells with its name.
-fn keeps_ui(ui: &mut Ui, keeps: &Keeps, shape: &Shape, palette: &Palette) {
-    let elements = (keeps.elements)(shape);
-    let color = match keeps.place {
-        Place::Registers => palette.intermediate,
-        Place::Shared => palette.buffer,
-        Place::Memory => palette.point,
+/// A buffer as a strip of cells, with its name and size.
+fn buffer_ui(ui: &mut Ui, buffer: &Buffer, shape: &Shape, palette: &Palette) {
+    let elements = (buffer.elements)(shape);
+    let color = match buffer.memory {
+        MemorySpace::Registers => palette.intermediate,
+        MemorySpace::Shared => palette.buffer,
+        MemorySpace::Memory => palette.point,
     };
-    let each = elements.max(1).div_ceil(CELLS);
+    let each = elements.max(1).div_ceil(MAX_CELLS);
     let cells = elements.max(1).div_ceil(each);
     let size = match elements {
-        0 => format!("{}: as many as there is room for", keeps.each),
+        0 => format!("{}: as many as there is room for", buffer.owner),
         _ if each > 1 => format!(
             "{} for {}; a cell stands for {}",
             text::thousands(elements as u64),
-            keeps.each,
+            buffer.owner,
             text::thousands(each as u64)
         ),
-        _ => format!("{} for {}", text::thousands(elements as u64), keeps.each),
+        _ => format!("{} for {}", text::thousands(elements as u64), buffer.owner),
     };
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width().clamp(120.0, 420.0), 34.0), Sense::hover());
-    name_widget(&response, Role::Label, &format!("{}, {size}", keeps.what));
+    name_widget(&response, Role::Label, &format!("{}, {size}", buffer.name));
     let painter = ui.painter();
-    painter.text(rect.left_top(), Align2::LEFT_TOP, keeps.what, FontId::proportional(12.0), palette.text);
+    let font = FontId::proportional(12.0);
+    painter.text(rect.left_top(), Align2::LEFT_TOP, buffer.name, font, palette.text);
     let size = painter.layout_no_wrap(size, FontId::proportional(11.0), palette.text_weak);
     let width = ((rect.width() - size.size().x - 8.0) / cells as f32).clamp(3.0, 8.0);
     let strip = Rect::from_min_size(rect.left_top() + vec2(0.0, 18.0), vec2(width * cells as f32, 12.0));

@@ -2,7 +2,7 @@
 
 use egui_extras::{Column, TableBuilder, TableRow};
 
-use crate::app::features::contest::state::{Contest, ContestAction, deviation};
+use crate::app::features::engine_comparison::state::{EngineComparison, EnginesAction, deviation};
 use crate::app::panes::empty::PaneContext;
 use crate::app::prelude::*;
 use crate::engines::registry;
@@ -20,7 +20,7 @@ const ROW: f32 = 24.0;
 
 /// If the slowest time exceeds the fastest by more than this factor, bars are logarithmic: on a linear scale
 /// most would be slivers.
-const LINEAR: f64 = 20.0;
+const MAX_LINEAR_RATIO: f64 = 20.0;
 
 /// A column of the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -111,15 +111,15 @@ fn shown(width: f32, spacing: f32, is_picture: bool) -> Vec<&'static Head> {
 /// they are in running order.
 pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate], is_asked: bool) {
     let palette = context.palette;
-    let contest = &context.session.contest;
+    let comparison = &context.session.engine_comparison;
     let time = |candidate: &Candidate| {
-        contest.answer(candidate.engine).filter(|_| is_asked).map(|record| record.summary.search_ms_median)
+        comparison.answer(candidate.engine).filter(|_| is_asked).map(|record| record.summary.search_ms_median)
     };
     let mut order: Vec<&Candidate> = candidates.iter().collect();
-    let runs = contest.under_way().is_some();
+    let runs = comparison.under_way().is_some();
     let key = |candidate: &Candidate| {
         let forecast =
-            forecast(contest, candidate, is_asked).map_or(f64::INFINITY, |forecast| forecast.search_ms);
+            forecast(comparison, candidate, is_asked).map_or(f64::INFINITY, |forecast| forecast.search_ms);
         match (time(candidate).filter(|_| !runs), &candidate.why_not) {
             (Some(ms), _) => (0, ms),
             (None, None) => (1, forecast),
@@ -128,7 +128,7 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
     };
     order.sort_by(|a, b| key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)));
     let times: Vec<f64> = candidates.iter().filter_map(time).collect();
-    let scale = Scale::of(&times);
+    let scale = Scale::for_times(&times);
     let heads = shown(ui.available_width(), ui.spacing().item_spacing.x, context.session.picture.is_some());
     let height = ui.available_height();
     ScrollArea::horizontal().id_salt("engines").auto_shrink([false, true]).show(ui, |ui| {
@@ -157,11 +157,11 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
         table.body(|body| {
             body.rows(ROW, order.len(), |mut row| {
                 let candidate = order[row.index()];
-                row.set_selected(contest.page == Some(candidate.engine));
+                row.set_selected(comparison.page == Some(candidate.engine));
                 let line = Line {
                     candidate,
-                    answer: contest.answer(candidate.engine).filter(|_| is_asked).map(|record| &**record),
-                    failure: contest.failure(candidate.engine).filter(|_| is_asked),
+                    answer: comparison.answer(candidate.engine).filter(|_| is_asked).map(|record| &**record),
+                    failure: comparison.failure(candidate.engine).filter(|_| is_asked),
                     is_asked,
                     session: context.session,
                     scale,
@@ -178,8 +178,8 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
 }
 
 /// The prediction from before the engine's first run, or the current one.
-fn forecast(contest: &Contest, candidate: &Candidate, is_asked: bool) -> Option<Forecast> {
-    contest.predicted(candidate.engine).filter(|_| is_asked).or(candidate.forecast)
+fn forecast(comparison: &EngineComparison, candidate: &Candidate, is_asked: bool) -> Option<Forecast> {
+    comparison.predicted(candidate.engine).filter(|_| is_asked).or(candidate.forecast)
 }
 
 fn is_number(cell: Cell) -> bool {
@@ -216,11 +216,12 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(times: &[f64]) -> Self {
+    fn for_times(times: &[f64]) -> Self {
         let (fastest, slowest) =
             times.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &ms| (least.min(ms), most.max(ms)));
+        let logarithmic = slowest > MAX_LINEAR_RATIO * fastest;
         // Lower than the fastest time, so that its bar is visible.
-        let from = if slowest > LINEAR * fastest { 10f64.powf((fastest / 2.0).log10().floor()) } else { 0.0 };
+        let from = if logarithmic { 10f64.powf((fastest / 2.0).log10().floor()) } else { 0.0 };
         Self { fastest, from, to: slowest }
     }
 
@@ -279,13 +280,13 @@ impl Line<'_> {
         self.candidate.engine
     }
 
-    fn contest(&self) -> &Contest {
-        &self.session.contest
+    fn comparison(&self) -> &EngineComparison {
+        &self.session.engine_comparison
     }
 
     /// Progress of the engine's run, from 0 to 1; `None` if it is not running.
     fn under_way(&self) -> Option<f32> {
-        let runs = self.contest().under_way().is_some_and(|(engine, _)| engine == self.engine());
+        let runs = self.comparison().under_way().is_some_and(|(engine, _)| engine == self.engine());
         runs.then(|| self.session.running.as_ref().map_or(0.0, |running| running.fraction))
     }
 
@@ -302,7 +303,7 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
             row.col(|ui| engine_ui(ui, line, actions));
         }
         Cell::Predicted => {
-            let forecast = forecast(line.contest(), candidate, line.is_asked);
+            let forecast = forecast(line.comparison(), candidate, line.is_asked);
             number_ui(row, forecast.map_or_else(|| "–".to_owned(), |forecast| about(forecast.search_ms)));
         }
         Cell::Time => match line.under_way() {
@@ -317,7 +318,7 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
             row.col(|ui| match (line.under_way(), line.median()) {
                 (Some(_), _) => under_way_ui(ui, line),
                 (None, Some(ms)) => bar_ui(ui, ms, line.scale, palette),
-                _ if line.contest().is_waiting(candidate.engine) => {
+                _ if line.comparison().is_waiting(candidate.engine) => {
                     drop(ui.label(palette.weak("waits").size(12.0)))
                 }
                 _ => {}
@@ -344,7 +345,7 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
         Cell::Answer => {
             row.col(|ui| {
                 let (text, color) =
-                    match line.contest().differing(candidate.engine).filter(|_| line.answer.is_some()) {
+                    match line.comparison().differing(candidate.engine).filter(|_| line.answer.is_some()) {
                         None => return,
                         Some(0) => ("equal".to_owned(), palette.text),
                         Some(queries) => {
@@ -366,12 +367,12 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
 fn engine_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
     let (engine, palette) = (line.engine(), line.palette);
     let is_dim = line.candidate.why_not.is_some()
-        || line.contest().longest.leaves_out(line.candidate) && line.answer.is_none();
+        || line.comparison().time_limit.excludes(line.candidate) && line.answer.is_none();
     let color = if is_dim { palette.text_weak } else { palette.text };
     let text = RichText::new(engine.as_str()).color(color);
     if ui.add(Button::new(text).frame(false)).on_hover_text("Show how it works.").clicked() {
-        let shown = line.contest().page == Some(engine);
-        actions.send(ContestAction::Page((!shown).then_some(engine)));
+        let shown = line.comparison().page == Some(engine);
+        actions.send(EnginesAction::Page((!shown).then_some(engine)));
     }
 }
 
@@ -381,7 +382,7 @@ fn buttons_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
     if line.answer.is_some()
         && ui.small_button("Show").on_hover_text("Show its run in the other panes.").clicked()
     {
-        actions.send(ContestAction::Show(engine));
+        actions.send(EnginesAction::Show(engine));
     }
     if line.candidate.why_not.is_none() {
         let (sign, name, hover) = if line.answer.is_some() {
@@ -389,10 +390,10 @@ fn buttons_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
         } else {
             ("Run", format!("Run {engine}"), "Run it alone.")
         };
-        let button = ui.add_enabled(line.contest().under_way().is_none(), Button::new(sign).small());
+        let button = ui.add_enabled(line.comparison().under_way().is_none(), Button::new(sign).small());
         name_widget(&button, Role::Button, &name);
         if button.on_hover_text(hover).clicked() {
-            actions.send(ContestAction::One(engine));
+            actions.send(EnginesAction::One(engine));
         }
     }
 }
@@ -400,12 +401,12 @@ fn buttons_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
 /// The counters, or why there is no answer.
 fn counted_ui(ui: &mut Ui, line: &Line<'_>) {
     let (candidate, palette) = (line.candidate, line.palette);
-    let longest = line.contest().longest;
+    let time_limit = line.comparison().time_limit;
     let (text, color) = match (line.answer, line.failure, &candidate.why_not) {
         (Some(record), ..) => (counted(record), palette.text),
         (None, Some(why), _) => (text::sentence_case(why), palette.error),
         (None, None, Some(why)) => (text::sentence_case(why), palette.text_weak),
-        (None, None, None) if longest.leaves_out(candidate) => (
+        (None, None, None) if time_limit.excludes(candidate) => (
             format!("Left out: about {} with all passes", about(candidate.total_ms.unwrap_or(0.0))),
             palette.text_weak,
         ),
@@ -444,7 +445,7 @@ fn bar_ui(ui: &mut Ui, ms: f64, scale: Scale, palette: &Palette) {
 /// The progress bar of a run, with the elapsed time.
 fn under_way_ui(ui: &mut Ui, line: &Line<'_>) {
     let palette = line.palette;
-    let seconds = line.contest().elapsed().map_or(0, |elapsed| elapsed.as_secs());
+    let seconds = line.comparison().elapsed().map_or(0, |elapsed| elapsed.as_secs());
     let text =
         ui.painter().layout_no_wrap(format!("{seconds} s"), FontId::proportional(11.0), palette.text_weak);
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width() - 6.0, 12.0), Sense::hover());
@@ -498,14 +499,14 @@ mod tests {
 
     #[test]
     fn bars_are_logarithmic_for_widely_spread_times() {
-        let near = Scale::of(&[2.0, 4.0]);
+        let near = Scale::for_times(&[2.0, 4.0]);
         assert!(!near.is_logarithmic() && near.decades().count() == 0);
         assert_eq!([near.place(0.0), near.place(2.0), near.place(4.0)], [0.0, 0.5, 1.0]);
-        let far = Scale::of(&[1.5, 1500.0]);
+        let far = Scale::for_times(&[1.5, 1500.0]);
         assert_eq!(far.from, 0.1);
         assert_eq!(far.decades().map(|ms| ms.round() as u64).collect::<Vec<_>>(), [1, 10, 100, 1000]);
         assert!(far.place(1.5) > 0.2 && far.place(1500.0) == 1.0);
-        let none = Scale::of(&[]);
+        let none = Scale::for_times(&[]);
         assert!(!none.is_logarithmic() && none.decades().count() == 0);
     }
 }

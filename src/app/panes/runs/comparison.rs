@@ -3,14 +3,14 @@
 use egui::Grid;
 use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, Legend};
 
-use crate::app::features::runs::state::{Compared, Figure, KeptRun, RunsAction, RunsView};
+use crate::app::features::runs::state::{Compared, Figure, ListedRun, RunsAction, RunsView};
 use crate::app::look::{any_of, heading_ui};
 use crate::app::panes::empty::PaneContext;
-use crate::app::panes::plots::{decades, inline_swatch_ui, line, near, plot, power};
+use crate::app::panes::plots::{decades, hover_label, inline_swatch_ui, line, plot, power};
 use crate::app::prelude::*;
 use crate::engines::registry;
 use crate::knn::Measure;
-use crate::run::compare::{ComparedPhase, Histogram, Quantity, RULE, Spread, Verdict};
+use crate::run::compare::{ComparedPhase, Histogram, OUTLIER_RULE, Quantity, Spread, Verdict};
 use crate::text;
 
 pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -45,7 +45,7 @@ pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 }
 
-fn heads_ui(ui: &mut Ui, pair: [&KeptRun; 2], context: &mut PaneContext<'_>) {
+fn heads_ui(ui: &mut Ui, pair: [&ListedRun; 2], context: &mut PaneContext<'_>) {
     for (side, run) in pair.into_iter().enumerate() {
         ui.horizontal(|ui| {
             inline_swatch_ui(ui, context.palette.runs[side], ["A", "B"][side]);
@@ -91,9 +91,9 @@ fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         }
     });
     ui.label(palette.small(format!(
-        "Medians, and under them the interquartile range (IQR) of the repeats, without outliers ({RULE}). \
-         Under the ratio, the limits between which it lies with a confidence of 95 %; a difference is \
-         called one where 1 is not between them.",
+        "Medians, and under them the interquartile range (IQR) of the repeats, without outliers \
+         ({OUTLIER_RULE}). Under the ratio, the limits between which it lies with a confidence of 95 %; a \
+         difference is called one where 1 is not between them.",
     )));
 }
 
@@ -224,7 +224,7 @@ pub fn figure_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
         Figure::Histogram(quantity) => match compared.histogram(quantity) {
             Some(histogram) => histogram_ui(ui, quantity, histogram, context.palette),
             None => {
-                weak(ui, &nothing_of(quantity));
+                weak(ui, &missing_figure_note(quantity));
             }
         },
         Figure::Convergence if compared.bands.iter().all(Vec::is_empty) => {
@@ -241,7 +241,7 @@ pub fn figure_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
 }
 
 /// Why neither run has this distribution.
-fn nothing_of(quantity: &Quantity) -> String {
+fn missing_figure_note(quantity: &Quantity) -> String {
     match quantity {
         Quantity::Measure(name) => {
             let counting = registry::counting(name);
@@ -302,7 +302,7 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
                 }),
         ])
         .custom_y_axes(vec![AxisHints::new_y().label("share, %").label_spacing(12.0..=24.0)])
-        .label_formatter(near(move |name, at| {
+        .label_formatter(hover_label(move |name, at| {
             let bin = edges.windows(2).position(|pair| (place(pair[0])..place(pair[1])).contains(&at.x))?;
             let side = usize::from(name == "B");
             let all: u64 = counts[side].iter().sum();
@@ -344,7 +344,7 @@ fn convergence_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         .y_grid_spacer(decades)
         .x_axis_formatter(power)
         .y_axis_formatter(power)
-        .label_formatter(near(|name, at| {
+        .label_formatter(hover_label(|name, at| {
             Some(format!(
                 "{name}\n{} points seen\n{}",
                 text::digits(10f64.powf(at.x), 3),

@@ -8,7 +8,7 @@ use egui_extras::{Column, TableBuilder, TableRow};
 use super::empty::{Pane, PaneContext, without_run};
 use crate::app::features::export::PaneData;
 use crate::app::features::export::state::ExportKind;
-use crate::app::features::runs::state::{KeptRun, RunId, RunList, RunsAction, Saved};
+use crate::app::features::runs::state::{ListedRun, RunId, RunList, RunsAction, Saved};
 use crate::app::look::{menu_entry_ui, menu_ui, sort_head_ui};
 use crate::app::model::{SortKey, sorted};
 use crate::app::prelude::*;
@@ -17,7 +17,7 @@ use crate::text;
 
 pub mod comparison;
 
-pub const PANE: Pane = Pane { kind: PaneKind::Runs, draw: runs_ui, data, more: &[] };
+pub const PANE: Pane = Pane { kind: PaneKind::Runs, draw: runs_ui, data, exports: &[] };
 
 /// The comparison if two runs are chosen, otherwise the list.
 fn data(session: &Session) -> Option<PaneData> {
@@ -62,7 +62,7 @@ fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (runs, palette, session) = (&context.session.runs, context.palette, context.session);
     let actions = &mut *context.actions;
-    let shown = session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id);
+    let shown = session.record.as_ref().and_then(|record| runs.of_record(record)).map(|listed| listed.id);
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(text::count(runs.runs().len() as u64, "run", "runs")).strong());
         menu_ui(ui, "Save recording", |ui| {
@@ -114,9 +114,9 @@ pub const ROW: f32 = 24.0;
 /// The table, in this height.
 pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
     let runs = &context.session.runs;
-    let shown = context.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id);
+    let shown = context.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|run| run.id);
     let sort = context.session.sorts.get(&PaneKind::Runs);
-    let mut order: Vec<&KeptRun> = runs.runs().iter().rev().collect();
+    let mut order: Vec<&ListedRun> = runs.runs().iter().rev().collect();
     if let Some(sort) = sort {
         let keys: Vec<SortKey> = order.iter().map(|run| key(run, &sort.column)).collect();
         order = sorted(&keys, sort.descending).into_iter().map(|at| order[at]).collect();
@@ -184,7 +184,7 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
     });
 }
 
-fn key(run: &KeptRun, column: &str) -> SortKey {
+fn key(run: &ListedRun, column: &str) -> SortKey {
     let (head, number) = (run.run.head(), SortKey::Number);
     let summary = &head.summary;
     match column {
@@ -206,8 +206,8 @@ fn key(run: &KeptRun, column: &str) -> SortKey {
 
 fn row_ui(
     row: &mut TableRow<'_, '_>,
-    run: &KeptRun,
-    beside: [Option<RunId>; 2],
+    run: &ListedRun,
+    adjacent: [Option<RunId>; 2],
     runs: &RunList,
     palette: &Palette,
     actions: &mut Actions,
@@ -225,7 +225,7 @@ fn row_ui(
     });
     row.col(|ui| match &runs.renaming {
         Some((id, text)) if *id == run.id => rename_ui(ui, *id, text, actions),
-        _ => name_ui(ui, run, beside, palette, actions),
+        _ => name_ui(ui, run, adjacent, palette, actions),
     });
     let head = run.run.head();
     let (summary, spec) = (&head.summary, &head.spec);
@@ -265,7 +265,7 @@ fn row_ui(
 }
 
 /// The button for A, B, or neither.
-fn choose_ui(ui: &mut Ui, run: &KeptRun, runs: &RunList, palette: &Palette, actions: &mut Actions) {
+fn choose_ui(ui: &mut Ui, run: &ListedRun, runs: &RunList, palette: &Palette, actions: &mut Actions) {
     let side = runs.chosen.iter().position(|&chosen| chosen == Some(run.id));
     let button = match side {
         None => Button::new(RichText::new(" ").monospace()),
@@ -280,7 +280,13 @@ fn choose_ui(ui: &mut Ui, run: &KeptRun, runs: &RunList, palette: &Palette, acti
     }
 }
 
-fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Palette, actions: &mut Actions) {
+fn name_ui(
+    ui: &mut Ui,
+    run: &ListedRun,
+    adjacent: [Option<RunId>; 2],
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let part = run.run.record().is_none();
     // A selected row has its own background and text colour.
     let usual = if part { palette.text_weak } else { palette.text };
@@ -332,7 +338,7 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
     for (key, by) in [(Key::ArrowUp, 0), (Key::ArrowDown, 1)] {
         if ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, key))
-            && let Some(next) = beside[by]
+            && let Some(next) = adjacent[by]
         {
             focus(next);
             actions.send(RunsAction::Show(next));
@@ -344,7 +350,7 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
     }
     if pressed(Key::Delete) {
         actions.send(RunsAction::Delete(run.id));
-        if let Some(next) = beside[1].or(beside[0]) {
+        if let Some(next) = adjacent[1].or(adjacent[0]) {
             focus(next);
         }
     }

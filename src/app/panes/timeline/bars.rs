@@ -5,12 +5,12 @@ use egui::{Painter, Rangef};
 use super::{Row, Tracks};
 use crate::app::features::selection::state::SelectAction;
 use crate::app::look::fact_ui;
-use crate::app::model::how::How;
+use crate::app::model::select_mode::SelectMode;
 use crate::app::model::views::NAMES;
 use crate::app::prelude::*;
 use crate::export::tables::query_record;
 use crate::knn::Measure;
-use crate::run::{Multiprocessor, PhaseSpan, Place, WarpTime};
+use crate::run::{Multiprocessor, PhaseSpan, UnitKind, WarpTime};
 use crate::text::{self, sentence_case};
 
 /// The colour of an engine's n-th phase. The first six are the colours of the warp-per-query search's
@@ -47,12 +47,12 @@ impl Tracks<'_> {
                 self.phase_ui(&plot, at, y.shrink(2.0));
             }
             Row::Warps => {
-                let about = match self.timeline.place {
-                    Place::Multiprocessor => format!(
+                let about = match self.timeline.unit {
+                    UnitKind::Multiprocessor => format!(
                         "Warps, of at most {} at a time",
-                        text::thousands(self.timeline.most_warps() as u64)
+                        text::thousands(self.timeline.max_warps() as u64)
                     ),
-                    Place::Thread => "Threads, while they answer queries".to_owned(),
+                    UnitKind::Thread => "Threads, while they answer queries".to_owned(),
                 };
                 let painter = ui.painter_at(Rect::from_x_y_ranges(canvas.x_range(), y));
                 painter.text(
@@ -67,9 +67,9 @@ impl Tracks<'_> {
                 self.multiprocessor_ui(&plot, &self.timeline.multiprocessors[at], y.shrink(2.0))
             }
             Row::Track(at, track) => {
-                let text = match self.timeline.place {
-                    Place::Multiprocessor => format!("      warp {track}"),
-                    Place::Thread => "      queries".to_owned(),
+                let text = match self.timeline.unit {
+                    UnitKind::Multiprocessor => format!("      warp {track}"),
+                    UnitKind::Thread => "      queries".to_owned(),
                 };
                 name(&text, self.palette.text_weak);
                 self.warps_ui(&plot, &self.timeline.multiprocessors[at].tracks[track], y.shrink(1.5));
@@ -102,7 +102,7 @@ impl Tracks<'_> {
                     Align2::LEFT_CENTER,
                     text,
                     FontId::proportional(11.0),
-                    on(fill),
+                    contrasting(fill),
                 );
             }
         }
@@ -110,7 +110,7 @@ impl Tracks<'_> {
 
     /// The number of active warps, pixel by pixel, with marks at the picked and selected queries.
     fn multiprocessor_ui(&self, painter: &Painter, multiprocessor: &Multiprocessor, y: Rangef) {
-        let most = self.timeline.most_warps().max(1) as f32;
+        let most = self.timeline.max_warps().max(1) as f32;
         let range = self.axis.range();
         let step = 1.0 / painter.ctx().pixels_per_point();
         let fill = self.palette.phase(crate::run::Phase::Profiled);
@@ -204,7 +204,7 @@ fn shares_ui(painter: &Painter, rect: Rect, cycles: &[u64], palette: &Palette) {
 }
 
 /// Black or white, whichever is more readable on a colour.
-fn on(ground: Color32) -> Color32 {
+fn contrasting(ground: Color32) -> Color32 {
     if ground.intensity() > 0.5 { Color32::BLACK } else { Color32::WHITE }
 }
 
@@ -213,7 +213,7 @@ fn on(ground: Color32) -> Color32 {
 /// Maximum distance of the pointer from a narrow span, in screen points.
 const REACH: f32 = 3.0;
 
-enum Under<'a> {
+enum HitTarget<'a> {
     /// A chunk of a phase.
     Phase(usize, &'a PhaseSpan),
     Warp(u32, &'a WarpTime),
@@ -248,45 +248,46 @@ impl Tracks<'_> {
             }
         });
         if response.clicked()
-            && let Some(Under::Warp(sm, warp)) = under
+            && let Some(HitTarget::Warp(sm, warp)) = under
         {
-            let how = How::of_click(ui.input(|input| input.modifiers));
-            if how == How::Replace {
+            let how = SelectMode::from_modifiers(ui.input(|input| input.modifiers));
+            if how == SelectMode::Replace {
                 actions.send(Action::PickQuery(warp.queries.start as usize));
             }
-            actions.send(SelectAction::queries(warp.queries.clone().collect(), how, self.whose(sm, warp)));
+            let name = self.selection_name(sm, warp);
+            actions.send(SelectAction::queries(warp.queries.clone().collect(), how, name));
         }
     }
 
-    fn under(&self, row: Row, at_us: f64) -> Option<Under<'_>> {
+    fn under(&self, row: Row, at_us: f64) -> Option<HitTarget<'_>> {
         let reach = f64::from(REACH / self.axis.range().span()) * (self.axis.window[1] - self.axis.window[0]);
         match row {
             Row::Warps => None,
             Row::Phase(at) => {
                 let spans = &self.timeline.phases[at].spans;
                 nearest(spans, at_us, reach, |span| [span.start_us, span.stop_us])
-                    .map(|span| Under::Phase(at, span))
+                    .map(|span| HitTarget::Phase(at, span))
             }
             Row::Multiprocessor(at) => {
                 let multiprocessor = &self.timeline.multiprocessors[at];
-                Some(Under::Active(multiprocessor.sm, multiprocessor.active(at_us)))
+                Some(HitTarget::Active(multiprocessor.sm, multiprocessor.active(at_us)))
             }
             Row::Track(at, track) => {
                 let multiprocessor = &self.timeline.multiprocessors[at];
                 let warp = nearest(&multiprocessor.tracks[track], at_us, reach, |warp| {
                     [warp.start_us, warp.stop_us]
                 })?;
-                Some(Under::Warp(multiprocessor.sm, warp))
+                Some(HitTarget::Warp(multiprocessor.sm, warp))
             }
         }
     }
 
     /// The description of a selection that consists of a span's queries.
-    fn whose(&self, number: u32, warp: &WarpTime) -> String {
-        let name = self.timeline.place.name(number);
-        match self.timeline.place {
-            Place::Multiprocessor => format!("a warp of {name}"),
-            Place::Thread => text::count(
+    fn selection_name(&self, number: u32, warp: &WarpTime) -> String {
+        let name = self.timeline.unit.name(number);
+        match self.timeline.unit {
+            UnitKind::Multiprocessor => format!("a warp of {name}"),
+            UnitKind::Thread => text::count(
                 warp.queries.len() as u64,
                 &format!("query of {name}"),
                 &format!("queries of {name}"),
@@ -294,25 +295,25 @@ impl Tracks<'_> {
         }
     }
 
-    fn about_ui(&self, ui: &mut Ui, under: &Under<'_>) {
+    fn about_ui(&self, ui: &mut Ui, under: &HitTarget<'_>) {
         let palette = self.palette;
         let took = |start: f64, stop: f64| text::time((stop - start) / 1e3);
         match under {
-            Under::Phase(at, span) => {
+            HitTarget::Phase(at, span) => {
                 ui.strong(self.timeline.phases[*at].phase.name());
                 fact_ui(ui, "took", took(span.start_us, span.stop_us), palette);
                 fact_ui(ui, "repeat", text::thousands(u64::from(span.repeat) + 1), palette);
                 fact_ui(ui, "chunk", text::thousands(u64::from(span.chunk) + 1), palette);
             }
-            Under::Active(sm, active) => {
-                ui.strong(sentence_case(&self.timeline.place.name(*sm)));
-                let what = if self.timeline.place == Place::Thread { "at work now" } else { "warps now" };
+            HitTarget::Active(sm, active) => {
+                ui.strong(sentence_case(&self.timeline.unit.name(*sm)));
+                let what = if self.timeline.unit == UnitKind::Thread { "at work now" } else { "warps now" };
                 fact_ui(ui, what, text::thousands(*active as u64), palette);
             }
-            Under::Warp(sm, warp) => {
-                ui.strong(match self.timeline.place {
-                    Place::Multiprocessor => format!("SM {sm}, warp slot {}", warp.warp),
-                    Place::Thread => sentence_case(&self.timeline.place.name(*sm)),
+            HitTarget::Warp(sm, warp) => {
+                ui.strong(match self.timeline.unit {
+                    UnitKind::Multiprocessor => format!("SM {sm}, warp slot {}", warp.warp),
+                    UnitKind::Thread => sentence_case(&self.timeline.unit.name(*sm)),
                 });
                 fact_ui(ui, "took", took(warp.start_us, warp.stop_us), palette);
                 for query in warp.queries.clone().take(4) {

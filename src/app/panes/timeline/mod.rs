@@ -3,7 +3,7 @@
 
 use egui::Rangef;
 
-use super::empty::{More, Pane, PaneContext, without_run};
+use super::empty::{ExportEntry, Pane, PaneContext, without_run};
 use super::plots::inline_swatch_ui;
 use crate::app::features::export::PaneData;
 use crate::app::features::export::state::ExportKind;
@@ -14,7 +14,7 @@ use crate::app::model::{TimeAxis, TimelineView};
 use crate::app::prelude::*;
 use crate::draw::pen::linear_ticks;
 use crate::engines::registry;
-use crate::run::{Place, RunRecord, Timeline};
+use crate::run::{RunRecord, Timeline, UnitKind};
 use crate::text;
 
 pub mod bars;
@@ -26,7 +26,7 @@ pub const PANE: Pane = Pane {
     kind: PaneKind::Timeline,
     draw: timeline_ui,
     data: |session| session.record.clone().map(PaneData::Timeline),
-    more: &[More { kind: ExportKind::Trace, text: "Trace for Perfetto…", about: "" }],
+    exports: &[ExportEntry { kind: ExportKind::Trace, text: "Trace for Perfetto…", about: "" }],
 };
 
 fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -46,7 +46,7 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let mut view = session.timeline.clone();
     if session.picture.is_none() {
         head_ui(ui, record, timeline, &view, context);
-    } else if session.has_legend() && !view.open.is_empty() && timeline.place == Place::Multiprocessor {
+    } else if session.has_legend() && !view.open.is_empty() && timeline.unit == UnitKind::Multiprocessor {
         ui.horizontal_wrapped(|ui| phases_ui(ui, record, palette));
     }
     let pane = ui.available_rect_before_wrap();
@@ -135,7 +135,7 @@ fn head_ui(
                 )
             };
             ui.label(palette.small(why));
-        } else if !view.open.is_empty() && timeline.place == Place::Multiprocessor {
+        } else if !view.open.is_empty() && timeline.unit == UnitKind::Multiprocessor {
             phases_ui(ui, record, palette);
         }
     });
@@ -190,10 +190,11 @@ fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &
         left..=left + NAMES - 6.0,
         Rangef::new(tracks.top + range.min, tracks.top + range.max).shrink(1.0),
     );
-    let place = tracks.timeline.place;
-    let text = format!("{} {}", if open { "▾" } else { "▸" }, place.name(sm));
+    let unit = tracks.timeline.unit;
+    let text = format!("{} {}", if open { "▾" } else { "▸" }, unit.name(sm));
     let response = ui.put(rect, Button::new(RichText::new(text).size(12.0)).frame(false));
-    let name = format!("{} the {} of {}", if open { "Hide" } else { "Show" }, what(place), place.name(sm));
+    let verb = if open { "Hide" } else { "Show" };
+    let name = format!("{verb} the {} of {}", track_contents(unit), unit.name(sm));
     name_widget(&response, Role::Button, &name);
     if response.on_hover_text(&name).clicked() && !view.open.remove(&sm) {
         view.open.insert(sm);
@@ -201,10 +202,10 @@ fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &
 }
 
 /// What the tracks contain.
-fn what(place: Place) -> &'static str {
-    match place {
-        Place::Multiprocessor => "warps",
-        Place::Thread => "queries",
+fn track_contents(unit: UnitKind) -> &'static str {
+    match unit {
+        UnitKind::Multiprocessor => "warps",
+        UnitKind::Thread => "queries",
     }
 }
 
@@ -274,7 +275,7 @@ mod tests {
 
     #[test]
     fn rows_are_contiguous_and_open_multiprocessors_show_tracks() {
-        let timeline = Timeline::of(&profiled_record());
+        let timeline = Timeline::new(&profiled_record());
         let mut view = TimelineView::default();
         let closed = rows(&timeline, &view);
         assert_eq!(

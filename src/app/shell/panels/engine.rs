@@ -15,7 +15,7 @@ const ABOUT_AUTO: &str =
     "The engine that is predicted to be fastest, chosen anew for each run; Run says which and why.";
 
 /// Hint of an empty parameter field.
-const LEFT: &str = "left to the engine";
+const DEFAULT_HINT: &str = "left to the engine";
 
 pub fn engine_ui(
     ui: &mut Ui,
@@ -49,7 +49,7 @@ pub fn engine_ui(
 }
 
 /// Why an engine cannot run on the chosen device, if known.
-fn why_not(session: &Session, id: EngineId, device: Option<DeviceId>) -> Option<&str> {
+fn unavailable_reason(session: &Session, id: EngineId, device: Option<DeviceId>) -> Option<&str> {
     let status = session.engine(id, device).or_else(|| session.engine(id, None))?;
     status.device.as_ref()?.as_ref().err().map(String::as_str)
 }
@@ -77,7 +77,7 @@ fn picker_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
                     ui,
                     engine,
                     chosen == Some(engine.id),
-                    why_not(session, engine.id, device),
+                    unavailable_reason(session, engine.id, device),
                     draft,
                     palette,
                 );
@@ -88,7 +88,7 @@ fn picker_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
     if let Some(engine) = chosen.and_then(registry::find) {
         let about = ui.label(palette.small(engine.about));
         about.on_hover_text(format!("After: {}", engine.source));
-        if let Some(reason) = why_not(session, engine.id, draft.device) {
+        if let Some(reason) = unavailable_reason(session, engine.id, draft.device) {
             ui.label(RichText::new(text::sentence_case(reason)).color(palette.error).small());
         }
     }
@@ -134,7 +134,7 @@ fn device_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, palette: &Palett
     for status in statuses {
         match devices.iter_mut().find(|(device, _)| *device == status.device_id) {
             // Only an engine that can run there knows the device's name.
-            Some((_, text)) if status.is_there() => *text = status.device_text(),
+            Some((_, text)) if status.is_available() => *text = status.device_text(),
             Some(_) => {}
             None => devices.push((status.device_id, status.device_text())),
         }
@@ -214,12 +214,12 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &str, draft: &mut Dra
                 response
             }
             Values::Words(words) => {
-                let shown = if given.is_empty() { palette.weak(LEFT) } else { RichText::new(given) };
+                let shown = if given.is_empty() { palette.weak(DEFAULT_HINT) } else { RichText::new(given) };
                 let combo = ComboBox::from_id_salt(parameter.name).width(width).selected_text(shown).show_ui(
                     ui,
                     |ui| {
                         if ui
-                            .selectable_label(given.is_empty(), LEFT)
+                            .selectable_label(given.is_empty(), DEFAULT_HINT)
                             .on_hover_text(parameter.default)
                             .clicked()
                         {

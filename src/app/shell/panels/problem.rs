@@ -8,8 +8,8 @@ use crate::app::features::columns::state::ColumnsAction;
 use crate::app::features::unusable::state::listed;
 use crate::app::look::{error_ui, field_ui, follow_ui, heading_ui, percent, row_ui, wide_field_ui};
 use crate::app::model::fields::number;
-use crate::app::model::files::{column_ranges, left_out_sentence};
-use crate::app::model::{DataKind, Draft, Field, FieldError, LeftOut, QueryKind, data_file, plan_of};
+use crate::app::model::files::{column_ranges, unused_columns_sentence};
+use crate::app::model::{DataKind, Draft, Field, FieldError, QueryKind, UnusedColumn, data_file, plan_of};
 use crate::app::prelude::*;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source, generate};
 use crate::knn::Metric;
@@ -21,7 +21,7 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
     let mut draft = state.draft.clone();
     let mut errors = draft.errors();
     errors.extend(too_many_queries(&draft, session));
-    above_ui(
+    with_footer_ui(
         ui,
         |ui| {
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -46,7 +46,7 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
 
 /// A scrolling part above a fixed footer. The scrolling part is drawn first, because Tab follows the drawing
 /// order, so the footer's height is that of the previous frame.
-fn above_ui<R>(ui: &mut Ui, scrolls: impl FnOnce(&mut Ui), stands: impl FnOnce(&mut Ui) -> R) -> R {
+fn with_footer_ui<R>(ui: &mut Ui, body: impl FnOnce(&mut Ui), footer: impl FnOnce(&mut Ui) -> R) -> R {
     const GAP: f32 = 6.0;
     let id = ui.scope_id().with("height below");
     let (whole, known) =
@@ -54,19 +54,19 @@ fn above_ui<R>(ui: &mut Ui, scrolls: impl FnOnce(&mut Ui), stands: impl FnOnce(&
     let split = (whole.bottom() - known - GAP).max(whole.top());
     ui.scope_builder(
         egui::UiBuilder::new().max_rect(Rect::from_min_max(whole.min, pos2(whole.right(), split))),
-        scrolls,
+        body,
     );
     let below = Rect::from_min_max(pos2(whole.left(), split + GAP), whole.max);
     let below = ui.scope_builder(egui::UiBuilder::new().max_rect(below), |ui| {
-        let said = stands(ui);
-        (said, ui.min_rect().height())
+        let inner = footer(ui);
+        (inner, ui.min_rect().height())
     });
-    let (said, height) = below.inner;
+    let (inner, height) = below.inner;
     if (height - known).abs() > 0.5 {
         ui.data_mut(|data| data.insert_temp(id, height));
         ui.ctx().request_discard("what stands below has another height");
     }
-    said
+    inner
 }
 
 /// An error if more queries are requested than there are rows; the number is never reduced silently.
@@ -219,10 +219,8 @@ fn file_ui(
         && !session.left_out.is_empty()
     {
         ui.horizontal_wrapped(|ui| {
-            ui.label(
-                palette
-                    .small(format!("Left out of the coordinates: {}.", left_out_sentence(&session.left_out))),
-            );
+            let unused = unused_columns_sentence(&session.left_out);
+            ui.label(palette.small(format!("Left out of the coordinates: {unused}.")));
             let all = "Use every numeric column as a coordinate, these included.";
             if ui.small_button("Use as coordinates").on_hover_text(all).clicked() {
                 draft.columns = with_columns(&draft.columns, &session.left_out);
@@ -233,7 +231,7 @@ fn file_ui(
     let is_shown = draft
         .source()
         .is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source));
-    if let Some(pictures) = session.offered_pictures().filter(|_| is_shown) {
+    if let Some(pictures) = session.suggested_image_shape().filter(|_| is_shown) {
         ui.horizontal_wrapped(|ui| {
             ui.label(palette.small(format!("Rows may be {} pictures.", pictures.text())));
             let where_to =
@@ -271,15 +269,15 @@ fn file_ui(
 /// The number of dropped rows, and which.
 fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
     /// Ranges listed in the label and in the tooltip.
-    const LISTED: [usize; 2] = [5, 300];
-    let [few, many] = LISTED.map(|most| listed(cloud.dropped_records(), most));
+    const MAX_LISTED: [usize; 2] = [5, 300];
+    let [few, many] = MAX_LISTED.map(|most| listed(cloud.dropped_records(), most));
     let are = if cloud.dropped() == 1 { "is" } else { "are" };
     let said = format!("{} of the file {are} left out: {few}", text::count(cloud.dropped(), "row", "rows"));
     ui.label(palette.small(said)).on_hover_text(format!("Rows that are left out: {many}"));
 }
 
 /// The typed columns and those that were left out.
-fn with_columns(typed: &str, left_out: &[LeftOut]) -> String {
+fn with_columns(typed: &str, left_out: &[UnusedColumn]) -> String {
     let names = match typed.parse() {
         Ok(ColumnChoice::Named(names)) => names,
         _ => Vec::new(),
@@ -374,8 +372,8 @@ fn query_ui(
 
 fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
     heading_ui(ui, "Find");
-    let takes =
-        plan_text(ui, draft, session, Purpose::Ask).map_or_else(String::new, |takes| format!(", in {takes}"));
+    let takes = plan_text(ui, draft, session, Purpose::Answer)
+        .map_or_else(String::new, |takes| format!(", in {takes}"));
     ui.label(palette.small(format!("Answers the picked query at once{takes}.")));
     k_ui(ui, draft, errors, palette);
     row_ui(ui, "Metric", palette, |ui, _| {
@@ -390,7 +388,7 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
                 .on_hover_text("1 − cos of that angle: the same neighbours.");
         }
         let axes = session.cloud.as_ref().map_or(&[][..], |cloud| cloud.axes());
-        let globe = Globe::of(axes).ok();
+        let globe = Globe::from_axes(axes).ok();
         if Globe::is_sky(axes) || draft.metric == Metric::Sky {
             ui.selectable_value(&mut draft.metric, Metric::Sky, "Sky")
                 .on_hover_text("Angle in degrees between positions on the celestial sphere.");
@@ -460,7 +458,7 @@ struct Planned {
 
 /// The predicted time and engine of the run or of one query; recomputed when the inputs change.
 fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Option<String> {
-    let id = Id::unique(if purpose == Purpose::Ask { "plan of a query" } else { "plan of the run" });
+    let id = Id::unique(if purpose == Purpose::Answer { "plan of a query" } else { "plan of the run" });
     let engines = session.engines.iter().filter(|status| status.device.is_some()).count();
     let known = ui.data(|data| data.get_temp::<Arc<Planned>>(id)).filter(|planned| {
         // A new run corrects later predictions.
@@ -472,7 +470,7 @@ fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Opt
         return planned.text.clone();
     }
     let plan = plan_of(draft, session, &Planner::shared(), purpose);
-    let text = plan.and_then(|plan| if purpose == Purpose::Ask { plan.short() } else { plan.sentence() });
+    let text = plan.and_then(|plan| if purpose == Purpose::Answer { plan.short() } else { plan.sentence() });
     let (cloud, record) =
         (session.cloud.as_ref().map(Arc::downgrade), session.record.as_ref().map(Arc::downgrade));
     let planned = Planned { draft: draft.clone(), cloud, record, engines, text };
@@ -490,10 +488,10 @@ fn run_ui(
 ) -> Vec<Action> {
     /// Lines reserved below the button, so that it does not move with their text; a low window reserves one.
     const LINES: f32 = 3.0;
-    const LOW: f32 = 640.0;
+    const LOW_WINDOW: f32 = 640.0;
     const BUTTON: f32 = 30.0;
     let mut asked = Actions::default();
-    let low = ui.ctx().content_rect().height() <= LOW;
+    let low = ui.ctx().content_rect().height() <= LOW_WINDOW;
     let line = ui.text_style_height(&egui::TextStyle::Small) + ui.spacing().item_spacing.y;
     ui.set_min_height(BUTTON + line * if low { 1.0 } else { LINES });
     let busy = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });

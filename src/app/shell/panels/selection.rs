@@ -2,13 +2,13 @@
 
 use crate::app::features::answer_summary::answer_summary;
 use crate::app::features::color::state::ColorMap;
-use crate::app::features::color::state::channel::Colored;
+use crate::app::features::color::state::channel::ColoringState;
 use crate::app::features::live::place_ui;
 use crate::app::features::selection::state::SelectAction;
 use crate::app::look::{fact_ui, follow_ui, heading_ui, if_shuffled};
-use crate::app::model::distances::between;
-use crate::app::model::how::How;
-use crate::app::model::{AnswerSummary, Draft, Ended, Kinds};
+use crate::app::model::distances::pair_sentence;
+use crate::app::model::select_mode::SelectMode;
+use crate::app::model::{AnswerSummary, ClassCounts, Draft, Ended};
 use crate::app::prelude::*;
 use crate::cloud::Source;
 use crate::knn::{Measure, Metric, Setup};
@@ -16,7 +16,7 @@ use crate::run::{EngineChoice, RunRecord};
 use crate::text;
 
 /// Number of coordinates listed; tables and exports contain all.
-const LISTED: usize = 8;
+const MAX_COORDINATES: usize = 8;
 
 pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -43,12 +43,12 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
                     _ => fact_ui(ui, "Row", text::thousands(cloud.record(row)), palette),
                 }
                 if !place_ui(ui, session, cloud, palette, actions) {
-                    for (axis, column) in cloud.axes().iter().enumerate().take(LISTED) {
+                    for (axis, column) in cloud.axes().iter().enumerate().take(MAX_COORDINATES) {
                         fact_ui(ui, &column.name, text::coordinate(cloud.coordinate(row, axis)), palette);
                     }
                 }
-                if cloud.dims() > LISTED {
-                    let rest = format!("and {} more coordinates", cloud.dims() - LISTED);
+                if cloud.dims() > MAX_COORDINATES {
+                    let rest = format!("and {} more coordinates", cloud.dims() - MAX_COORDINATES);
                     ui.label(palette.small(rest));
                 }
                 match &session.answered {
@@ -85,7 +85,7 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
 }
 
 /// How the answer was found; collapsed by default, as most users care about the points.
-fn search_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
+fn search_ui(ui: &mut Ui, answered: &QueryAnswer, palette: &Palette) {
     let record = &answered.record;
     if let (Some(engine), Some(accessed)) =
         (record.descriptor().filter(|engine| !engine.is_exhaustive), answered.counted("distance_evals"))
@@ -105,7 +105,7 @@ fn search_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
             ui.label(palette.small(format!("{} counts nothing.", record.engine)));
             return;
         }
-        for (name, value) in record.measured.of(answered.query) {
+        for (name, value) in record.measured.for_query(answered.query) {
             fact_ui(ui, &text::sentence_case(&Measure::words(name)), text::thousands(value.into()), palette);
         }
     });
@@ -142,9 +142,9 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
 
 fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     /// Maximum number of axes whose range is listed.
-    const RANGES: usize = 4;
+    const MAX_RANGES: usize = 4;
     /// Maximum number of measures listed.
-    const MEASURES: usize = 4;
+    const MAX_MEASURES: usize = 4;
     let Some(cloud) = &session.cloud else { return };
     heading_ui(ui, "Selection");
     let (selection, facts) = (&session.selection, &session.selected);
@@ -162,11 +162,11 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
     if let [a, b] = selection.rows()[..] {
         let asked = session.answered.as_ref().map(|answered| &answered.record).or(session.record.as_ref());
         let metric = asked.map_or_else(Metric::default, |record| record.spec.metric);
-        if let Some(said) = between(cloud, a, b, metric) {
+        if let Some(said) = pair_sentence(cloud, a, b, metric) {
             ui.add(Label::new(said).wrap());
         }
     }
-    for measure in facts.measures.iter().take(MEASURES) {
+    for measure in facts.measures.iter().take(MAX_MEASURES) {
         let (fewest, most) = measure.range();
         let range = if fewest == most {
             String::new()
@@ -180,7 +180,7 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
             palette,
         );
     }
-    for (axis, column) in cloud.axes().iter().enumerate().take(RANGES) {
+    for (axis, column) in cloud.axes().iter().enumerate().take(MAX_RANGES) {
         let Some((low, high)) = facts.range(cloud, axis) else { continue };
         let text = if low == high {
             text::coordinate(low)
@@ -189,8 +189,8 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
         };
         fact_ui(ui, &column.name, text, palette);
     }
-    if cloud.dims() > RANGES && !facts.extremes.is_empty() {
-        ui.label(palette.small(format!("and {} more ranges", cloud.dims() - RANGES)));
+    if cloud.dims() > MAX_RANGES && !facts.extremes.is_empty() {
+        ui.label(palette.small(format!("and {} more ranges", cloud.dims() - MAX_RANGES)));
     }
     ui.horizontal_wrapped(|ui| {
         for (text, command) in [
@@ -253,7 +253,7 @@ fn sets_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Acti
             let about = "Select these rows; with Shift, add them; with Ctrl, add or remove them.";
             let label = ui.add(Button::selectable(selected, shown).truncate()).on_hover_text(about);
             if label.clicked() {
-                let how = How::of_click(ui.input(|input| input.modifiers));
+                let how = SelectMode::from_modifiers(ui.input(|input| input.modifiers));
                 actions.send(SelectAction::rows(set.rows.to_vec(), how, set.name.as_str()));
             }
         });
@@ -340,15 +340,15 @@ const BAR: f32 = 12.0;
 pub fn answer_ui(
     ui: &mut Ui,
     session: &Session,
-    answered: &Answered,
+    answered: &QueryAnswer,
     palette: &Palette,
     actions: &mut Actions,
 ) {
     let summary = answer_summary(ui, session, answered);
     heading_ui(ui, "Answer");
     ui.add(Label::new(RichText::new(summary.sentence()).size(15.0)).wrap());
-    if let Some(kinds) = &summary.kinds {
-        kinds_ui(ui, session, kinds, palette);
+    if let Some(classes) = &summary.classes {
+        classes_ui(ui, session, classes, palette);
     }
     distances_ui(ui, &summary, palette);
     why_ui(ui, session, answered, palette, actions);
@@ -356,7 +356,13 @@ pub fn answer_ui(
 }
 
 /// Selects all rows within a distance, without a limit on their number.
-fn nearby_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
+fn nearby_ui(
+    ui: &mut Ui,
+    session: &Session,
+    answered: &QueryAnswer,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     let metric = answered.record.spec.metric;
     let mut typed = session.nearby.typed.clone();
     ui.horizontal_wrapped(|ui| {
@@ -386,7 +392,7 @@ fn nearby_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Pale
 }
 
 /// Asks why a row is, or is not, among the neighbours.
-fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
+fn why_ui(ui: &mut Ui, session: &Session, answered: &QueryAnswer, palette: &Palette, actions: &mut Actions) {
     let mut typed = session.why.typed.clone();
     let asks = ui
         .horizontal_wrapped(|ui| {
@@ -421,24 +427,25 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette
     if asks {
         actions.send(Action::AskWhy);
     }
-    match session.why.told.as_ref().filter(|told| told.of == *answered).map(|told| &told.said) {
+    let explanation = session.why.explanation.as_ref().filter(|known| known.answered == *answered);
+    match explanation.map(|known| &known.sentences) {
         None => {}
         Some(Ok(sentences)) => sentences.iter().for_each(|sentence| drop(ui.label(sentence))),
         Some(Err(why)) => drop(ui.label(RichText::new(why).color(palette.error))),
     }
 }
 
-fn kinds_ui(ui: &mut Ui, session: &Session, kinds: &Kinds, palette: &Palette) {
+fn classes_ui(ui: &mut Ui, session: &Session, classes: &ClassCounts, palette: &Palette) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
-    let sentence = kinds.sentence();
+    let sentence = classes.sentence();
     name_widget(&response, Role::Image, &sentence);
-    let total: usize = kinds.counts.iter().map(|(_, count)| count).sum::<usize>() + kinds.others;
+    let total: usize = classes.counts.iter().map(|(_, count)| count).sum::<usize>() + classes.others;
     // Use the colours of Plane and Space, if the same column colours them.
     let shown = match &session.colored {
-        Colored::Ready(channel) if channel.title == kinds.column => channel.categories.as_ref(),
+        ColoringState::Ready(channel) if channel.title == classes.column => channel.categories.as_ref(),
         _ => None,
     };
-    let color = |at: usize| match (kinds.counts.get(at), shown) {
+    let color = |at: usize| match (classes.counts.get(at), shown) {
         (None, _) => palette.muted,
         (Some((kind, _)), Some(shown)) => {
             let place = shown.list.iter().position(|category| category.name == *kind);
@@ -447,9 +454,9 @@ fn kinds_ui(ui: &mut Ui, session: &Session, kinds: &Kinds, palette: &Palette) {
         (Some(_), None) => palette.categories[at % palette.categories.len()],
     };
     let mut left = rect.left();
-    let mut parts: Vec<(String, usize)> = kinds.counts.clone();
-    if kinds.others > 0 {
-        parts.push(("others".to_owned(), kinds.others));
+    let mut parts: Vec<(String, usize)> = classes.counts.clone();
+    if classes.others > 0 {
+        parts.push(("others".to_owned(), classes.others));
     }
     for (at, (_, count)) in parts.iter().enumerate() {
         let right = left + rect.width() * *count as f32 / total.max(1) as f32;
@@ -463,19 +470,19 @@ fn kinds_ui(ui: &mut Ui, session: &Session, kinds: &Kinds, palette: &Palette) {
     response.on_hover_text(&sentence);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        ui.label(palette.weak(&kinds.column));
+        ui.label(palette.weak(&classes.column));
         for (at, (kind, count)) in parts.iter().enumerate() {
-            kind_ui(ui, &format!("{kind} ({count})"), color(at));
+            class_ui(ui, &format!("{kind} ({count})"), color(at));
         }
     });
-    if let Some((alike, total)) = kinds.alike.filter(|(alike, total)| alike < total) {
-        let share = format!("{alike} of {total} share the query’s {}.", kinds.column);
+    if let Some((alike, total)) = classes.same_class.filter(|(alike, total)| alike < total) {
+        let share = format!("{alike} of {total} share the query’s {}.", classes.column);
         ui.label(palette.small(share));
     }
 }
 
 /// A class's colour and count, kept together when wrapping.
-fn kind_ui(ui: &mut Ui, text: &str, color: Color32) {
+fn class_ui(ui: &mut Ui, text: &str, color: Color32) {
     const SQUARE: f32 = 8.0;
     let galley = ui.painter().layout_no_wrap(
         text.to_owned(),

@@ -20,7 +20,7 @@ pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palett
             if session.activity.is_busy() && !(on_the_left && problem) && !is_elsewhere {
                 command_ui(ui, Command::Cancel, actions);
             }
-            if let Some(text) = what_goes_on(&session.activity).filter(|_| !is_elsewhere) {
+            if let Some(text) = activity_text(&session.activity).filter(|_| !is_elsewhere) {
                 ui.add(Label::new(RichText::new(text).color(palette.accent)).truncate());
             }
             message_ui(ui, session, palette, actions);
@@ -46,26 +46,26 @@ fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut A
             if entry.level == Level::Error { format!("Error: {}", entry.text) } else { entry.text.clone() };
         ui.add(Label::new(RichText::new(text).color(color(entry))).truncate()).on_hover_text(&entry.text);
     };
-    if let Some(trouble) = log.trouble() {
+    if let Some(problem) = log.problem() {
         let dismiss = ui.add(Button::new(palette.weak("×")).frame(false).min_size(vec2(18.0, 18.0)));
         name_widget(&dismiss, Role::Button, "Dismiss the message");
         if dismiss.on_hover_text("Dismiss it; Log keeps it. Escape").clicked() {
-            actions.send(Action::DismissTrouble);
+            actions.send(Action::DismissProblem);
         }
         let room = ui.available_width() * if note.is_some() { 1.0 - REST } else { 1.0 };
         ui.scope(|ui| {
             ui.set_max_width(room);
-            entry_ui(ui, trouble);
+            entry_ui(ui, problem);
         });
     }
     match note {
         Some(note) => entry_ui(ui, note),
-        None if log.trouble().is_none() => drop(ui.label(palette.weak("Ready"))),
+        None if log.problem().is_none() => drop(ui.label(palette.weak("Ready"))),
         None => {}
     }
 }
 
-fn what_goes_on(activity: &Activity) -> Option<String> {
+fn activity_text(activity: &Activity) -> Option<String> {
     let percent = |fraction: &Option<f32>| {
         fraction.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default()
     };
@@ -97,7 +97,7 @@ fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
         }
         Some(Err(_)) => {
             // Permanent, so it is as quiet as a device's name.
-            let why = text::sentence_case(status.why_not().unwrap_or_default());
+            let why = text::sentence_case(status.unavailable_reason().unwrap_or_default());
             let about = format!("No NVIDIA GPU is needed: engine auto searches on the CPU. {why}.");
             ui.label(palette.weak("No GPU")).on_hover_text(about);
         }

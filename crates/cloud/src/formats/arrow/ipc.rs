@@ -47,7 +47,7 @@ struct Batch {
 }
 
 /// Whether bytes look like the beginning of a stream, which has no magic number.
-pub(in super::super) fn looks_streamed(head: &[u8]) -> bool {
+pub(in super::super) fn is_stream(head: &[u8]) -> bool {
     let length = head
         .get(4..8)
         .and_then(|length| length.first_chunk())
@@ -59,11 +59,7 @@ impl<'a, 'i> File<'a, 'i> {
     pub fn open(input: &'a Input<'i>) -> Result<Self> {
         let mut file = fs::File::open(&input.path).map_err(|why| input.io(why))?;
         let head = bytes(&mut file, input, 0, input.size.min(8))?;
-        if looks_streamed(&head) {
-            Self::stream(&mut file, input)
-        } else {
-            Self::with_footer(&mut file, input)
-        }
+        if is_stream(&head) { Self::stream(&mut file, input) } else { Self::with_footer(&mut file, input) }
     }
 
     fn with_footer(file: &mut fs::File, input: &'a Input<'i>) -> Result<Self> {
@@ -284,7 +280,7 @@ impl Batches for File<'_, '_> {
 /// Minimum bytes of a table, also counted for each reference to it.
 const TABLE: usize = 4;
 /// Upper bound on how often a byte is read if only lists of fields and names are shared.
-const MOST_READ: usize = 64;
+const MAX_READ: usize = 64;
 
 /// The limits for a schema, at most those of the decoder.
 fn limits(bytes: &[u8]) -> VerifierOptions {
@@ -292,7 +288,7 @@ fn limits(bytes: &[u8]) -> VerifierOptions {
     VerifierOptions {
         max_depth: MAX_ARROW_DEPTH,
         max_tables: (bytes.len() / TABLE).min(most.max_tables),
-        max_apparent_size: bytes.len().saturating_mul(MOST_READ).min(most.max_apparent_size),
+        max_apparent_size: bytes.len().saturating_mul(MAX_READ).min(most.max_apparent_size),
         ..most
     }
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::values::Moment;
 use super::{Batches, values};
 use crate::formats::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS, MAX_PROMISED_COLUMNS};
-use crate::formats::vector_cell::{Candidate, POINTS, Seen, Vector, axes, parse, rank, unreadable};
+use crate::formats::vector_cell::{Candidate, POINTS, Vector, VectorDetector, axes, parse, rank, unreadable};
 use crate::formats::{ColumnKind, Crs, Input, Result, SheetColumn, printable};
 
 /// Bytes per column besides its name.
@@ -23,7 +23,7 @@ const TYPE_NAME: usize = 100;
 
 /// Number of batches, and of rows in each, searched for vectors in texts and bytes.
 const SAMPLE: usize = 100;
-const MOST_BATCHES: usize = 8;
+const MAX_BATCHES: usize = 8;
 
 /// The origin of each column of a sheet.
 pub(super) struct Layout {
@@ -45,7 +45,7 @@ struct Origin {
     /// Whether f32 represents its numbers exactly.
     narrow: bool,
     /// An attribute: a coordinate only if selected explicitly.
-    beside: bool,
+    attribute: bool,
     /// Unit and time zone, if the numbers are timestamps.
     moment: Option<Moment>,
 }
@@ -70,7 +70,7 @@ enum ColumnSource {
 }
 
 impl Layout {
-    pub fn of(file: &dyn Batches, input: &Input<'_>) -> Result<Self> {
+    pub fn new(file: &dyn Batches, input: &Input<'_>) -> Result<Self> {
         let schema = file.schema();
         let lists: Vec<usize> = (0..schema.fields().len())
             .filter(|&root| values::is_list(schema.field(root).data_type()))
@@ -112,7 +112,7 @@ impl Layout {
             .fields()
             .iter()
             .enumerate()
-            .filter_map(|(root, field)| Some((root, Geometry::of(field, &geo)?)))
+            .filter_map(|(root, field)| Some((root, Geometry::from_field(field, &geo)?)))
             .collect();
         let mut points = Vec::new();
         for (root, field) in schema.fields().iter().enumerate() {
@@ -155,15 +155,15 @@ impl Layout {
                 kind => ColumnSource::Other(shortened(kind)),
             };
             // Dates, booleans and the index of pandas are unlikely to be coordinates.
-            let beside =
+            let attribute =
                 kind.is_temporal() || *kind == DataType::Boolean || name.starts_with("__index_level_");
             layout.columns.push(Origin {
                 name: name.clone(),
                 root,
                 what,
                 narrow: values::fits_f32(kind),
-                beside,
-                moment: Moment::of(kind),
+                attribute,
+                moment: Moment::from_type(kind),
             });
         }
         points
@@ -187,7 +187,7 @@ impl Layout {
             root,
             what,
             narrow,
-            beside: column.beside,
+            attribute: column.attribute,
             moment: None,
         };
         self.columns.extend(columns.map(origin));
@@ -220,23 +220,24 @@ impl Layout {
         if roots.is_empty() {
             return Ok(());
         }
-        let (mut seen, mut numbers, mut batches) = (vec![Seen::default(); roots.len()], Vec::new(), 0);
+        let mut detectors = vec![VectorDetector::default(); roots.len()];
+        let (mut numbers, mut batches) = (Vec::new(), 0);
         file.read(&roots, 0, &mut |_, batch| {
             input.check()?;
             batches += 1;
-            for (array, seen) in batch.columns().iter().zip(&mut seen) {
+            for (array, detector) in batch.columns().iter().zip(&mut detectors) {
                 let rows = (0..array.len()).step_by((array.len() / SAMPLE).max(1));
                 for bytes in rows.filter_map(|row| values::bytes(array, row)) {
                     let content = parse(bytes, values::is_binary(array.data_type()), &mut numbers);
-                    seen.take(content, &numbers);
+                    detector.add(content, &numbers);
                 }
             }
-            Ok(batches < MOST_BATCHES && seen.iter().any(Seen::is_empty))
+            Ok(batches < MAX_BATCHES && detectors.iter().any(VectorDetector::is_empty))
         })?;
-        for (root, seen) in roots.into_iter().zip(seen) {
+        for (root, detector) in roots.into_iter().zip(detectors) {
             let (field, geometry) = (schema.field(root), self.geometries.get(&root));
             let Some(vector) =
-                seen.vector(root, field.name(), geometry.and_then(|geometry| geometry.crs.as_ref()))
+                detector.vector(root, field.name(), geometry.and_then(|geometry| geometry.crs.as_ref()))
             else {
                 continue;
             };
@@ -245,7 +246,7 @@ impl Layout {
             } else {
                 vector.rank
             };
-            input.claim(SheetColumn::claimed(vector.columns.len() as u64), "the columns")?;
+            input.claim(SheetColumn::memory_of(vector.columns.len() as u64), "the columns")?;
             let cell = |(at, column): (usize, &SheetColumn)| {
                 (column.clone(), ColumnSource::Cell { vector: self.vectors.len(), at })
             };
@@ -263,7 +264,7 @@ impl Layout {
     pub fn columns(&self) -> Vec<SheetColumn> {
         let column = |position: &Origin| {
             let column = SheetColumn {
-                beside: position.beside,
+                attribute: position.attribute,
                 moment: position.moment,
                 ..SheetColumn::numeric(position.name.clone())
             };
@@ -396,7 +397,7 @@ struct Geometry {
 }
 
 impl Geometry {
-    fn of(field: &Field, geo: &Value) -> Option<Self> {
+    fn from_field(field: &Field, geo: &Value) -> Option<Self> {
         if let Some(column) = geo.get("columns").and_then(|columns| columns.get(field.name())) {
             let crs = column.get("crs").map_or_else(|| Crs::of_json(&"OGC:CRS84".into()), Crs::of_json);
             return Some(Self {

@@ -14,13 +14,13 @@ use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::{ArrowError, SchemaRef};
 
 use super::columns::Cell;
-use super::vector_cell::settle;
+use super::vector_cell::choose_vector;
 use super::{
-    ColumnKind, FormatError, Input, Picked, Records, Result, Sheet, SheetColumn, Texts, Want, cell, decoded,
-    number_cell, printable,
+    CategoryBuilder, ColumnKind, ColumnRequest, FormatError, Input, RecordPicker, Records, Result, Sheet,
+    SheetColumn, cell, decoded, number_cell, printable,
 };
 use crate::table::{Real, Values, with_values};
-pub(super) use ipc::looks_streamed;
+pub(super) use ipc::is_stream;
 use layout::Layout;
 pub use values::Moment;
 
@@ -41,12 +41,12 @@ trait Batches {
     fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<()>;
 }
 
-pub(super) fn read_parquet(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
-    decoded("Parquet", input, || read(&parquet::File::open(input)?, input, want))
+pub(super) fn read_parquet(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
+    decoded("Parquet", input, || read(&parquet::File::open(input)?, input, request))
 }
 
-pub(super) fn read_ipc(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
-    decoded("Arrow", input, || read(&ipc::File::open(input)?, input, want))
+pub(super) fn read_ipc(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
+    decoded("Arrow", input, || read(&ipc::File::open(input)?, input, request))
 }
 
 /// Reads all columns of some rows of a Parquet file.
@@ -76,7 +76,7 @@ fn attribute(file: &dyn Batches, name: &str) -> Option<String> {
 /// Appends numbers in their narrower type.
 fn append<T: Real>(values: &mut Vec<T>, numbers: &[f64], input: &Input<'_>) -> Result<()> {
     input.reserve(values, numbers.len())?;
-    values.extend(numbers.iter().map(|&number| T::of(number)));
+    values.extend(numbers.iter().map(|&number| T::from_f64(number)));
     Ok(())
 }
 
@@ -94,22 +94,24 @@ fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
     input.malformed(what, "damaged, and cannot be decoded")
 }
 
-fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
-    let layout = Layout::of(file, input)?;
+fn read(file: &dyn Batches, input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
+    let layout = Layout::new(file, input)?;
     let mut columns = layout.columns();
     let numbers: Vec<bool> =
-        columns.iter().map(|column| column.kind == ColumnKind::Numeric && !column.beside).collect();
-    let (declared, note) = settle(&mut columns, &layout.candidates, |at| numbers[at], input, want)?;
-    let selected: Vec<usize> = want.resolve(&columns, input)?;
+        columns.iter().map(|column| column.kind == ColumnKind::Numeric && !column.attribute).collect();
+    let (declared, note) = choose_vector(&mut columns, &layout.candidates, |at| numbers[at], input, request)?;
+    let selected: Vec<usize> = request.resolve(&columns, input)?;
     let selected: Vec<usize> =
         selected.into_iter().filter(|&at| columns[at].kind == ColumnKind::Numeric).collect();
     // Only the requested text column is read completely; the others need one example each.
-    let texts = match want {
-        Want::Column(_) => want.resolve(&columns, input)?.into_iter().find(|&at| layout.is_text(at)),
+    let texts = match request {
+        ColumnRequest::Column(_) => {
+            request.resolve(&columns, input)?.into_iter().find(|&at| layout.is_text(at))
+        }
         _ => None,
     };
     let mut roots: Vec<usize> = selected.iter().copied().chain(texts).map(|at| layout.root(at)).collect();
-    if matches!(want, Want::Everything) {
+    if matches!(request, ColumnRequest::Everything) {
         roots.extend((0..columns.len()).filter(|&at| layout.is_text(at)).map(|at| layout.root(at)));
     }
     roots.sort_unstable();
@@ -117,7 +119,7 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet>
 
     let (rows, format) = file.about();
     let mut values = Values::new(selected.iter().all(|&at| layout.fits_f32(at)));
-    let (mut numbers, mut read, mut found) = (Vec::new(), 0u64, Texts::default());
+    let (mut numbers, mut read, mut found) = (Vec::new(), 0u64, CategoryBuilder::default());
     let mut each = |start: u64, batch: &RecordBatch| {
         input.check()?;
         let count = batch.num_rows() * selected.len();
@@ -172,7 +174,7 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet>
 // Reads all columns of a few rows, decoding only the batches that contain them.
 
 fn read_records(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
-    let layout = Layout::of(file, input)?;
+    let layout = Layout::new(file, input)?;
     let columns = layout.columns();
     let rows = file.about().0;
     input.check_records(wanted, rows)?;
@@ -182,7 +184,7 @@ fn read_records(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result
         .collect();
     roots.sort_unstable();
     roots.dedup();
-    let mut picked = Picked::new(wanted);
+    let mut picked = RecordPicker::new(wanted);
     picked.found.values_mut().for_each(|cells| *cells = vec![Cell::Missing; columns.len()]);
     let ascending: Vec<u64> = picked.found.keys().copied().collect();
     let mut left = &ascending[..];

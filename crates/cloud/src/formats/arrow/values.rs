@@ -266,7 +266,7 @@ pub enum Unit {
 
 impl Moment {
     /// The unit of a data type; `None` for times of day and durations.
-    pub(super) fn of(kind: &DataType) -> Option<Self> {
+    pub(super) fn from_type(kind: &DataType) -> Option<Self> {
         let here = |unit| Some(Self { unit, utc: false });
         match kind {
             DataType::Date32 => here(Unit::Days),
@@ -317,7 +317,7 @@ impl Moment {
 /// The exact date or timestamp in a row; `None` for other types, null, and values outside the calendar's
 /// range.
 pub(super) fn date(array: &ArrayRef, row: usize) -> Option<String> {
-    let moment = Moment::of(array.data_type()).filter(|_| array.is_valid(row))?;
+    let moment = Moment::from_type(array.data_type()).filter(|_| array.is_valid(row))?;
     downcast_temporal_array!(
         array => array.value_as_datetime(row).map(|at| moment.shown(at)),
         _ => None

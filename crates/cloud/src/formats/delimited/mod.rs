@@ -12,25 +12,28 @@ mod text;
 
 use super::cell::Cell;
 use super::sheet::gather;
-use super::vector_cell::{Candidate, Vector, append, settle};
-use super::{ColumnKind, Input, Picked, Records, Result, Sheet, SheetColumn, Texts, Want, cell, columns};
+use super::vector_cell::{Candidate, Vector, append, choose_vector};
+use super::{
+    CategoryBuilder, ColumnKind, ColumnRequest, Input, RecordPicker, Records, Result, Sheet, SheetColumn,
+    cell, columns,
+};
 use crate::{ColumnChoice, Hint};
 use text::Text;
 
 /// Number of records after which columns that turned out to be text no longer take memory.
-const SETTLED: u64 = 1024;
+const DROP_TEXT_AFTER: u64 = 1024;
 
 /// Number of records in which unread columns are checked for text, if no columns were selected.
-const TOLD: u64 = 100;
+const CHECKED_RECORDS: u64 = 100;
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let mut text = Text::open(input)?;
     let mut columns = text.columns.clone();
     let (width, vectors) = (columns.len(), std::mem::take(&mut text.vectors));
     let candidates = append(&mut columns, &vectors, input)?;
-    let (declared, note) =
-        settle(&mut columns, &candidates, |at| text.texts.binary_search(&at).is_err(), input, want)?;
-    let mut selected = want.resolve(&columns, input)?;
+    let numeric = |at: usize| text.texts.binary_search(&at).is_err();
+    let (declared, note) = choose_vector(&mut columns, &candidates, numeric, input, request)?;
+    let mut selected = request.resolve(&columns, input)?;
     let read = |candidate: &Candidate| selected.iter().any(|at| candidate.columns.contains(at));
     let vectors: Vec<(usize, &Vector)> = candidates
         .iter()
@@ -41,10 +44,10 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let (mut numbers, mut elements) = (Vec::new(), vec![f64::NAN; columns.len() - width]);
     let mut filled = vec![false; columns.len()];
     let mut values: Vec<f64> = Vec::new();
-    let mut unread = vec![matches!(want, Want::Chosen(ColumnChoice::Default)); columns.len()];
+    let mut unread = vec![matches!(request, ColumnRequest::Selected(ColumnChoice::Default)); columns.len()];
     selected.iter().for_each(|&at| unread[at] = false);
     while text.advance(input)? {
-        if text.rows <= TOLD {
+        if text.rows <= CHECKED_RECORDS {
             let texts = (0..width).filter(|&at| unread[at] && text.cell(at) == Cell::Text);
             texts.for_each(|at| columns[at].kind = ColumnKind::Text);
         }
@@ -77,7 +80,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
                     number
                 }
                 Cell::Missing => f64::NAN,
-                Cell::Text if matches!(want, Want::Column(_)) => return read_texts(input, at),
+                Cell::Text if matches!(request, ColumnRequest::Column(_)) => return read_texts(input, at),
                 Cell::Text => {
                     column.kind = ColumnKind::Text;
                     // An ambiguous comma must not silently remove a dimension.
@@ -87,7 +90,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
                 }
             });
         }
-        if text.rows == SETTLED {
+        if text.rows == DROP_TEXT_AFTER {
             values = drop_text(values, &mut selected, &columns, input)?;
         }
     }
@@ -106,7 +109,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
 /// Reads one column as text, including any numbers before its first text.
 fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet> {
     let mut text = Text::open(input)?;
-    let mut texts = Texts::default();
+    let mut texts = CategoryBuilder::default();
     while text.advance(input)? {
         texts.push(&cell::text(text.field(at)), &text.columns[at].name, input)?;
     }
@@ -119,13 +122,13 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet> {
 /// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut text = Text::open(input)?;
-    let mut marks = input.marks.map(|marks| marks.of(input));
+    let mut marks = input.marks.map(|marks| marks.for_input(input));
     let (mut columns, vectors) = (std::mem::take(&mut text.columns), std::mem::take(&mut text.vectors));
     let width = columns.len();
     text.columns = columns.clone();
     append(&mut columns, &vectors, input)?;
     let mut numbers = Vec::new();
-    let mut picked = Picked::new(wanted);
+    let mut picked = RecordPicker::new(wanted);
     for (&record, cells) in &mut picked.found {
         // Skip ahead to the last known mark before the record.
         if let Some((mark, byte)) =

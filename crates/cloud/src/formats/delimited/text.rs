@@ -10,7 +10,7 @@ use super::notation::Notation;
 use super::records::Records;
 use super::{header, notation};
 use crate::formats::cell::{self, Cell};
-use crate::formats::vector_cell::{self, Content, Seen, Vector};
+use crate::formats::vector_cell::{self, Content, Vector, VectorDetector};
 use crate::formats::{Input, Result, SheetColumn, known_extensions, unpacked};
 
 /// Bytes sampled to detect the delimiter and the header.
@@ -98,7 +98,7 @@ impl<'a> Text<Stream<'a>> {
             header::detect(Records::new(&sample[..], &dialect), &dialect, input)?
         };
         let passed = usize::from(heading.named || summary || dialect.counted) + usize::from(heading.units);
-        let (seen, begins) = vectors(Records::new(&sample[..], &dialect), &dialect, passed, input)?;
+        let (detectors, begins) = vectors(Records::new(&sample[..], &dialect), &dialect, passed, input)?;
         if begins {
             // Row names are not vectors.
             heading = Heading::default();
@@ -172,7 +172,7 @@ impl<'a> Text<Stream<'a>> {
         input.claim((width * COLUMN) as u64, "the columns")?;
         let mut columns =
             named(if header { Some(names()) } else { dialect.commented_names(width).or_else(usual) }, width);
-        columns.iter_mut().take(usize::from(heading.row_names)).for_each(|column| column.beside = true);
+        columns.iter_mut().take(usize::from(heading.row_names)).for_each(|column| column.attribute = true);
         if heading.units && records.advance(input)? {
             skipped.push(format!(
                 "the line under the header, `{}`, was not read: it holds units",
@@ -182,8 +182,10 @@ impl<'a> Text<Stream<'a>> {
         let header_name = if header { "header" } else { "no header" };
         let format =
             format!("delimited text, {}, {header_name}{}", dialect.name(), if gzip { ", gzip" } else { "" });
-        let vectors =
-            seen.iter().filter_map(|(&at, seen)| seen.vector(at, &columns.get(at)?.name, None)).collect();
+        let vectors = detectors
+            .iter()
+            .filter_map(|(&at, detector)| detector.vector(at, &columns.get(at)?.name, None))
+            .collect();
         let text_start = (!gzip).then_some(before);
         Ok(Self {
             records,
@@ -193,7 +195,7 @@ impl<'a> Text<Stream<'a>> {
             format,
             columns,
             vectors,
-            texts: seen.into_keys().collect(),
+            texts: detectors.into_keys().collect(),
             skipped,
             note: first_line,
             rows: 0,
@@ -309,9 +311,9 @@ fn vectors(
     dialect: &Dialect,
     mut passed: usize,
     input: &Input<'_>,
-) -> Result<(BTreeMap<usize, Seen>, bool)> {
+) -> Result<(BTreeMap<usize, VectorDetector>, bool)> {
     let (mut found, mut numbers, mut width, mut above) =
-        (BTreeMap::<usize, Seen>::new(), Vec::new(), None, Vec::new());
+        (BTreeMap::<usize, VectorDetector>::new(), Vec::new(), None, Vec::new());
     while records.advance(input)? && !records.is_unclosed() {
         let first = passed > 0;
         passed = passed.saturating_sub(1);
@@ -328,11 +330,11 @@ fn vectors(
             match content {
                 Content::Point(_) | Content::List(Some(_)) if first => above.push(at),
                 _ if first => {}
-                content => found.entry(at).or_default().take(content, &numbers),
+                content => found.entry(at).or_default().add(content, &numbers),
             }
         }
     }
-    let begins = above.iter().any(|at| found.get(at).is_some_and(|seen| seen.vectors > 0));
+    let begins = above.iter().any(|at| found.get(at).is_some_and(|detector| detector.vectors > 0));
     Ok((found, begins))
 }
 

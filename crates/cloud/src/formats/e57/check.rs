@@ -13,20 +13,20 @@ use crate::formats::{Input, Result, whole};
 pub(super) const PAGE: u64 = 1024;
 const CONTENT: u64 = 1020;
 /// Memory of a growing queue, in units of its old size: the old and the new buffer.
-const GROWING: u64 = 3;
+const REALLOCATION: u64 = 3;
 
 /// Claims the memory of the values that the decoder buffers, and returns it. Stops at damaged packets, which
 /// the decoder will report.
 pub(super) fn claim(scan: &PointCloud, input: &Input<'_>) -> Result<u64> {
     let file = File::open(&input.path).map_err(|why| input.io(why))?;
     let mut pages = Pages { file: BufReader::new(file), at: 0, physical: 0 };
-    let mut queues = Queues::of(scan);
+    let mut queues = Queues::new(scan);
     match queues.fill(&mut pages, scan, input) {
         Ok(()) => {}
         Err(why) if why.kind() == ErrorKind::UnexpectedEof => {}
         Err(why) => return Err(input.io(why)),
     }
-    let bytes = queues.most.saturating_mul(GROWING * size_of::<RecordValue>() as u64);
+    let bytes = queues.most.saturating_mul(REALLOCATION * size_of::<RecordValue>() as u64);
     input.claim(bytes, "buffered values of incomplete points")?;
     Ok(bytes)
 }
@@ -44,7 +44,7 @@ struct Queues {
 }
 
 impl Queues {
-    fn of(scan: &PointCloud) -> Self {
+    fn new(scan: &PointCloud) -> Self {
         let widths: Vec<u64> = scan.prototype.iter().map(|record| bits(&record.data_type)).collect();
         Self { bits: vec![0; widths.len()], widths, points: 0, most: 0 }
     }
@@ -169,7 +169,7 @@ pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
                 after(rest, 2, b">")
             }
             _ => {
-                let tag = Tag::of(rest);
+                let tag = Tag::parse(rest);
                 if tag.attributes > MAX_XML_ATTRIBUTES {
                     return Err(format!(
                         "an element has more than {MAX_XML_ATTRIBUTES} attributes, the supported \
@@ -224,7 +224,7 @@ struct Tag {
 
 impl Tag {
     /// Reads a tag. Stops early if it has too many attributes.
-    fn of(text: &[u8]) -> Self {
+    fn parse(text: &[u8]) -> Self {
         // Search for a name only between the previous value and `=`, so that each byte is read once.
         let (mut tag, mut quote, mut name) = (Self::default(), None, 0);
         for (at, &byte) in text.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! E57 laser scans: x, y and z of one scan, in the frame of the file, and the other attributes of its points.
 //!
 //! Spherical coordinates are converted to Cartesian, and the scan's pose is applied. Invalid points, and
-//! points with only a direction, are rows of NaN. Each scan of a file is an [`Entry`].
+//! points with only a direction, are rows of NaN. Each scan of a file is a [`DatasetInfo`].
 
 mod check;
 
@@ -10,11 +10,11 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use ::e57::{E57Reader, PointCloud, RecordDataType, RecordName, RecordValue, Transform};
 
+use super::datasets::{self, DatasetInfo};
 use super::limits::MAX_E57_ATTRIBUTES;
-use super::parts::{self, Entry};
 use super::{
-    Crs, FormatError, Input, Picked, Records, Result, Sheet, SheetColumn, Want, Watched, decoded,
-    number_cell, printable, whole,
+    ColumnRequest, Crs, FormatError, Input, ProgressReader, RecordPicker, Records, Result, Sheet,
+    SheetColumn, decoded, number_cell, printable, whole,
 };
 
 /// Approximate memory per byte of XML.
@@ -34,19 +34,19 @@ fn check_pages(input: &Input<'_>) -> Result<()> {
 }
 
 /// Lists the scans of a file.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
+pub(super) fn datasets(input: &Input<'_>) -> Result<Vec<DatasetInfo>> {
     Ok(list(&decoded("E57", input, || Ok(open(input)?.pointclouds()))?))
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     decoded("E57", input, || {
         let mut file = open(input)?;
         let scans = file.pointclouds();
         let (scan, name) = choose(&scans, input)?;
-        let cells = Cell::of(scan, input)?;
+        let cells = ScanColumn::list(scan, input)?;
         let columns: Vec<SheetColumn> =
             cells.iter().map(|cell| SheetColumn::numeric(cell.name.clone())).collect();
-        let selected = want.resolve(&columns, input)?;
+        let selected = request.resolve(&columns, input)?;
         let queued = check::claim(scan, input)?;
         let mut values = Vec::new();
         let read = visit(&mut file, scan, u64::MAX, input, |_, point| {
@@ -81,8 +81,8 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
         let scans = file.pointclouds();
         let scan = choose(&scans, input)?.0;
         input.check_records(wanted, scan.records)?;
-        let cells = Cell::of(scan, input)?;
-        let mut picked = Picked::new(wanted);
+        let cells = ScanColumn::list(scan, input)?;
+        let mut picked = RecordPicker::new(wanted);
         check::claim(scan, input)?;
         visit(&mut file, scan, picked.end(), input, |at, point| {
             picked.offer(at, || {
@@ -97,7 +97,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
 
 /// Passes at most the first `end` points of a scan to `take`; returns their number.
 fn visit(
-    file: &mut E57Reader<Near<'_>>,
+    file: &mut E57Reader<NearSeekReader<'_>>,
     scan: &PointCloud,
     end: u64,
     input: &Input<'_>,
@@ -119,14 +119,14 @@ fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCl
     if scans.is_empty() {
         return Err(input.malformed("no scans", "the file has no points, perhaps only images"));
     }
-    let mut parts = list(scans);
-    let chosen = parts::choose(&parts, input)?;
+    let mut datasets = list(scans);
+    let chosen = datasets::choose(&datasets, input)?;
     check_scan(&scans[chosen], input)?;
-    Ok((&scans[chosen], parts.swap_remove(chosen).name))
+    Ok((&scans[chosen], datasets.swap_remove(chosen).name))
 }
 
-fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>> {
-    let mut file = Near { file: input.open()?, at: 0 };
+fn open<'a>(input: &Input<'a>) -> Result<E57Reader<NearSeekReader<'a>>> {
+    let mut file = NearSeekReader { file: input.open()?, at: 0 };
     // The decoder allocates memory for the XML before reading it; its offset and length are at bytes 24 and
     // 32.
     let header: [u8; 48] = input.read(&mut file)?;
@@ -165,9 +165,9 @@ fn error(why: ::e57::Error, input: &Input<'_>) -> FormatError {
     }
 }
 
-/// The scans as parts with distinct names.
-fn list(scans: &[PointCloud]) -> Vec<Entry> {
-    let mut parts: Vec<Entry> = Vec::new();
+/// The scans as datasets with distinct names.
+fn list(scans: &[PointCloud]) -> Vec<DatasetInfo> {
+    let mut datasets: Vec<DatasetInfo> = Vec::new();
     let mut names = HashSet::new();
     for (at, scan) in scans.iter().enumerate() {
         let given = scan.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
@@ -179,9 +179,10 @@ fn list(scans: &[PointCloud]) -> Vec<Entry> {
         };
         names.insert(name.clone());
         let about = if scan.has_cartesian() { "Cartesian" } else { "spherical" };
-        parts.push(Entry::new(name, scan.records, 3 + Cell::attributes(scan).count() as u64, true, about));
+        let columns = 3 + ScanColumn::attributes(scan).count() as u64;
+        datasets.push(DatasetInfo::new(name, scan.records, columns, true, about));
     }
-    parts
+    datasets
 }
 
 /// Checks the header's declarations against the file size. Constant values have no bits, so a scan with only
@@ -217,7 +218,7 @@ fn bits(kind: &RecordDataType) -> u64 {
 }
 
 /// A column of the sheet and the attributes it is read from.
-struct Cell {
+struct ScanColumn {
     name: String,
     from: Origin,
 }
@@ -230,8 +231,8 @@ enum Origin {
     Attribute { at: usize, invalid: Option<usize> },
 }
 
-impl Cell {
-    fn of(scan: &PointCloud, input: &Input<'_>) -> Result<Vec<Self>> {
+impl ScanColumn {
+    fn list(scan: &PointCloud, input: &Input<'_>) -> Result<Vec<Self>> {
         if !scan.has_cartesian() && !scan.has_spherical() {
             return Err(
                 input.malformed("no coordinates", "the scan has neither Cartesian nor spherical ones")
@@ -318,12 +319,12 @@ fn transformed(Transform { rotation, translation }: &Transform, point: [f64; 3])
 }
 
 /// A file with a buffer that survives short seeks: the decoder seeks before each page of a kilobyte.
-struct Near<'a> {
-    file: BufReader<Watched<'a>>,
+struct NearSeekReader<'a> {
+    file: BufReader<ProgressReader<'a>>,
     at: u64,
 }
 
-impl Read for Near<'_> {
+impl Read for NearSeekReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(buffer)?;
         self.at += count as u64;
@@ -331,7 +332,7 @@ impl Read for Near<'_> {
     }
 }
 
-impl Seek for Near<'_> {
+impl Seek for NearSeekReader<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match to {
             SeekFrom::Start(to) if to <= i64::MAX as u64 => {

@@ -9,7 +9,7 @@ use rayon::iter::ParallelIterator as _;
 use rayon::slice::ParallelSlice as _;
 use strum::IntoEnumIterator as _;
 
-use super::sheet::{conventional, places};
+use super::sheet::{conventional, positions_by_column};
 use super::{ColumnKind, Declared, Sheet, SheetColumn, file_of};
 use crate::ColumnChoice;
 use crate::headings::{Space, coordinates, position};
@@ -17,26 +17,26 @@ use crate::roles::{Role, ranges};
 use crate::table::{Real, with_values};
 
 /// Minimum number of coordinates that must remain when labels and ids are removed.
-const LEAST: usize = 2;
+const MIN_COORDINATES: usize = 2;
 
 /// A column and its inferred role.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Guessed {
+pub struct GuessedColumn {
     pub name: String,
     pub role: Role,
     /// Rows without a finite number; `None` if the column was not read.
-    pub holes: Option<u64>,
+    pub nonfinite: Option<u64>,
 }
 
 /// The inferred roles of a file's columns.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Guess {
+pub struct ColumnGuess {
     /// All columns, in the file's order.
-    pub columns: Vec<Guessed>,
+    pub columns: Vec<GuessedColumn>,
     /// The coordinates, by column number, in axis order.
-    pub taken: Vec<usize>,
+    pub coordinates: Vec<usize>,
     /// The columns of [`ColumnChoice::Default`].
-    pub usual: Vec<usize>,
+    pub default_columns: Vec<usize>,
     pub reason: Reason,
     /// Whether no coordinate has a name from the file.
     pub unnamed: bool,
@@ -59,23 +59,23 @@ pub enum Reason {
     AllNumeric,
 }
 
-impl Guess {
+impl ColumnGuess {
     /// Whether it differs from [`ColumnChoice::Default`].
     pub fn differs(&self) -> bool {
-        self.taken != self.usual
+        self.coordinates != self.default_columns
     }
 
     /// The columns, by number.
     pub fn choice(&self) -> ColumnChoice {
-        if self.differs() || !self.taken.is_sorted() {
-            ColumnChoice::Named(self.taken.iter().map(usize::to_string).collect())
+        if self.differs() || !self.coordinates.is_sorted() {
+            ColumnChoice::Named(self.coordinates.iter().map(usize::to_string).collect())
         } else {
             ColumnChoice::Default
         }
     }
 
     /// Numeric columns that are not coordinates, by column number.
-    pub fn left_out(&self) -> impl Iterator<Item = (usize, &Guessed)> {
+    pub fn excluded(&self) -> impl Iterator<Item = (usize, &GuessedColumn)> {
         self.columns
             .iter()
             .enumerate()
@@ -83,18 +83,19 @@ impl Guess {
     }
 
     /// `searches x, y (by name), not id (id)`: the columns, the reason, and the other numeric columns.
-    pub fn sentence(&self) -> String {
+    pub fn summary(&self) -> String {
         let others = self.others();
         let not = if others.is_empty() { others } else { format!(", not {others}") };
-        format!("{}{not}", self.searched())
+        format!("{}{not}", self.short_summary())
     }
 
     /// `searches x, y (by name)`: the columns and the reason.
-    pub fn searched(&self) -> String {
-        if self.taken.is_empty() {
+    pub fn short_summary(&self) -> String {
+        if self.coordinates.is_empty() {
             return "searches none of its columns".to_owned();
         }
-        format!("searches {} ({})", listed(self.taken.iter().map(|&at| &*self.columns[at].name)), self.reason)
+        let names = listed(self.coordinates.iter().map(|&at| &*self.columns[at].name));
+        format!("searches {names} ({})", self.reason)
     }
 
     /// `id (id), price, size (other numbers)`: the other numeric columns by role. Text columns are included
@@ -103,7 +104,7 @@ impl Guess {
     pub(super) fn others(&self) -> String {
         let texts = self.columns.iter().filter(|column| column.role == Role::Text).count();
         let texts = matches!(self.reason, Reason::AllNumeric | Reason::Values)
-            && (1..=texts).contains(&self.taken.len());
+            && (1..=texts).contains(&self.coordinates.len());
         let of_role = |role: Role| {
             let others = self.columns.iter().filter(|column| {
                 column.role == role
@@ -117,7 +118,7 @@ impl Guess {
     }
 
     /// Columns as typed for `--columns`: by name, or by number if there are many or a name is ambiguous.
-    pub fn typed(&self, columns: &[usize]) -> String {
+    pub fn column_option(&self, columns: &[usize]) -> String {
         /// Beyond this count, numbers are shorter.
         const NAMED: usize = 8;
         let name = |&at: &usize| {
@@ -135,12 +136,13 @@ impl Guess {
 
     /// Columns without missing values to select instead of the current ones, which are complete in `kept` of
     /// `rows` rows. Offered if no current column has missing values, or if most rows would be lost.
-    pub fn whole(&self, kept: u64, rows: u64) -> Option<String> {
+    pub fn complete_columns(&self, kept: u64, rows: u64) -> Option<String> {
         let whole: Vec<usize> =
-            self.taken.iter().copied().filter(|&at| self.columns[at].holes == Some(0)).collect();
-        let all = whole == self.taken && self.differs();
-        let offered = !whole.is_empty() && (all || whole.len() >= LEAST && kept.saturating_mul(2) < rows);
-        offered.then(|| self.typed(&whole))
+            self.coordinates.iter().copied().filter(|&at| self.columns[at].nonfinite == Some(0)).collect();
+        let all = whole == self.coordinates && self.differs();
+        let offered =
+            !whole.is_empty() && (all || whole.len() >= MIN_COORDINATES && kept.saturating_mul(2) < rows);
+        offered.then(|| self.column_option(&whole))
     }
 }
 
@@ -155,19 +157,20 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 impl Sheet {
     /// Infers the columns' roles from their headings and the values read.
-    pub(super) fn guess(&self) -> Guess {
+    pub(super) fn guess(&self) -> ColumnGuess {
         let usual = self.default_columns();
-        let holes = self.holes();
-        let found: Vec<Role> = (0..self.columns.len()).map(|at| self.found(at, holes[at])).collect();
+        let nonfinite = self.nonfinite();
+        let found: Vec<Role> =
+            (0..self.columns.len()).map(|at| self.content_role(at, nonfinite[at])).collect();
         let mut is_held = vec![false; self.columns.len()];
         self.selected.iter().for_each(|&at| is_held[at] = true);
         // One bad value must not change the selection.
         let may = |column: &SheetColumn, role| {
-            !column.made_up && !column.beside && (role == Role::Coordinate || column.mixed)
+            !column.made_up && !column.attribute && (role == Role::Coordinate || column.mixed)
         };
         let headings = |texts: bool| {
             let is_text = |column: &SheetColumn| {
-                texts && column.kind == ColumnKind::Text && !column.made_up && !column.beside
+                texts && column.kind == ColumnKind::Text && !column.made_up && !column.attribute
             };
             let columns = self.columns.iter().zip(&found).enumerate();
             let heading = |(at, (column, &role))| {
@@ -184,12 +187,12 @@ impl Sheet {
             numbers.or_else(|| conventional(&self.columns)).or_else(texts)
         };
         let elements: Vec<usize> = (0..self.columns.len())
-            .filter(|&at| self.columns[at].element && !self.columns[at].beside)
+            .filter(|&at| self.columns[at].element && !self.columns[at].attribute)
             .collect();
         let numeric: Vec<usize> =
             usual.iter().copied().filter(|&at| found[at] != Role::MostlyEmpty).collect();
         let read = |columns: &mut dyn Iterator<Item = usize>| {
-            columns.filter(|&at| found[at] == Role::Coordinate && holes[at].is_some()).collect::<Vec<_>>()
+            columns.filter(|&at| found[at] == Role::Coordinate && nonfinite[at].is_some()).collect::<Vec<_>>()
         };
         let mut roles = found.clone();
         let (taken, reason) = if let Some(Declared { columns, why }) = &self.declared {
@@ -197,10 +200,10 @@ impl Sheet {
         } else if !elements.is_empty() {
             (elements, Reason::Elements)
         } else if let Some(named) = named() {
-            self.tell_apart(&read(&mut (0..roles.len())), &mut roles);
+            self.find_labels_and_ids(&read(&mut (0..roles.len())), &mut roles);
             (named, Reason::Names)
         } else {
-            self.tell_apart(&read(&mut numeric.iter().copied()), &mut roles);
+            self.find_labels_and_ids(&read(&mut numeric.iter().copied()), &mut roles);
             // Includes columns with a stray text. That is an error and must not silently drop a dimension.
             let coordinates: Vec<usize> = numeric
                 .iter()
@@ -208,7 +211,7 @@ impl Sheet {
                 .filter(|&at| matches!(roles[at], Role::Coordinate | Role::Text))
                 .collect();
             // Without headings, a column that looks like a label may be a coordinate.
-            let least = if self.is_headed() { 0 } else { LEAST };
+            let least = if self.is_headed() { 0 } else { MIN_COORDINATES };
             if coordinates.len() >= least && coordinates != usual {
                 (coordinates, Reason::Values)
             } else {
@@ -227,26 +230,26 @@ impl Sheet {
                 _ if is_taken[at] => Role::Coordinate,
                 // The values were not read, so use the heading.
                 Role::Coordinate if !is_held[at] && !self.columns[at].made_up => {
-                    values::by_heading(&self.columns[at].name)
+                    values::role_by_heading(&self.columns[at].name)
                 }
                 Role::Coordinate => Role::Other,
                 told => told,
             };
         }
-        let columns = self.columns.iter().zip(roles).zip(holes);
+        let columns = self.columns.iter().zip(roles).zip(nonfinite);
         let columns = columns
-            .map(|((column, role), holes)| Guessed { name: column.name.clone(), role, holes })
+            .map(|((column, role), nonfinite)| GuessedColumn { name: column.name.clone(), role, nonfinite })
             .collect();
         let unnamed = taken.iter().all(|&at| self.columns[at].made_up);
-        Guess { columns, taken, usual, reason, unnamed }
+        ColumnGuess { columns, coordinates: taken, default_columns: usual, reason, unnamed }
     }
 
     /// The role of a column by its content alone. Numbers are coordinates unless most are missing.
-    fn found(&self, at: usize, holes: Option<u64>) -> Role {
+    fn content_role(&self, at: usize, nonfinite: Option<u64>) -> Role {
         match self.columns[at].kind {
             ColumnKind::Text => Role::Text,
             ColumnKind::Empty => Role::Empty,
-            ColumnKind::Numeric if holes.is_some_and(|holes| holes.saturating_mul(2) > self.rows) => {
+            ColumnKind::Numeric if nonfinite.is_some_and(|count| count.saturating_mul(2) > self.rows) => {
                 Role::MostlyEmpty
             }
             ColumnKind::Numeric => Role::Coordinate,
@@ -254,9 +257,9 @@ impl Sheet {
     }
 
     /// Finds labels and ids among columns whose values are available.
-    fn tell_apart(&self, columns: &[usize], roles: &mut [Role]) {
+    fn find_labels_and_ids(&self, columns: &[usize], roles: &mut [Role]) {
         let width = self.selected.len();
-        let position_of = places(&self.selected, self.columns.len());
+        let position_of = positions_by_column(&self.selected, self.columns.len());
         let held: Vec<(usize, usize)> =
             columns.iter().filter_map(|&at| Some((at, position_of[at]?))).collect();
         let value = |row: usize, column: usize| self.values.get(row * width + held[column].1);
@@ -281,12 +284,12 @@ impl Sheet {
     }
 
     /// Number of rows without a finite number, per column; `None` if not read.
-    fn holes(&self) -> Vec<Option<u64>> {
-        let mut holes: Vec<Option<u64>> =
-            self.columns.iter().map(|column| column.range.map(|range| range.holes())).collect();
-        let counted = with_values!(&self.values, values => holes_of(values, self.selected.len()));
-        self.selected.iter().zip(counted).for_each(|(&at, count)| holes[at] = Some(count));
-        holes
+    fn nonfinite(&self) -> Vec<Option<u64>> {
+        let mut nonfinite: Vec<Option<u64>> =
+            self.columns.iter().map(|column| column.range.map(|range| range.nonfinite())).collect();
+        let counted = with_values!(&self.values, values => count_nonfinite(values, self.selected.len()));
+        self.selected.iter().zip(counted).for_each(|(&at, count)| nonfinite[at] = Some(count));
+        nonfinite
     }
 }
 
@@ -299,22 +302,22 @@ pub(super) fn name_coordinates(columns: &[SheetColumn], numeric: impl Fn(usize) 
 }
 
 /// Number of non-finite values per column, in row-major values.
-fn holes_of<T: Real>(values: &[T], width: usize) -> Vec<u64> {
+fn count_nonfinite<T: Real>(values: &[T], width: usize) -> Vec<u64> {
     /// Values scanned at a time.
     const CHUNK: usize = 1 << 16;
     let chunk = (CHUNK / width.max(1)).max(1) * width.max(1);
     let of_chunk = |values: &[T]| {
-        let mut holes = vec![0; width];
+        let mut nonfinite = vec![0; width];
         // Most chunks contain only finite values and need no counting by column.
-        if values.iter().any(|value| !value.get().is_finite()) {
+        if values.iter().any(|value| !value.to_f64().is_finite()) {
             for row in values.chunks_exact(width) {
                 row.iter()
-                    .zip(&mut holes)
-                    .filter(|(value, _)| !value.get().is_finite())
+                    .zip(&mut nonfinite)
+                    .filter(|(value, _)| !value.to_f64().is_finite())
                     .for_each(|(_, count)| *count += 1);
             }
         }
-        holes
+        nonfinite
     };
     let add = |mut sum: Vec<u64>, more: Vec<u64>| {
         sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);

@@ -10,13 +10,13 @@ const IDS: &str =
     "id ids rowid uuid zip zipcode postcode fips geoid objectid fid gid uid pid ogc rownum rownumber";
 
 /// Words that occur in ids and in measures: `row_index` is an id, `air_quality_index` is not.
-const NUMBERS: &str = "index idx serial";
+const INDEX_WORDS: &str = "index idx serial";
 
 /// Words in headings of times.
 const TIMES: &str = "time times timestamp timestamps ts datetime date day epoch unix created updated zeit \
                      zeitstempel datum fecha hora tiempo heure temps ora tempo t";
 
-/// Words before one of [`NUMBERS`] that make a heading an id.
+/// Words before one of [`INDEX_WORDS`] that make a heading an id.
 const COUNTED: &str = "row record object";
 
 /// The role indicated by a heading's words.
@@ -29,12 +29,12 @@ struct Heading {
 }
 
 impl Heading {
-    fn of(heading: &str) -> Self {
+    fn parse(heading: &str) -> Self {
         let words = lower_words(heading);
-        let number = has_word(&words, NUMBERS);
+        let number = has_word(&words, INDEX_WORDS);
         let counts = match &words[..] {
             [_] => number,
-            [counted, word] => is_in(counted, COUNTED) && is_in(word, NUMBERS),
+            [counted, word] => is_in(counted, COUNTED) && is_in(word, INDEX_WORDS),
             _ => false,
         };
         let id = counts || has_word(&words, IDS);
@@ -53,16 +53,16 @@ fn is_unnamed(name: &str) -> bool {
 }
 
 /// Maximum number of classes of a label.
-const CLASSES: usize = 256;
+const MAX_CLASSES: usize = 256;
 
 /// Maximum without a heading.
-const FEW_CLASSES: usize = 100;
+const MAX_UNHEADED_CLASSES: usize = 100;
 
 /// Minimum number of rows for inference: any three whole numbers may be classes.
-const FEW_ROWS: usize = 10;
+const MIN_ROWS: usize = 10;
 
 /// Number of rows sampled.
-const SEEN: usize = 4096;
+const SAMPLE_ROWS: usize = 4096;
 
 /// Numeric columns of a table.
 pub(super) struct Columns<'a> {
@@ -86,23 +86,25 @@ impl Columns<'_> {
         let role = |column: usize| {
             let outermost = column == 0 || column == last;
             // Only candidates by heading or position are examined.
-            let says = Heading::of(self.names[column]);
+            let heading = Heading::parse(self.names[column]);
             let unnamed = column == 0 && self.rows > 1 && is_unnamed(self.names[column]);
             let candidate = if headed {
-                says.label || says.id || says.number || unnamed
+                heading.label || heading.id || heading.number || unnamed
             } else {
-                outermost && self.rows >= FEW_ROWS
+                outermost && self.rows >= MIN_ROWS
             };
-            if (says.time && headed || candidate && !headed && column == 0) && self.is_time(column, !headed) {
+            let may_be_time = heading.time && headed || candidate && !headed && column == 0;
+            if may_be_time && self.is_time(column, !headed) {
                 return Role::Time;
             }
-            let whole = candidate.then(|| self.whole(column)).flatten();
+            let whole = candidate.then(|| self.distinct_integers(column)).flatten();
             let Some(values) = whole.filter(|values| !values.is_empty()) else { return Role::Coordinate };
-            let distinct = || values.len() == self.told(column) && values.len() == self.spread().count();
+            let present = || self.count_present(column);
+            let distinct = || values.len() == present() && values.len() == self.sample_rows().count();
             if headed {
                 match () {
-                    () if says.label && values.len() <= CLASSES => Role::Label,
-                    () if says.id || says.number && values.len() == self.told(column) => Role::Id,
+                    () if heading.label && values.len() <= MAX_CLASSES => Role::Label,
+                    () if heading.id || heading.number && values.len() == present() => Role::Id,
                     () if unnamed && values[0] >= 0 && distinct() => Role::Id,
                     () => Role::Coordinate,
                 }
@@ -110,7 +112,7 @@ impl Columns<'_> {
                 || column == 0
                     && values[0] >= 0
                     && distinct()
-                    && (1..=last).all(|other| self.whole(other).is_none())
+                    && (1..=last).all(|other| self.distinct_integers(other).is_none())
             {
                 Role::Id
             } else if is_class(&values) && !self.is_like_others(column) {
@@ -120,8 +122,8 @@ impl Columns<'_> {
             }
         };
         let mut roles: Vec<Role> = (0..self.names.len()).map(role).collect();
-        if !headed && self.rows >= FEW_ROWS {
-            self.find_position(&mut roles);
+        if !headed && self.rows >= MIN_ROWS {
+            self.find_scan_attributes(&mut roles);
         }
         roles
     }
@@ -130,15 +132,16 @@ impl Columns<'_> {
     /// normals, or the quaternions of a trajectory.
     ///
     /// Only for tables that are as narrow as scans, because pixels and hillshades are not colours.
-    fn find_position(&self, roles: &mut [Role]) {
+    fn find_scan_attributes(&self, roles: &mut [Role]) {
         /// A position, a colour, a direction and a few others.
-        const WIDEST: usize = 13;
-        const OTHERS: usize = 3;
+        const MAX_COLUMNS: usize = 13;
+        const MAX_OTHERS: usize = 3;
         let first = usize::from(matches!(roles.first(), Some(Role::Id | Role::Time)));
         let after = first + 3;
-        let varies =
-            |column: usize| self.spread().any(|row| (self.value)(row, column) != (self.value)(0, column));
-        let is_scan = (after..first + WIDEST).contains(&roles.len())
+        let varies = |column: usize| {
+            self.sample_rows().any(|row| (self.value)(row, column) != (self.value)(0, column))
+        };
+        let is_scan = (after..first + MAX_COLUMNS).contains(&roles.len())
             && (first..after).all(|at| roles[at] == Role::Coordinate && varies(at));
         if !is_scan {
             return;
@@ -146,10 +149,10 @@ impl Columns<'_> {
         let what = |from: usize, width: usize| match () {
             () if from + width > roles.len() => None,
             () if width == 3 && self.are_colors(from) => Some(Role::Color),
-            () if self.are_units(from, width) => Some(Role::Direction),
+            () if self.are_unit_vectors(from, width) => Some(Role::Direction),
             () => None,
         };
-        if self.are_colors(first) || self.are_units(first, 3) {
+        if self.are_colors(first) || self.are_unit_vectors(first, 3) {
             return;
         }
         let mut found = vec![Role::Other; roles.len().saturating_sub(after)];
@@ -164,7 +167,7 @@ impl Columns<'_> {
             }
         }
         let others = found.iter().filter(|&&role| role == Role::Other).count();
-        if others < found.len() && others <= OTHERS {
+        if others < found.len() && others <= MAX_OTHERS {
             roles[after..].copy_from_slice(&found);
         }
     }
@@ -175,7 +178,7 @@ impl Columns<'_> {
             return false;
         }
         let mut most = 0.0f64;
-        let all = self.spread().flat_map(|row| (from..from + 3).map(move |column| (row, column))).all(
+        let all = self.sample_rows().flat_map(|row| (from..from + 3).map(move |column| (row, column))).all(
             |(row, column)| {
                 let value = (self.value)(row, column);
                 most = most.max(value);
@@ -186,16 +189,16 @@ impl Columns<'_> {
     }
 
     /// Whether `width` columns are a unit vector, or zero, in every row.
-    fn are_units(&self, from: usize, width: usize) -> bool {
+    fn are_unit_vectors(&self, from: usize, width: usize) -> bool {
         let length =
             |row: usize| (from..from + width).map(|column| (self.value)(row, column).powi(2)).sum::<f64>();
         let mut nonzero = 0;
         from + width <= self.names.len()
-            && self.spread().all(|row| {
+            && self.sample_rows().all(|row| {
                 nonzero += usize::from(length(row) > 0.0);
                 length(row) == 0.0 || (length(row) - 1.0).abs() < 0.02
             })
-            && nonzero >= FEW_ROWS
+            && nonzero >= MIN_ROWS
     }
 
     /// Whether a column counts seconds, milli-, micro- or nanoseconds since 1970, or holds dates such as
@@ -205,7 +208,7 @@ impl Columns<'_> {
         const SECONDS: std::ops::Range<f64> = 1e8..4e9;
         let unit =
             |value: f64| [1.0, 1e3, 1e6, 1e9].into_iter().position(|unit| SECONDS.contains(&(value / unit)));
-        let values: Vec<f64> = self.spread().map(|row| (self.value)(row, column)).collect();
+        let values: Vec<f64> = self.sample_rows().map(|row| (self.value)(row, column)).collect();
         let is_date = |value: f64| {
             let date = value as u32;
             value.fract() == 0.0
@@ -220,21 +223,21 @@ impl Columns<'_> {
     }
 
     /// The sampled rows, evenly spread.
-    fn spread(&self) -> impl Iterator<Item = usize> + '_ {
-        let seen = self.rows.min(SEEN);
+    fn sample_rows(&self) -> impl Iterator<Item = usize> + '_ {
+        let seen = self.rows.min(SAMPLE_ROWS);
         (0..seen).map(move |at| at * self.rows / seen)
     }
 
     /// Number of sampled rows with a value.
-    fn told(&self, column: usize) -> usize {
-        self.spread().filter(|&row| !(self.value)(row, column).is_nan()).count()
+    fn count_present(&self, column: usize) -> usize {
+        self.sample_rows().filter(|&row| !(self.value)(row, column).is_nan()).count()
     }
 
     /// The distinct values of the sampled rows, ascending; `None` if one is not a whole number.
-    fn whole(&self, column: usize) -> Option<Vec<i64>> {
+    fn distinct_integers(&self, column: usize) -> Option<Vec<i64>> {
         /// Beyond this, f64 skips whole numbers.
         const EXACT: f64 = 9e15;
-        let values = self.spread().map(|row| (self.value)(row, column)).filter(|value| !value.is_nan());
+        let values = self.sample_rows().map(|row| (self.value)(row, column)).filter(|value| !value.is_nan());
         let whole = |value: f64| (value.fract() == 0.0 && value.abs() < EXACT).then_some(value as i64);
         let mut values: Vec<i64> = values.map(whole).collect::<Option<_>>()?;
         values.sort_unstable();
@@ -250,7 +253,7 @@ impl Columns<'_> {
     /// Whether at least half of the other columns have the same range, as pixels do.
     fn is_like_others(&self, column: usize) -> bool {
         let extent = |column: usize| {
-            let values = self.spread().map(|row| (self.value)(row, column));
+            let values = self.sample_rows().map(|row| (self.value)(row, column));
             values.fold([f64::INFINITY, f64::NEG_INFINITY], |[min, max], value| {
                 [min.min(value), max.max(value)]
             })
@@ -262,8 +265,8 @@ impl Columns<'_> {
 }
 
 /// The role of a column by its heading alone.
-pub(super) fn by_heading(heading: &str) -> Role {
-    match Heading::of(heading) {
+pub(super) fn role_by_heading(heading: &str) -> Role {
+    match Heading::parse(heading) {
         Heading { label: true, .. } => Role::Label,
         Heading { id: true, .. } => Role::Id,
         _ => Role::Other,
@@ -282,7 +285,7 @@ fn is_class(values: &[i64]) -> bool {
     (0..=1).contains(&least)
         && most > least
         && (most - least) as usize + 1 == values.len()
-        && values.len() <= FEW_CLASSES
+        && values.len() <= MAX_UNHEADED_CLASSES
 }
 
 #[cfg(test)]

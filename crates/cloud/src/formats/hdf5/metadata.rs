@@ -12,23 +12,23 @@ use hdf5_reader::messages::filter_pipeline::FilterDescription;
 use hdf5_reader::messages::layout::DataLayout;
 use hdf5_reader::{Dataset, Datatype, Hdf5File};
 
-use super::{Number, error, part};
-use crate::formats::limits::{MAX_DATA_SETS, MAX_HDF5_DEPTH, MAX_HDF5_LINKS, MAX_LISTED_AGAIN};
-use crate::formats::{Entry, FormatError, Input, Result, State, printable};
+use super::{Number, error, inspect};
+use crate::formats::limits::{MAX_HDF5_DATASETS, MAX_HDF5_DEPTH, MAX_HDF5_LINKS, MAX_LISTED_AGAIN};
+use crate::formats::{DatasetInfo, DatasetState, FormatError, Input, Result, printable};
 
 /// The data sets of a file.
 #[derive(Default)]
-pub(super) struct DataSets {
-    pub parts: Vec<Entry>,
+pub(super) struct DatasetList {
+    pub datasets: Vec<DatasetInfo>,
     /// The handle of each, if it could be opened.
-    pub sets: Vec<Option<Dataset>>,
-    pub states: Vec<State>,
+    pub handles: Vec<Option<Dataset>>,
+    pub states: Vec<DatasetState>,
     /// Whether the list is incomplete.
-    pub more: bool,
+    pub truncated: bool,
 }
 
-/// Lists the data sets below the root, at most [`MAX_DATA_SETS`].
-pub(super) fn list(file: &Hdf5File, input: &Input<'_>) -> Result<DataSets> {
+/// Lists the data sets below the root, at most [`MAX_HDF5_DATASETS`].
+pub(super) fn list(file: &Hdf5File, input: &Input<'_>) -> Result<DatasetList> {
     let root = file.root_group().map_err(|why| error(input, "HDF5", why))?;
     let mut walk = Walk {
         file,
@@ -36,7 +36,7 @@ pub(super) fn list(file: &Hdf5File, input: &Input<'_>) -> Result<DataSets> {
         above: Vec::new(),
         seen: HashSet::from([root.address()]),
         again: 0,
-        found: DataSets::default(),
+        found: DatasetList::default(),
     };
     walk.group(&root, "")?;
     Ok(walk.found)
@@ -56,7 +56,7 @@ struct Walk<'w, 'i> {
     seen: HashSet<u64>,
     /// Number of links to groups that were already listed or not followed.
     again: usize,
-    found: DataSets,
+    found: DatasetList,
 }
 
 impl Walk<'_, '_> {
@@ -77,15 +77,15 @@ impl Walk<'_, '_> {
         }
         for name in sets {
             self.input.check()?;
-            if self.found.parts.len() >= MAX_DATA_SETS {
-                self.found.more = true;
+            if self.found.datasets.len() >= MAX_HDF5_DATASETS {
+                self.found.truncated = true;
                 return Ok(());
             }
             self.set(group, &name, format!("{path}{name}"))?;
         }
         for name in groups {
             self.input.check()?;
-            if self.found.more {
+            if self.found.truncated {
                 return Ok(());
             }
             let path = format!("{path}{name}/");
@@ -137,20 +137,20 @@ impl Walk<'_, '_> {
     fn set(&mut self, group: &Group, name: &str, path: String) -> Result<()> {
         let (entry, set, state) = match group.dataset(name) {
             Ok(set) => {
-                let (entry, state) = part(path, &set);
+                let (entry, state) = inspect(path, &set);
                 (entry, Some(set), state)
             }
             Err(why) => {
                 let (unread, state) = match error(self.input, "data set", why) {
-                    FormatError::Malformed { why, .. } => (why, State::Damaged),
-                    FormatError::Unsupported { why, .. } => (why, State::Unread),
+                    FormatError::Malformed { why, .. } => (why, DatasetState::Damaged),
+                    FormatError::Unsupported { why, .. } => (why, DatasetState::Unread),
                     why => return Err(why),
                 };
-                (Entry::unread(path, unread), None, state)
+                (DatasetInfo::unread(path, unread), None, state)
             }
         };
-        self.found.parts.push(entry);
-        self.found.sets.push(set);
+        self.found.datasets.push(entry);
+        self.found.handles.push(set);
         self.found.states.push(state);
         Ok(())
     }
@@ -162,7 +162,7 @@ impl Walk<'_, '_> {
 /// Maximum levels of a chunk index; each multiplies the chunks by 32 or more.
 const MAX_LEVELS: u8 = 12;
 /// Memory per chunk while checking an index, in bytes.
-const OF_CHUNK: u64 = 64;
+const CHUNK_MEMORY: u64 = 64;
 
 /// Rejects a data set whose metadata contradicts itself. `what` names it.
 pub(super) fn check(
@@ -205,7 +205,7 @@ pub(super) fn check(
                 let grid = set.shape().iter().zip(&sizes).fold(1u64, |product, (size, chunk)| {
                     product.saturating_mul(size.div_ceil((*chunk).max(1)))
                 });
-                let claimed = grid.min(input.size / 32).saturating_mul(OF_CHUNK);
+                let claimed = grid.min(input.size / 32).saturating_mul(CHUNK_MEMORY);
                 input.claim(claimed, "the chunk index")?;
                 let index = Index {
                     file,
@@ -309,7 +309,7 @@ impl Index<'_> {
         let bytes =
             self.file.storage().read_range(address, 8 + 2 * pointer + used * (key + pointer) + key)?;
         let node = BTreeV1Node::parse(&mut Cursor::new(&bytes), offset, length, Some(rank as u32))?;
-        let keys: Vec<Key> = node.keys.into_iter().filter_map(of_chunks).collect();
+        let keys: Vec<Key> = node.keys.into_iter().filter_map(chunk_key).collect();
         require(keys.len() == used + 1, || "the chunk index points to a group index".to_owned())?;
         for (at, &child) in node.children.iter().enumerate() {
             if node.level == 0 {
@@ -359,7 +359,7 @@ impl Index<'_> {
     }
 }
 
-fn of_chunks(key: BTreeV1Key) -> Option<Key> {
+fn chunk_key(key: BTreeV1Key) -> Option<Key> {
     match key {
         BTreeV1Key::RawData { chunk_size, filter_mask, offsets } => Some((chunk_size, filter_mask, offsets)),
         BTreeV1Key::Group { .. } => None,

@@ -1,4 +1,4 @@
-//! HDF5: each numeric data set of one or two dimensions is a part, named by its path from the root.
+//! HDF5: each numeric data set of one or two dimensions is listed, named by its path from the root.
 //!
 //! In the ann-benchmarks layout, `train` is the cloud, `test` the queries, and `neighbors` and `distances`
 //! the answers.
@@ -17,14 +17,14 @@ use hdf5_reader::{
     ByteOrder, DEFAULT_MAX_CHUNK_BYTES, Dataset, Datatype, FilterRegistry, Hdf5File, OpenOptions, SliceInfo,
     SliceInfoElem,
 };
-use metadata::DataSets;
+use metadata::DatasetList;
 
+use super::datasets::{self, DatasetInfo, DatasetState};
 use super::limits::{LZF, MAX_COLUMNS, MAX_HDF5_CHUNK, MAX_HDF5_VALUES};
 use super::lzf::Lzf;
 use super::npy::sizes;
-use super::parts::{self, Entry, State};
 use super::{
-    Endian, FormatError, Input, Number, Range, Records, Result, Sheet, SheetColumn, Want, decoded,
+    ColumnRequest, Endian, FormatError, Input, Number, Range, Records, Result, Sheet, SheetColumn, decoded,
     number_cell, printable,
 };
 use crate::table::{Real, Values, with_values};
@@ -37,12 +37,12 @@ const CHECKSUM: u64 = 4;
 const CHUNK: u64 = 1 << 22;
 
 /// Lists the data sets of a file.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
-    decoded("HDF5", input, || Ok(metadata::list(&open(input)?.0, input)?.parts))
+pub(super) fn datasets(input: &Input<'_>) -> Result<Vec<DatasetInfo>> {
+    decoded("HDF5", input, || Ok(metadata::list(&open(input)?.0, input)?.datasets))
 }
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
-    decoded("HDF5", input, || read_part(input, want))
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
+    decoded("HDF5", input, || read_dataset(input, request))
 }
 
 /// The text of an attribute of the root group; ann-benchmarks stores its metric as `distance`.
@@ -104,7 +104,7 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
 }
 
 /// A list entry for a data set, and its state.
-fn part(name: String, set: &Dataset) -> (Entry, State) {
+fn inspect(name: String, set: &Dataset) -> (DatasetInfo, DatasetState) {
     let about = element(set.dtype()).map(|(number, _)| number.name());
     let (rows, columns, table) = match *set.shape() {
         [rows] => (rows, 1, false),
@@ -122,17 +122,17 @@ fn part(name: String, set: &Dataset) -> (Entry, State) {
         )),
     };
     let state = match (&unread, set.dtype()) {
-        (None, _) => State::Whole,
-        _ if set.shape().is_empty() => State::Scalar,
-        (_, Datatype::String { .. }) => State::Text,
-        _ => State::Unread,
+        (None, _) => DatasetState::Whole,
+        _ if set.shape().is_empty() => DatasetState::Scalar,
+        (_, Datatype::String { .. }) => DatasetState::Text,
+        _ => DatasetState::Unread,
     };
-    (Entry { name, rows, columns, table, about: about.unwrap_or_default(), unread }, state)
+    (DatasetInfo { name, rows, columns, table, about: about.unwrap_or_default(), unread }, state)
 }
 
 /// The selected data set.
-struct Chosen {
-    part: Entry,
+struct SelectedDataset {
+    info: DatasetInfo,
     set: Dataset,
     number: Number,
     /// The data set's name for error messages.
@@ -140,23 +140,23 @@ struct Chosen {
 }
 
 /// The named data set, or the obvious one, with its handle if it can be read.
-fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>)> {
-    let DataSets { mut parts, mut sets, states, more } = metadata::list(file, input)?;
-    if more {
-        let Some(name) = input.part() else {
-            let why = format!("choose one with FILE:NAME; the first are {}", parts::list(&parts));
+fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(DatasetInfo, Option<Dataset>)> {
+    let DatasetList { mut datasets, mut handles, states, truncated } = metadata::list(file, input)?;
+    if truncated {
+        let Some(name) = input.dataset() else {
+            let why = format!("choose one with FILE:NAME; the first are {}", datasets::list(&datasets));
             return Err(input.unsupported("too many data sets to list", why));
         };
-        if parts::choose(&parts, input).is_err() {
+        if datasets::choose(&datasets, input).is_err() {
             let what = format!("part `{name}`");
             let set = file.dataset(name).map_err(|why| {
                 if missing(&why) { input.malformed(&*what, "not found") } else { error(input, &what, why) }
             })?;
-            return Ok((part(name.trim_matches('/').to_owned(), &set).0, Some(set)));
+            return Ok((inspect(name.trim_matches('/').to_owned(), &set).0, Some(set)));
         }
     }
-    let chosen = parts::choose_array("data set", &parts, &states, input)?;
-    Ok((parts.swap_remove(chosen), sets.swap_remove(chosen)))
+    let chosen = datasets::choose_array("data set", &datasets, &states, input)?;
+    Ok((datasets.swap_remove(chosen), handles.swap_remove(chosen)))
 }
 
 /// Whether the error means that the object does not exist.
@@ -167,10 +167,10 @@ fn missing(why: &Error) -> bool {
     }
 }
 
-fn choose(input: &Input<'_>) -> Result<Chosen> {
+fn choose(input: &Input<'_>) -> Result<SelectedDataset> {
     let (file, most) = open(input)?;
-    let (part, set) = find(&file, input)?;
-    let Entry { name, rows, columns: width, unread, .. } = &part;
+    let (info, set) = find(&file, input)?;
+    let DatasetInfo { name, rows, columns: width, unread, .. } = &info;
     let what = format!("data set `{}`", printable(name));
     let (None, Some(set)) = (unread, set) else {
         return Err(input.unsupported(what, unread.clone().unwrap_or_default()));
@@ -200,7 +200,7 @@ fn choose(input: &Input<'_>) -> Result<Chosen> {
         chunk_sizes(&set).fold(number.size() as u64, u64::saturating_mul).saturating_add(CHECKSUM),
         Relaxed,
     );
-    Ok(Chosen { part, set, number, what })
+    Ok(SelectedDataset { info, set, number, what })
 }
 
 /// The sizes of a chunk along each dimension; none if the data is not in chunks.
@@ -222,7 +222,7 @@ fn chunk_rows(set: &Dataset) -> u64 {
     chunk_sizes(set).next().unwrap_or(1)
 }
 
-impl Chosen {
+impl SelectedDataset {
     /// Reads some complete rows and converts their numbers.
     fn rows<T>(
         &self,
@@ -231,8 +231,8 @@ impl Chosen {
         make: impl FnOnce(&[Value]) -> Result<T>,
     ) -> Result<T> {
         let lines = SliceInfoElem::Slice { start: rows.start, end: rows.end, step: 1 };
-        let values = SliceInfoElem::Slice { start: 0, end: self.part.columns, step: 1 };
-        let selections = if self.part.table { vec![lines, values] } else { vec![lines] };
+        let values = SliceInfoElem::Slice { start: 0, end: self.info.columns, step: 1 };
+        let selections = if self.info.table { vec![lines, values] } else { vec![lines] };
         let taken = self.taken(&rows);
         input.claim(taken, "chunks")?;
         let slice = self
@@ -252,9 +252,9 @@ impl Chosen {
         let along = chunk_rows(&self.set);
         let chunks = rows.end.div_ceil(along) - rows.start / along;
         let number = (self.number.size() + size_of::<Value>()) as u64;
-        let numbers = (rows.end - rows.start).saturating_mul(self.part.columns).saturating_mul(number);
+        let numbers = (rows.end - rows.start).saturating_mul(self.info.columns).saturating_mul(number);
         let all = unpacked(&self.set, self.number);
-        (all / self.part.rows.div_ceil(along).max(1)).saturating_mul(chunks).saturating_add(numbers)
+        (all / self.info.rows.div_ceil(along).max(1)).saturating_mul(chunks).saturating_add(numbers)
     }
 }
 
@@ -262,29 +262,30 @@ impl Chosen {
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     decoded("HDF5", input, || {
         let chosen = choose(input)?;
-        let columns = SheetColumn::names(SheetColumn::elements(chosen.part.columns as usize));
-        input.check_records(wanted, chosen.part.rows)?;
+        let columns = SheetColumn::names(SheetColumn::elements(chosen.info.columns as usize));
+        input.check_records(wanted, chosen.info.rows)?;
         let cells = |numbers: &[Value]| Ok(numbers.iter().map(|value| number_cell(value.0)).collect());
         let row = |&record: &u64| chosen.rows(record..record + 1, input, cells);
         Ok(Records { columns, rows: wanted.iter().map(row).collect::<Result<_>>()? })
     })
 }
 
-fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+fn read_dataset(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let chosen = choose(input)?;
-    let (Chosen { number, what, .. }, rows, width) = (&chosen, chosen.part.rows, chosen.part.columns);
-    input.claim(SheetColumn::claimed(width), "the names of the columns")?;
+    let SelectedDataset { number, what, .. } = &chosen;
+    let (rows, width) = (chosen.info.rows, chosen.info.columns);
+    input.claim(SheetColumn::memory_of(width), "the names of the columns")?;
     let mut columns = SheetColumn::elements(width as usize);
-    let mut selected = want.resolve(&columns, input)?;
+    let mut selected = request.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
-    let read = if matches!(want, Want::Everything) {
+    let read = if matches!(request, ColumnRequest::Everything) {
         // Descriptions need only the ranges.
         selected.clear();
         let mut ranges = vec![Range::default(); width as usize];
         let mut take = |numbers: &[Value]| {
-            numbers.chunks_exact(width as usize).for_each(|row| {
-                row.iter().zip(&mut ranges).for_each(|(value, range)| range.take_in(value.0))
-            });
+            numbers
+                .chunks_exact(width as usize)
+                .for_each(|row| row.iter().zip(&mut ranges).for_each(|(value, range)| range.add(value.0)));
             Ok(())
         };
         let read = visit(&chosen, input, &mut take);
@@ -300,16 +301,16 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
 
 /// Appends the selected columns of all rows.
 fn read_rows<T: Real>(
-    chosen: &Chosen,
+    chosen: &SelectedDataset,
     selected: &[usize],
     values: &mut Vec<T>,
     input: &Input<'_>,
 ) -> Result<()> {
-    let width = chosen.part.columns as usize;
+    let width = chosen.info.columns as usize;
     let all = selected.iter().copied().eq(0..width);
     visit(chosen, input, &mut |numbers| {
         input.reserve(values, numbers.len() / width * selected.len())?;
-        let one = |value: &Value| T::of(value.0);
+        let one = |value: &Value| T::from_f64(value.0);
         if all {
             values.extend(numbers.iter().map(one));
         } else {
@@ -324,8 +325,8 @@ fn read_rows<T: Real>(
 type Take<'t> = dyn FnMut(&[Value]) -> Result<()> + 't;
 
 /// Passes all rows to `take` in complete rows of chunks, so that each chunk is decompressed once.
-fn visit(chosen: &Chosen, input: &Input<'_>, take: &mut Take<'_>) -> Result<()> {
-    let (rows, width) = (chosen.part.rows, chosen.part.columns);
+fn visit(chosen: &SelectedDataset, input: &Input<'_>, take: &mut Take<'_>) -> Result<()> {
+    let (rows, width) = (chosen.info.rows, chosen.info.columns);
     let chunk_rows = chunk_rows(&chosen.set);
     let step = (CHUNK / (width * chosen.number.size() as u64) / chunk_rows).max(1).saturating_mul(chunk_rows);
     let mut row = 0;
@@ -355,11 +356,11 @@ struct Value(pub f64);
 fn element(dtype: &Datatype) -> Result<(Number, Endian), String> {
     let (number, order) = match dtype {
         Datatype::FixedPoint { size, signed, byte_order } => {
-            let number = Number::of(if *signed { 'i' } else { 'u' }, u64::from(*size));
+            let number = Number::from_kind(if *signed { 'i' } else { 'u' }, u64::from(*size));
             (number.ok_or_else(|| format!("its integers have {size} bytes"))?, byte_order)
         }
         Datatype::FloatingPoint { size, byte_order } => {
-            let number = Number::of('f', u64::from(*size));
+            let number = Number::from_kind('f', u64::from(*size));
             (
                 number.ok_or_else(|| format!("its floats have {size} bytes; store 32- or 64-bit ones"))?,
                 byte_order,
@@ -387,7 +388,7 @@ impl H5Type for Value {
         let bytes = bytes
             .get(..number.size())
             .ok_or_else(|| Error::InvalidData("an element is cut short".to_owned()))?;
-        Ok(Self(number.one(endian, bytes)))
+        Ok(Self(number.decode_one(endian, bytes)))
     }
 
     fn element_size(dtype: &Datatype) -> usize {

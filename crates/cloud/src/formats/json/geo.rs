@@ -5,22 +5,22 @@
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected};
 
-use super::table::{Builder, Held, Kind, POINT, Place, Step};
-use super::visit::{Accept, Container, Node, Seed, number, stop};
+use super::table::{Builder, DeferredValue, Kind, POINT, Place, Step};
+use super::visit::{Container, JsonVisitor, Node, Seed, number, stop};
 use crate::formats::Crs;
 use crate::formats::cell::Cell;
 
 /// The type of a GeoJSON document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Geo {
+pub(super) enum GeoJsonType {
     Collection,
     Feature,
     Geometry,
 }
 
-impl Geo {
+impl GeoJsonType {
     /// The document type of a `type` member.
-    pub fn of(kind: &str) -> Option<Self> {
+    pub fn from_type(kind: &str) -> Option<Self> {
         match kind {
             "FeatureCollection" => Some(Self::Collection),
             "Feature" => Some(Self::Feature),
@@ -34,7 +34,7 @@ impl Geo {
 /// Deserialises the whole document.
 pub(super) struct Features<'b, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
-    pub geo: Geo,
+    pub geo: GeoJsonType,
 }
 
 impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
@@ -46,12 +46,12 @@ impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
         self.builder.degrees = Some(true);
         let mut rows = Rows { builder: self.builder, axes, features: 0 };
         match self.geo {
-            Geo::Collection => Seed(rows).deserialize(deserializer),
-            Geo::Feature => {
+            GeoJsonType::Collection => Seed(rows).deserialize(deserializer),
+            GeoJsonType::Feature => {
                 let feature = Seed(Feature(rows.builder)).deserialize(deserializer)?;
                 rows.add(feature)
             }
-            Geo::Geometry => {
+            GeoJsonType::Geometry => {
                 let geometry = Seed(Geometry(rows.builder)).deserialize(deserializer)?;
                 rows.add((geometry, Vec::new()))
             }
@@ -101,20 +101,20 @@ impl Rows<'_, '_, '_> {
                 // Omit column z if no point has a height.
                 if !absent || node != self.axes[2] {
                     let cell = if absent { Cell::Missing } else { Cell::Number(value) };
-                    stop(self.builder.set(&Place::of(node), cell, "", false))?;
+                    stop(self.builder.set(&Place::from_node(node), cell, "", false))?;
                 }
             }
             stop(self.builder.store(&properties))?;
             stop(self.builder.end_point(Kind::Feature, 0))?;
         }
         let texts: usize = properties.iter().map(|held| held.text.len()).sum();
-        let bytes = properties.capacity() * size_of::<Held>() + texts + counted;
+        let bytes = properties.capacity() * size_of::<DeferredValue>() + texts + counted;
         self.builder.input().release(bytes as u64);
         Ok(())
     }
 }
 
-impl Accept for Rows<'_, '_, '_> {
+impl JsonVisitor for Rows<'_, '_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "a collection of features";
@@ -159,7 +159,7 @@ impl Named {
 }
 
 /// The features of a collection.
-impl Accept for &mut Rows<'_, '_, '_> {
+impl JsonVisitor for &mut Rows<'_, '_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "an array of features";
@@ -174,7 +174,7 @@ impl Accept for &mut Rows<'_, '_, '_> {
 }
 
 /// The geometry of a feature, and the values of its properties in file order.
-type FeatureContent = (Option<Shape>, Vec<Held>);
+type FeatureContent = (Option<Shape>, Vec<DeferredValue>);
 
 /// The type of a geometry, and its coordinates.
 type Shape = (String, Coordinates);
@@ -182,7 +182,7 @@ type Shape = (String, Coordinates);
 /// A feature. The builder claims its memory.
 struct Feature<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
-impl Accept for Feature<'_, '_, '_> {
+impl JsonVisitor for Feature<'_, '_, '_> {
     type Value = FeatureContent;
 
     const EXPECTED: &'static str = "a feature";
@@ -206,7 +206,7 @@ impl Accept for Feature<'_, '_, '_> {
 /// A geometry, alone or in a feature, or null.
 struct Geometry<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
-impl Accept for Geometry<'_, '_, '_> {
+impl JsonVisitor for Geometry<'_, '_, '_> {
     type Value = Option<Shape>;
 
     const EXPECTED: &'static str = "a geometry";
@@ -234,19 +234,19 @@ impl Accept for Geometry<'_, '_, '_> {
 /// The properties of a feature, or null.
 struct Properties<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
-impl Accept for Properties<'_, '_, '_> {
-    type Value = Vec<Held>;
+impl JsonVisitor for Properties<'_, '_, '_> {
+    type Value = Vec<DeferredValue>;
 
     const EXPECTED: &'static str = "an object of properties";
 
-    fn null() -> Option<Vec<Held>> {
+    fn null() -> Option<Vec<DeferredValue>> {
         Some(Vec::new())
     }
 
-    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Held>, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<DeferredValue>, A::Error> {
         let Self(builder) = self;
         builder.hold();
-        let point = Place::of(POINT);
+        let point = Place::from_node(POINT);
         while let Some(key) = map.next_key::<String>()? {
             let place = &builder.below(&point, Step::Member(&key));
             map.next_value_seed(Seed(Node { builder, place, item: false }))?;
@@ -267,7 +267,7 @@ enum Coordinates {
 /// The content of `coordinates`, or a part of it.
 struct Nested<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
-impl Accept for Nested<'_, '_, '_> {
+impl JsonVisitor for Nested<'_, '_, '_> {
     type Value = Coordinates;
 
     const EXPECTED: &'static str = "coordinates";

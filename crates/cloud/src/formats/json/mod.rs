@@ -17,26 +17,26 @@ use serde::de::DeserializeSeed as _;
 use serde_json::Deserializer;
 use serde_json::error::Category;
 
+use super::datasets::{self, DatasetInfo};
 use super::limits::MAX_LINE;
-use super::parts::{self, Entry};
-use super::{FormatError, Input, Records, Result, Sheet, Want, unpacked};
-use geo::{Features, Geo};
-use object::{Chosen, Frame, Members};
+use super::{ColumnRequest, FormatError, Input, Records, Result, Sheet, unpacked};
+use geo::{Features, GeoJsonType};
+use object::{Frame, Members, SelectedMember};
 use table::Builder;
 use visit::{Point, Points, Seed};
 
 /// Bytes sampled to detect the structure; the first of many lines may be long.
 const SAMPLE: u64 = 1 << 20;
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
-    let mut builder = Builder::new(input, want);
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
+    let mut builder = Builder::new(input, request);
     let format = fill(&mut builder, input)?;
-    builder.finish(&format, want)
+    builder.finish(&format, request)
 }
 
 /// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
-    let mut builder = Builder::picking(input, wanted);
+    let mut builder = Builder::for_records(input, wanted);
     fill(&mut builder, input)?;
     builder.into_records(wanted)
 }
@@ -47,32 +47,32 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String> {
     let mut json = Deserializer::from_reader(text);
     Ok(match shape {
         Shape::Array => {
-            parts::check_single("a JSON array", input)?;
+            datasets::check_single("a JSON array", input)?;
             done(Seed(Points(builder)).deserialize(&mut json).and_then(|()| json.end()), builder, input)?;
             "JSON, an array".to_owned()
         }
         Shape::Object => {
             let Some(found) = members(input)? else { return lines(builder, input) };
-            if let Some(geo) = found.kind.as_deref().and_then(Geo::of) {
-                parts::check_single("a GeoJSON file", input)?;
+            if let Some(geo) = found.kind.as_deref().and_then(GeoJsonType::from_type) {
+                datasets::check_single("a GeoJSON file", input)?;
                 done(Features { builder, geo }.deserialize(&mut json), builder, input)?;
                 return Ok("GeoJSON".to_owned());
             }
-            if let Some(table) = found.table().filter(|_| input.part().is_none()) {
+            if let Some(table) = found.table().filter(|_| input.dataset().is_none()) {
                 done(Seed(Frame { builder, table }).deserialize(&mut json), builder, input)?;
                 return Ok("JSON, an object".to_owned());
             }
-            if found.parts.is_empty() {
+            if found.datasets.is_empty() {
                 let why = "the object has none; write an array of arrays or of objects, for \
                            instance df.to_json(…, orient=\"records\")";
                 return Err(input.malformed("no array of points", why));
             }
-            let chosen = &found.parts[parts::choose(&found.parts, input)?];
+            let chosen = &found.datasets[datasets::choose(&found.datasets, input)?];
             if chosen.columns == found.names.len() as u64 {
                 builder.name_items(found.names);
             }
             let name = &chosen.name;
-            done(Seed(Chosen { builder, name }).deserialize(&mut json), builder, input)?;
+            done(Seed(SelectedMember { builder, name }).deserialize(&mut json), builder, input)?;
             format!("JSON, `{}`: an array", super::cell::name(name.as_bytes()))
         }
         Shape::Lines => return lines(builder, input),
@@ -80,11 +80,11 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String> {
 }
 
 /// Lists the arrays of an object.
-pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
+pub(super) fn datasets(input: &Input<'_>) -> Result<Vec<DatasetInfo>> {
     let found = if open(input)?.1 == Shape::Object { members(input)? } else { None };
     let several = |found: Members<'_, '_>| {
-        if found.table().is_none() && found.kind.as_deref().and_then(Geo::of).is_none() {
-            found.parts
+        if found.table().is_none() && found.kind.as_deref().and_then(GeoJsonType::from_type).is_none() {
+            found.datasets
         } else {
             Vec::new()
         }
@@ -93,9 +93,9 @@ pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
 }
 
 fn lines(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String> {
-    parts::check_single("a file of JSON Lines", input)?;
+    datasets::check_single("a file of JSON Lines", input)?;
     let mut json = Deserializer::from_reader(open(input)?.0);
-    while !builder.picked_enough() && json.end().is_err() {
+    while !builder.has_all_records() && json.end().is_err() {
         done(Point(builder).deserialize(&mut json), builder, input)?;
     }
     Ok("JSON Lines".to_owned())
@@ -127,9 +127,9 @@ fn open<'i, 'a>(input: &'i Input<'a>) -> Result<(impl Read + use<'i, 'a>, Shape)
     let name = input.path.to_string_lossy().to_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let lines = [".jsonl", ".ndjson", ".jsonlines"].iter().any(|end| name.ends_with(end));
-    let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE, lines);
+    let shape = Shape::detect(&sample, (sample.len() as u64) < SAMPLE, lines);
     // The parser reads one byte at a time.
-    Ok((BufReader::with_capacity(1 << 16, Tokens::new(Cursor::new(sample).chain(text), input)), shape))
+    Ok((BufReader::with_capacity(1 << 16, TokenLimiter::new(Cursor::new(sample).chain(text), input)), shape))
 }
 
 /// Resolves the result of parsing. The builder's error is more specific than the parser's. The builder also
@@ -137,7 +137,7 @@ fn open<'i, 'a>(input: &'i Input<'a>) -> Result<(impl Read + use<'i, 'a>, Shape)
 fn done(result: serde_json::Result<()>, builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<()> {
     match builder.failed.take() {
         Some(why) => Err(why),
-        None if builder.picked_enough() => Ok(()),
+        None if builder.has_all_records() => Ok(()),
         None => result.map_err(|why| error(why, input)),
     }
 }
@@ -208,7 +208,7 @@ enum Shape {
 impl Shape {
     /// Detects the structure from the beginning of a text, or all of it if `whole`. `lines`: the
     /// extension implies JSON Lines.
-    pub fn of(head: &[u8], whole: bool, lines: bool) -> Self {
+    pub fn detect(head: &[u8], whole: bool, lines: bool) -> Self {
         let head = head.trim_ascii_start();
         let array = head.first() == Some(&b'[');
         let nested = array && matches!(head[1..].trim_ascii_start().first(), Some(b'[' | b'{'));
@@ -233,7 +233,7 @@ impl Shape {
 }
 
 /// Whether a text begins like JSON and unlike any other text format.
-pub(super) fn looks(head: &[u8]) -> bool {
+pub(super) fn sniff(head: &[u8]) -> bool {
     let head = unpacked::unmarked(head).trim_ascii_start();
     let Some((first, rest)) = head.split_first() else { return false };
     let next = rest.trim_ascii_start().first().copied().unwrap_or(0);
@@ -245,10 +245,10 @@ pub(super) fn looks(head: &[u8]) -> bool {
 }
 
 /// Whether a text is a valid prefix of JSON: one value, or several arrays or objects.
-pub(super) fn begins(head: &[u8]) -> bool {
+pub(super) fn is_json_prefix(head: &[u8]) -> bool {
     let text = unpacked::unmarked(head);
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
-    looks(head)
+    sniff(head)
         && match values.next() {
             Some(Ok(_)) => {
                 matches!(text[values.byte_offset()..].trim_ascii_start().first(), None | Some(b'[' | b'{'))
@@ -284,14 +284,14 @@ fn end_of_value(text: &[u8]) -> Option<usize> {
 // Limits the length of strings and numbers before they reach the parser, which holds each token in memory.
 
 /// Length up to which a token needs no claim, in bytes.
-const FREE: u64 = 1 << 16;
+const UNCLAIMED: u64 = 1 << 16;
 /// Copies of a token in memory: the parser's unescape buffer, with up to twice the capacity, and the name or
 /// text.
-const TIMES: u64 = 4;
+const COPIES: u64 = 4;
 
 /// A reader that fails at a text or number of more than [`MAX_LINE`] bytes, and claims the memory of long
 /// ones.
-struct Tokens<'i, 'p, R> {
+struct TokenLimiter<'i, 'p, R> {
     inner: R,
     input: &'i Input<'p>,
     quoted: bool,
@@ -302,9 +302,9 @@ struct Tokens<'i, 'p, R> {
     counted: u64,
 }
 
-impl<'i, 'p, R> Tokens<'i, 'p, R> {
+impl<'i, 'p, R> TokenLimiter<'i, 'p, R> {
     pub fn new(inner: R, input: &'i Input<'p>) -> Self {
-        Self { inner, input, quoted: false, escaped: false, length: 0, counted: FREE }
+        Self { inner, input, quoted: false, escaped: false, length: 0, counted: UNCLAIMED }
     }
 
     fn count(&mut self) -> io::Result<()> {
@@ -312,14 +312,14 @@ impl<'i, 'p, R> Tokens<'i, 'p, R> {
             if self.length > MAX_LINE {
                 return Err(io::Error::other(self.input.too_long("a text")));
             }
-            self.input.claim(TIMES * (self.length - self.counted), "a text").map_err(io::Error::other)?;
+            self.input.claim(COPIES * (self.length - self.counted), "a text").map_err(io::Error::other)?;
             self.counted = self.length;
         }
         Ok(())
     }
 }
 
-impl<R: Read> Read for Tokens<'_, '_, R> {
+impl<R: Read> Read for TokenLimiter<'_, '_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         let bytes = &buffer[..count];
@@ -366,32 +366,32 @@ mod tests {
             ("{\"a\":1}\n", true, Shape::Lines),
             ("1\n2\n", false, Shape::Lines),
         ] {
-            assert_eq!(Shape::of(text.as_bytes(), true, lines), shape, "{text:?}");
+            assert_eq!(Shape::detect(text.as_bytes(), true, lines), shape, "{text:?}");
         }
         // Only the beginning of a long text is available.
-        assert_eq!(Shape::of(b"[1,2,3,", false, true), Shape::Lines);
-        assert_eq!(Shape::of(b"[1,2,3,", false, false), Shape::Array);
-        assert_eq!(Shape::of(b"[[1,2,3,", false, true), Shape::Array);
-        assert_eq!(Shape::of(b"{\"a\":[[", false, false), Shape::Object);
+        assert_eq!(Shape::detect(b"[1,2,3,", false, true), Shape::Lines);
+        assert_eq!(Shape::detect(b"[1,2,3,", false, false), Shape::Array);
+        assert_eq!(Shape::detect(b"[[1,2,3,", false, true), Shape::Array);
+        assert_eq!(Shape::detect(b"{\"a\":[[", false, false), Shape::Object);
     }
 
     #[test]
     fn tables_that_begin_with_a_bracket_are_not_json() {
         for text in ["[[1,2],[3", "[1,2]\n[3,4]\n", "{\"a\":1}", " [\n {\"x\": 1"] {
-            assert!(begins(text.as_bytes()), "{text:?}");
+            assert!(is_json_prefix(text.as_bytes()), "{text:?}");
         }
         for text in ["[1,2],3\n", "[1,2] x\n", "[-a,b\n", "1,2\n"] {
-            assert!(!begins(text.as_bytes()), "{text:?}");
+            assert!(!is_json_prefix(text.as_bytes()), "{text:?}");
         }
     }
 
     #[test]
     fn json_is_recognised_by_its_first_characters() {
         for text in ["[[1", " [ -1", "{\"a\"", "[\n  {", "\u{feff}[1"] {
-            assert!(looks(text.as_bytes()), "{text:?}");
+            assert!(sniff(text.as_bytes()), "{text:?}");
         }
         for text in ["[x] 1", "{1,2}", "1 2", "[#", "{}", ""] {
-            assert!(!looks(text.as_bytes()), "{text:?}");
+            assert!(!sniff(text.as_bytes()), "{text:?}");
         }
     }
 
@@ -402,7 +402,7 @@ mod tests {
             parts.iter().for_each(|(part, times)| text.extend(part.repeat(*times).into_bytes()));
             let mut result = Ok(0);
             with_input(free, |input| {
-                result = io::copy(&mut Tokens::new(&text[..], input), &mut io::sink())
+                result = io::copy(&mut TokenLimiter::new(&text[..], input), &mut io::sink())
                     .map_err(|why| input.io(why));
             });
             result

@@ -5,9 +5,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected};
 
 use super::table::{Builder, POINT, Place, Step};
-use super::visit::{Accept, Container, Node, Point, Points, Seed, stop};
-use crate::formats::limits::MAX_PARTS;
-use crate::formats::{Entry, FormatError, Input, cell};
+use super::visit::{Container, JsonVisitor, Node, Point, Points, Seed, stop};
+use crate::formats::limits::MAX_DATASETS;
+use crate::formats::{DatasetInfo, FormatError, Input, cell};
 
 /// The members of an object that are arrays or objects.
 pub(super) struct Members<'i, 'p> {
@@ -15,7 +15,7 @@ pub(super) struct Members<'i, 'p> {
     /// The error that stopped reading.
     pub failed: Option<FormatError>,
     /// The arrays, each of which could be the cloud.
-    pub parts: Vec<Entry>,
+    pub datasets: Vec<DatasetInfo>,
     /// The member `type`, if it is a string, as in GeoJSON.
     pub kind: Option<String>,
     /// The strings of the member `columns`, if it is a list of strings, as pandas writes with `data`.
@@ -40,7 +40,7 @@ impl<'i, 'p> Members<'i, 'p> {
         Self {
             input,
             failed: None,
-            parts: Vec::new(),
+            datasets: Vec::new(),
             kind: None,
             names: Vec::new(),
             sizes: Vec::new(),
@@ -66,7 +66,7 @@ impl<'i, 'p> Members<'i, 'p> {
     }
 }
 
-impl Accept for &mut Members<'_, '_> {
+impl JsonVisitor for &mut Members<'_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "an object";
@@ -80,12 +80,12 @@ impl Accept for &mut Members<'_, '_> {
                 self.kind = member.text;
             }
             self.numbered &= member.size.is_some() && is_number(&name);
-            let Some(size) = member.size.filter(|_| self.sizes.len() < MAX_PARTS) else { continue };
+            let Some(size) = member.size.filter(|_| self.sizes.len() < MAX_DATASETS) else { continue };
             if name == "columns" {
                 self.names = member.texts;
             }
             if let Err(why) = self.input.claim(
-                (name.len() + size_of::<Entry>() + size_of::<Size>()) as u64,
+                (name.len() + size_of::<DatasetInfo>() + size_of::<Size>()) as u64,
                 "the members of an object",
             ) {
                 self.failed = Some(why);
@@ -93,7 +93,7 @@ impl Accept for &mut Members<'_, '_> {
             }
             if !size.objects || size.table {
                 let about = if size.objects { "objects" } else { "arrays" };
-                self.parts.push(Entry::new(name, size.rows, size.columns, size.table, about));
+                self.datasets.push(DatasetInfo::new(name, size.rows, size.columns, size.table, about));
             }
             self.sizes.push(size);
         }
@@ -141,7 +141,7 @@ impl Member {
     const INNER: Self = Self { outer: false, texts: false };
 }
 
-impl Accept for Member {
+impl JsonVisitor for Member {
     type Value = Content;
 
     const EXPECTED: &'static str = "a value";
@@ -162,7 +162,8 @@ impl Accept for Member {
             texts.extend(
                 found
                     .text
-                    .filter(|_| self.texts && texts.len() as u64 + 1 == size.rows && texts.len() < MAX_PARTS),
+                    .filter(|_| self.texts && texts.len() as u64 + 1 == size.rows)
+                    .filter(|_| texts.len() < MAX_DATASETS),
             );
             if let Some(inner) = found.size {
                 size.flat = false;
@@ -200,12 +201,12 @@ impl Accept for Member {
 }
 
 /// Reads the points of the member with this name.
-pub(super) struct Chosen<'b, 'n, 'i, 'p> {
+pub(super) struct SelectedMember<'b, 'n, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
     pub name: &'n str,
 }
 
-impl Accept for Chosen<'_, '_, '_, '_> {
+impl JsonVisitor for SelectedMember<'_, '_, '_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "an object";
@@ -233,7 +234,7 @@ pub(super) struct Frame<'b, 'i, 'p> {
     pub table: Table,
 }
 
-impl Accept for Frame<'_, '_, '_> {
+impl JsonVisitor for Frame<'_, '_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "an object";
@@ -265,7 +266,7 @@ struct Column<'b, 'i, 'p> {
     name: String,
 }
 
-impl Accept for Column<'_, '_, '_> {
+impl JsonVisitor for Column<'_, '_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "a column";
@@ -276,7 +277,7 @@ impl Accept for Column<'_, '_, '_> {
 
     fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let Self { builder, name } = self;
-        let point = Place::of(POINT);
+        let point = Place::from_node(POINT);
         let place = &builder.below(&point, Step::Member(&name));
         while seq.next_element_seed(Seed(Node { builder, place, item: false }))?.is_some() {
             stop(builder.next_row())?;
@@ -286,7 +287,7 @@ impl Accept for Column<'_, '_, '_> {
 
     fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self { builder, name } = self;
-        let point = Place::of(POINT);
+        let point = Place::from_node(POINT);
         let place = &builder.below(&point, Step::Member(&name));
         while map.next_key::<IgnoredAny>()?.is_some() {
             map.next_value_seed(Seed(Node { builder, place, item: false }))?;

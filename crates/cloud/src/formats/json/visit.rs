@@ -8,7 +8,7 @@ use super::table::{Builder, Kind, POINT, Place, Step};
 use crate::formats::cell::Cell;
 
 /// The values accepted at a position of the text, and their conversion. Any other value is an error.
-pub(super) trait Accept: Sized {
+pub(super) trait JsonVisitor: Sized {
     type Value;
 
     /// Completes "expected ".
@@ -43,10 +43,10 @@ pub(super) enum Container {
     Object,
 }
 
-/// Forwards the parser's calls to an [`Accept`].
+/// Forwards the parser's calls to an [`JsonVisitor`].
 pub(super) struct Seed<T>(pub T);
 
-impl<'de, T: Accept> DeserializeSeed<'de> for Seed<T> {
+impl<'de, T: JsonVisitor> DeserializeSeed<'de> for Seed<T> {
     type Value = T::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
@@ -58,7 +58,7 @@ impl<'de, T: Accept> DeserializeSeed<'de> for Seed<T> {
     }
 }
 
-impl<'de, T: Accept> Visitor<'de> for Seed<T> {
+impl<'de, T: JsonVisitor> Visitor<'de> for Seed<T> {
     type Value = T::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -116,7 +116,7 @@ pub(super) fn stop<E: Error>(result: Result<(), ()>) -> Result<(), E> {
 /// The array of all points.
 pub(super) struct Points<'b, 'i, 'p>(pub &'b mut Builder<'i, 'p>);
 
-impl Accept for Points<'_, '_, '_> {
+impl JsonVisitor for Points<'_, '_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "an array of points";
@@ -124,7 +124,7 @@ impl Accept for Points<'_, '_, '_> {
 
     fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         while seq.next_element_seed(Point(self.0))?.is_some() {
-            if self.0.picked_enough() {
+            if self.0.has_all_records() {
                 return stop(Err(()));
             }
         }
@@ -139,7 +139,7 @@ impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let (kind, length) = Seed(Node { builder: self.0, place: &Place::of(POINT), item: false })
+        let (kind, length) = Seed(Node { builder: self.0, place: &Place::from_node(POINT), item: false })
             .deserialize(deserializer)?;
         stop(self.0.end_point(kind, length))
     }
@@ -154,7 +154,7 @@ pub(super) struct Node<'b, 'a, 'i, 'p> {
     pub item: bool,
 }
 
-impl Accept for Node<'_, '_, '_, '_> {
+impl JsonVisitor for Node<'_, '_, '_, '_> {
     type Value = (Kind, usize);
 
     const EXPECTED: &'static str = "a value";

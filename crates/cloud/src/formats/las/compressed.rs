@@ -17,7 +17,7 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, Pa
 use super::times::{ChunkTimes, PointTime};
 use super::{Layout, Take};
 use crate::formats::limits::{MAX_CHUNK_BYTES, MAX_CHUNK_POINTS, MAX_POINTS_PER_BYTE};
-use crate::formats::{Input, Result, contained, whole};
+use crate::formats::{Input, Result, catch_panics, whole};
 
 pub(super) fn visit(
     layout: &Layout,
@@ -60,7 +60,7 @@ pub(super) fn visit(
     }
     let layers =
         if layered { Some(layers(&vlr).ok_or_else(|| bad("unknown kind of layers"))?) } else { None };
-    if let Some(chunks) = Chunks::of(&mut file, &vlr, layers, layout, input) {
+    if let Some(chunks) = Chunks::read(&mut file, &vlr, layers, layout, input) {
         return chunks.visit(file, xyz_only, from, input, take);
     }
     // Without a usable chunk table, points are decoded sequentially.
@@ -156,7 +156,7 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
                 *times = if xyz_only {
                     None
                 } else {
-                    Some(Box::new(ChunkTimes::of(decoder.get_mut(), record as u64, *layers)?))
+                    Some(Box::new(ChunkTimes::read(decoder.get_mut(), record as u64, *layers)?))
                 };
                 decoder.reset();
                 decoder.set_fields_from(vlr.items())?;
@@ -321,7 +321,7 @@ struct Chunks<'l> {
 impl<'l> Chunks<'l> {
     /// Reads the chunk table; `None` if the table is missing or does not match the file's size and number of
     /// points.
-    pub fn of(
+    pub fn read(
         file: &mut (impl Read + Seek),
         vlr: &'l LazVlr,
         layers: Option<u64>,
@@ -382,7 +382,7 @@ impl<'l> Chunks<'l> {
                 packed.push(bytes);
             }
             let unpack = |(chunk, packed): (&Chunk, &Vec<u8>)| {
-                contained(|| self.unpack(packed, chunk.points, xyz_only))
+                catch_panics(|| self.unpack(packed, chunk.points, xyz_only))
             };
             let unpacked: Vec<_> = group.par_iter().zip(&packed).map(unpack).collect();
             for (chunk, records) in group.iter().zip(unpacked) {
@@ -474,7 +474,7 @@ mod tests {
         let input = Input::new(file.path(), &Silent).unwrap();
         // Records of 65,535 bytes, or of 1024.
         let found = |record: usize| {
-            Chunks::of(&mut Cursor::new(&content), &vlr, None, &layout(MAX_CHUNK_POINTS, record), &input)
+            Chunks::read(&mut Cursor::new(&content), &vlr, None, &layout(MAX_CHUNK_POINTS, record), &input)
                 .is_some()
         };
         assert_eq!((found(65_535), found(1 << 10)), (false, true));

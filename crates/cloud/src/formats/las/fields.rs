@@ -31,7 +31,7 @@ impl Field {
     /// Fast path of [`Field::value`] for x, y and z, which are most of the data read.
     pub fn coordinate(&self, record: &[u8]) -> f64 {
         let (scale, offset) = self.transform.unwrap_or((1.0, 0.0));
-        Number::I32.one(Endian::Little, &record[self.at..self.at + 4]) * scale + offset
+        Number::I32.decode_one(Endian::Little, &record[self.at..self.at + 4]) * scale + offset
     }
 
     /// Decodes the field from a record of at least [`Field::end`] bytes.
@@ -40,7 +40,7 @@ impl Field {
         if let Some((lowest, count)) = self.bits {
             return f64::from(bytes[0] >> lowest & ((1u16 << count) - 1) as u8);
         }
-        let value = self.number.one(Endian::Little, bytes);
+        let value = self.number.decode_one(Endian::Little, bytes);
         self.transform.map_or(value, |(scale, offset)| value * scale + offset)
     }
 }
@@ -143,7 +143,7 @@ pub(super) fn extra(descriptions: &[u8], mut at: usize, length: usize) -> Vec<Fi
                 String::from_utf8_lossy(raw[4..36].split(|&byte| byte == 0).next().unwrap_or_default())
                     .trim()
                     .to_owned();
-            let real = |at: usize| Number::F64.one(Endian::Little, &raw[at..at + 8]);
+            let real = |at: usize| Number::F64.decode_one(Endian::Little, &raw[at..at + 8]);
             let scale = if options & 8 == 0 { 1.0 } else { real(112) };
             let offset = if options & 16 == 0 { 0.0 } else { real(136) };
             let transform = (options & 24 != 0).then_some((scale, offset));
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn fields_fit_in_the_smallest_record_of_their_format() {
-        for (format, least) in super::super::LEAST.into_iter().enumerate() {
+        for (format, least) in super::super::MIN_RECORD.into_iter().enumerate() {
             let fields = of_format(format as u8, [1.0; 3], [0.0; 3]);
             assert!(fields.iter().all(|field| field.end() <= least), "{format}: {fields:?}");
             let mut names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();

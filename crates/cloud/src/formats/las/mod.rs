@@ -15,8 +15,8 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
 use super::limits::{BATCH_POINTS, MAX_POINTS_PER_BYTE};
 use super::{
-    Crs, Declared, Even, Input, Picked, Range, Records, Result, Sheet, SheetColumn, Want, contained, decoded,
-    number_cell, read_bytes, whole,
+    ColumnRequest, Crs, Declared, FixedRecords, Input, Range, RecordPicker, Records, Result, Sheet,
+    SheetColumn, catch_panics, decoded, number_cell, read_bytes, whole,
 };
 use crate::ColumnChoice;
 use fields::Field;
@@ -26,7 +26,7 @@ const BATCH: usize = 1 << 16;
 /// Points that a thread decodes at a time.
 const CHUNK: usize = 1 << 12;
 /// Bytes of the header of LAS 1.4.
-const HEADER_OF_4: u16 = 375;
+const HEADER_1_4: u16 = 375;
 /// Bytes of a variable length record's header.
 const VLR_HEADER: u64 = 54;
 
@@ -38,24 +38,24 @@ const PROJECTION: &[u8] = b"LASF_Projection";
 const EXTENDED: (u32, u64) = (1000, 1 << 20);
 
 /// Minimum bytes per point of each format.
-const LEAST: [usize; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];
+const MIN_RECORD: [usize; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];
 /// Handles a batch of raw records, given the number of the first; returns false to stop.
 type Take<'a> = dyn FnMut(u64, &[u8]) -> Result<bool> + Send + 'a;
 
-pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
+pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let layout = Layout::read(input)?;
     let mut columns: Vec<SheetColumn> =
         layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
-    let declared = declare(&layout, &mut columns, input, want)?;
-    let mut selected = want.resolve(&columns, input)?;
+    let declared = declare(&layout, &mut columns, input, request)?;
+    let mut selected = request.resolve(&columns, input)?;
     let mut values: Vec<f64> = Vec::new();
-    if matches!(want, Want::Everything) {
+    if matches!(request, ColumnRequest::Everything) {
         // Record only the ranges: all fields together are much larger than the coordinates.
         selected.clear();
         let mut ranges = vec![Range::default(); columns.len()];
         layout.visit(input, false, 0, &mut |_, records| {
             layout.fields.par_iter().zip(&mut ranges).for_each(|(field, range)| {
-                records.chunks_exact(layout.record).for_each(|record| range.take_in(field.value(record)));
+                records.chunks_exact(layout.record).for_each(|record| range.add(field.value(record)));
             });
             Ok(true)
         })?;
@@ -88,7 +88,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     }
     if layout.compressed {
         // Ignore a damaged table: points can be read without it.
-        skipped.extend(contained(|| compressed::beyond(&layout, input)).ok().flatten());
+        skipped.extend(catch_panics(|| compressed::beyond(&layout, input)).ok().flatten());
     }
     Ok(Sheet { skipped, declared, ..Sheet::new(input, format, columns, selected, layout.points, values) })
 }
@@ -98,11 +98,11 @@ fn declare(
     layout: &Layout,
     columns: &mut [SheetColumn],
     input: &Input<'_>,
-    want: &Want<'_>,
+    request: &ColumnRequest<'_>,
 ) -> Result<Option<Declared>> {
     let Some(crs) = &layout.crs else { return Ok(None) };
     if !layout.is_geographic() {
-        if crs.geographic && matches!(want, Want::Chosen(ColumnChoice::Default)) {
+        if crs.geographic && matches!(request, ColumnRequest::Selected(ColumnChoice::Default)) {
             let why = "its angles are not degrees; reproject it, or choose columns: --columns x,y,z";
             return Err(input.unsupported(crs.about(), why));
         }
@@ -124,10 +124,10 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let columns = layout.fields.iter().map(|field| field.name.clone()).collect();
     let cells = |raw: &[u8]| layout.fields.iter().map(|field| number_cell(field.value(raw))).collect();
     if !layout.compressed {
-        let even = Even { start: layout.start, record: layout.record, rows: layout.points };
-        return Ok(Records { columns, rows: even.records(input, wanted, cells)? });
+        let fixed = FixedRecords { start: layout.start, record: layout.record, rows: layout.points };
+        return Ok(Records { columns, rows: fixed.records(input, wanted, cells)? });
     }
-    let mut picked = Picked::new(wanted);
+    let mut picked = RecordPicker::new(wanted);
     let (first, after) = (wanted.iter().copied().min().unwrap_or(0), picked.end());
     layout.visit(input, false, first, &mut |start, records| {
         let end = start + (records.len() / layout.record) as u64;
@@ -174,7 +174,7 @@ impl Layout {
         let mut begin: [u8; 96] = input.read(&mut file)?;
         let version = format!("{}.{}", begin[24], begin[25]);
         // Headers of later versions begin like the header of 1.4.
-        if begin[25] > 4 && u16::from_le_bytes([begin[94], begin[95]]) >= HEADER_OF_4 {
+        if begin[25] > 4 && u16::from_le_bytes([begin[94], begin[95]]) >= HEADER_1_4 {
             begin[25] = 4;
         }
         let header = raw::Header::read_from(begin.chain(&mut file)).map_err(decode)?;
@@ -184,7 +184,7 @@ impl Layout {
         // The two highest bits mark compression: LASzip sets one, an old draft both.
         let (point_format, compressed) =
             (header.point_data_record_format & 0x3f, header.point_data_record_format & 0xc0 != 0);
-        let least = *LEAST.get(usize::from(point_format)).ok_or_else(|| {
+        let least = *MIN_RECORD.get(usize::from(point_format)).ok_or_else(|| {
             input.unsupported(format!("point format {point_format}"), "must be between 0 and 10")
         })?;
         let record = usize::from(header.point_data_record_length);

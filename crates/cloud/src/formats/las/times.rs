@@ -15,11 +15,11 @@ use crate::formats::whole;
 /// Number of interleaved time sequences in a file, from overlapping pulses or several lasers.
 const SEQUENCES: usize = 4;
 /// Largest multiple of the previous step that has its own symbol.
-const MOST: i32 = 500;
-/// Like [`MOST`], backwards.
-const LEAST: i32 = -10;
+const MAX_MULTIPLIER: i32 = 500;
+/// Like [`MAX_MULTIPLIER`], backwards.
+const MIN_MULTIPLIER: i32 = -10;
 /// The symbol for a time stored verbatim; larger symbols switch the sequence.
-const WHOLE: i32 = MOST - LEAST + 1;
+const VERBATIM: i32 = MAX_MULTIPLIER - MIN_MULTIPLIER + 1;
 
 /// The times so far, from which the next one is predicted.
 #[derive(Clone)]
@@ -47,7 +47,7 @@ impl Times {
         Self {
             layered,
             first: ArithmeticModelBuilder::new(5 + unchanged).build(),
-            step: ArithmeticModelBuilder::new(WHOLE as u32 + 4 + unchanged).build(),
+            step: ArithmeticModelBuilder::new(VERBATIM as u32 + 4 + unchanged).build(),
             correction: IntegerDecompressorBuilder::new().bits(32).contexts(9).build_initialized(),
             times: [first, 0, 0, 0],
             steps: [0; SEQUENCES],
@@ -80,15 +80,15 @@ impl Times {
                     self.times[at] = self.times[at].wrapping_add(self.steps[at].into());
                     self.extremes[at] = 0;
                 }
-                Some(1) => self.whole(decoder)?,
-                Some(other) => return Ok(self.change(other as usize - 1)),
+                Some(1) => self.verbatim(decoder)?,
+                Some(other) => return Ok(self.switch_sequence(other as usize - 1)),
             }
             return Ok(false);
         }
         let symbol = decoder.decode_symbol(&mut self.step)?.cast_signed();
         let symbol = match symbol {
-            WHOLE if !self.layered => return Ok(false),
-            above if above > WHOLE && !self.layered => above - 1,
+            VERBATIM if !self.layered => return Ok(false),
+            above if above > VERBATIM && !self.layered => above - 1,
             symbol => symbol,
         };
         // The number of predicted steps, and the context of the correction.
@@ -96,18 +96,18 @@ impl Times {
             0 => (0, 7),
             1 => (1, 1),
             2..10 => (symbol, 2),
-            10..MOST => (symbol, 3),
-            MOST => (MOST, 4),
-            WHOLE => return self.whole(decoder).map(|()| false),
-            above if above > WHOLE => return Ok(self.change((above - WHOLE) as usize)),
-            back if MOST - back > LEAST => (MOST - back, 5),
-            _ => (LEAST, 6),
+            10..MAX_MULTIPLIER => (symbol, 3),
+            MAX_MULTIPLIER => (MAX_MULTIPLIER, 4),
+            VERBATIM => return self.verbatim(decoder).map(|()| false),
+            above if above > VERBATIM => return Ok(self.switch_sequence((above - VERBATIM) as usize)),
+            back if MAX_MULTIPLIER - back > MIN_MULTIPLIER => (MAX_MULTIPLIER - back, 5),
+            _ => (MIN_MULTIPLIER, 6),
         };
         let step = self.correction.decompress(decoder, times.wrapping_mul(self.steps[at]), context)?;
         self.times[at] = self.times[at].wrapping_add(step.into());
         match times {
             1 => self.extremes[at] = 0,
-            0 | MOST | LEAST => {
+            0 | MAX_MULTIPLIER | MIN_MULTIPLIER => {
                 self.extremes[at] += 1;
                 if self.extremes[at] > 3 {
                     (self.steps[at], self.extremes[at]) = (step, 0);
@@ -118,13 +118,13 @@ impl Times {
         Ok(false)
     }
 
-    fn change(&mut self, by: usize) -> bool {
+    fn switch_sequence(&mut self, by: usize) -> bool {
         self.current = (self.current + by) % SEQUENCES;
         true
     }
 
     /// Begins a sequence with a verbatim time, whose high half is predicted.
-    fn whole<R: Read>(&mut self, decoder: &mut ArithmeticDecoder<R>) -> io::Result<()> {
+    fn verbatim<R: Read>(&mut self, decoder: &mut ArithmeticDecoder<R>) -> io::Result<()> {
         let high = self.correction.decompress(decoder, (self.times[self.current] >> 32) as i32, 8)?;
         self.newest = (self.newest + 1) % SEQUENCES;
         self.times[self.newest] = i64::from(high) << 32 | i64::from(decoder.read_int()?);
@@ -210,7 +210,7 @@ pub(super) struct ChunkTimes {
 impl ChunkTimes {
     /// Reads the layers of the chunk at the current position, which is preserved. `record` is the size of a
     /// point, `layers` the number of layers; their sizes have been checked against the size of the file.
-    pub fn of(file: &mut (impl Read + Seek), record: u64, layers: u64) -> io::Result<Self> {
+    pub fn read(file: &mut (impl Read + Seek), record: u64, layers: u64) -> io::Result<Self> {
         if layers <= BEFORE as u64 {
             // The size of this layer was not checked, because the chunk declares fewer layers.
             return Err(io::ErrorKind::InvalidData.into());
@@ -253,9 +253,9 @@ impl ChunkTimes {
         let changes = self.xy.decode_symbol(&mut context.changes[kind])?;
         if changes & 64 != 0 {
             let by = self.xy.decode_symbol(&mut context.channel)?;
-            let (number, of, time) = (context.number, context.of, context.time);
+            let (number, returns, time) = (context.number, context.returns, context.time);
             self.channel = (self.channel + by as usize + 1) % 4;
-            self.contexts[self.channel].get_or_insert_with(|| Context::new(of, number, time));
+            self.contexts[self.channel].get_or_insert_with(|| Context::new(returns, number, time));
         }
         let context = self.contexts[self.channel].as_mut().ok_or_else(damaged)?;
         context.point(&mut self.xy, changes)?;
@@ -284,7 +284,7 @@ fn layer(file: &mut (impl Read + Seek), start: u64, size: u64) -> io::Result<Lay
 struct Context {
     /// Return number, and number of returns.
     number: u8,
-    of: u8,
+    returns: u8,
     /// Whether the last point had a new time.
     changed: bool,
     /// The bits of the last time.
@@ -292,7 +292,7 @@ struct Context {
     times: Times,
     changes: Vec<ArithmeticModel>,
     channel: ArithmeticModel,
-    ofs: [Option<ArithmeticModel>; 16],
+    return_counts: [Option<ArithmeticModel>; 16],
     numbers: [Option<ArithmeticModel>; 16],
     number_of_same_time: ArithmeticModel,
     x: IntegerDecompressor,
@@ -301,19 +301,19 @@ struct Context {
 }
 
 impl Context {
-    fn new(of: u8, number: u8, time: i64) -> Self {
+    fn new(returns: u8, number: u8, time: i64) -> Self {
         let model = |symbols| ArithmeticModelBuilder::new(symbols).build();
         let integer =
             |contexts| IntegerDecompressorBuilder::new().bits(32).contexts(contexts).build_initialized();
         Self {
             number,
-            of,
+            returns,
             changed: false,
             time,
             times: Times::new(true, time),
             changes: vec![model(128); 8],
             channel: model(3),
-            ofs: [const { None }; 16],
+            return_counts: [const { None }; 16],
             numbers: [const { None }; 16],
             number_of_same_time: model(13),
             x: integer(2),
@@ -325,7 +325,7 @@ impl Context {
     /// The model index for the changes of the next point.
     fn kind(&self) -> usize {
         usize::from(self.number == 1)
-            + 2 * usize::from(self.number >= self.of)
+            + 2 * usize::from(self.number >= self.returns)
             + 4 * usize::from(self.changed)
     }
 
@@ -336,7 +336,7 @@ impl Context {
         };
         self.changed = changes & 16 != 0;
         if changes & 4 != 0 {
-            self.of = sixteen(&mut self.ofs[usize::from(self.of)], layer)? as u8;
+            self.returns = sixteen(&mut self.return_counts[usize::from(self.returns)], layer)? as u8;
         }
         self.number = match changes & 3 {
             0 => self.number,
@@ -345,8 +345,8 @@ impl Context {
             _ if self.changed => sixteen(&mut self.numbers[usize::from(self.number)], layer)? as u8,
             _ => (self.number + layer.decode_symbol(&mut self.number_of_same_time)? as u8 + 2) % 16,
         };
-        let only = u32::from(self.of == 1);
-        let median = 2 * usize::from(MEDIAN_OF[usize::from(self.of)][usize::from(self.number)])
+        let only = u32::from(self.returns == 1);
+        let median = 2 * usize::from(MEDIAN_OF[usize::from(self.returns)][usize::from(self.number)])
             + usize::from(self.changed);
         let [xs, ys] = &mut self.medians;
         xs[median].add(self.x.decompress(layer, xs[median].get(), only)?);
@@ -413,12 +413,12 @@ mod tests {
             .collect();
         for layers in [1, BEFORE as u64] {
             let refused =
-                ChunkTimes::of(&mut Cursor::new(chunk.clone()), RECORD, layers).err().map(|why| why.kind());
+                ChunkTimes::read(&mut Cursor::new(chunk.clone()), RECORD, layers).err().map(|why| why.kind());
             assert_eq!(refused, Some(io::ErrorKind::InvalidData), "{layers} layers");
         }
         // Declared, but missing.
         let refused =
-            ChunkTimes::of(&mut Cursor::new(chunk), RECORD, BEFORE as u64 + 1).err().map(|why| why.kind());
+            ChunkTimes::read(&mut Cursor::new(chunk), RECORD, BEFORE as u64 + 1).err().map(|why| why.kind());
         assert_eq!(refused, Some(io::ErrorKind::UnexpectedEof));
     }
 }

@@ -66,7 +66,7 @@ fn las_attributes_are_readable_as_columns() {
 #[track_caller]
 fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
     let found = records(&sample.path, wanted, &Silent).unwrap();
-    let sheet = scan(&sample.path, &Want::Everything, &Silent).unwrap();
+    let sheet = scan(&sample.path, &ColumnRequest::Everything, &Silent).unwrap();
     assert_eq!(found.columns, sheet.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>());
     if sheet.selected.len() == sheet.columns.len() {
         let width = sheet.selected.len();
@@ -230,7 +230,7 @@ impl crate::progress::Progress for Reads {
 
 #[test]
 fn marks_of_earlier_reads_speed_up_record_lookup() {
-    let marks = Marks::default();
+    let marks = RecordIndex::default();
     for (start, end, separator) in
         [("", "\n", ","), ("\u{feff}x,n\r\n", "\r\n", ","), ("# about\nx n\n", "\n", " ")]
     {
@@ -243,7 +243,7 @@ fn marks_of_earlier_reads_speed_up_record_lookup() {
         let sample = Sample::new("a.csv", start.to_owned() + &(0..60_000).map(record).collect::<String>());
         let size = std::fs::metadata(&sample.path).unwrap().len();
         let cells = |at: u64, reads: &Reads| {
-            records_by_marks(&sample.path, &[at], &marks, reads).unwrap().rows.remove(0)
+            records_indexed(&sample.path, &[at], &marks, reads).unwrap().rows.remove(0)
         };
         let want = |at: u64| [Cell::Number(at as f64), Cell::Text(format!("text {at}"))];
         assert_eq!(cells(55_000, &Reads::default()), want(55_000));
@@ -259,12 +259,12 @@ fn marks_of_earlier_reads_speed_up_record_lookup() {
         }
         // The text between records that are requested together is skipped too.
         assert_eq!(
-            records_by_marks(&sample.path, &scattered, &marks, &Silent).unwrap().rows,
+            records_indexed(&sample.path, &scattered, &marks, &Silent).unwrap().rows,
             scattered.map(want)
         );
         let reads = Reads::default();
         assert_eq!(
-            records_by_marks(&sample.path, &[59_999, 3, 59_999], &marks, &reads).unwrap().rows,
+            records_indexed(&sample.path, &[59_999, 3, 59_999], &marks, &reads).unwrap().rows,
             [59_999, 3, 59_999].map(want)
         );
         let between =
@@ -274,7 +274,7 @@ fn marks_of_earlier_reads_speed_up_record_lookup() {
         // file.
         std::fs::write(&sample.path, "x,n\n1,a\n2\n").unwrap();
         assert!(
-            records_by_marks(&sample.path, &[1], &marks, &Silent)
+            records_indexed(&sample.path, &[1], &marks, &Silent)
                 .unwrap_err()
                 .to_string()
                 .starts_with("line 3, record 1: ")
@@ -284,14 +284,14 @@ fn marks_of_earlier_reads_speed_up_record_lookup() {
 
 #[test]
 fn marks_work_across_scan_boundaries() {
-    let marks = Marks::default();
+    let marks = RecordIndex::default();
     let scan =
         |from: usize| -> String { (from..from + 20_000).map(|at| format!("{at} 0.5 1 7\n")).collect() };
     let text: String = (0..3).map(|at| format!("20000\n{}", scan(at * 20_000))).collect();
     let sample = Sample::new("a.pts", text);
     // Reading the last record of each scan leaves marks; count lines occur between marks.
     for at in [50_000, 41_000, 39_999, 40_000, 59_999, 19_999, 20_000, 0] {
-        let row = records_by_marks(&sample.path, &[at], &marks, &Silent).unwrap().rows.remove(0);
+        let row = records_indexed(&sample.path, &[at], &marks, &Silent).unwrap().rows.remove(0);
         assert_eq!(row[0], Cell::Number(at as f64));
     }
 }

@@ -165,9 +165,9 @@ fn files_with_several_scans_require_a_choice() {
         "several clouds: choose one with FILE:NAME; available: `hall` (4 × 7), `dome` (4 × 3), `hall #2` (2 \
          × 7)"
     );
-    assert_eq!(sample.read_part("dome").unwrap().rows(), 4);
-    assert_eq!(sample.read_part("hall #2").unwrap().rows(), 2);
-    assert!(sample.read_part("roof").unwrap_err().to_string().starts_with("part `roof`: not found; "));
+    assert_eq!(sample.read_dataset("dome").unwrap().rows(), 4);
+    assert_eq!(sample.read_dataset("hall #2").unwrap().rows(), 2);
+    assert!(sample.read_dataset("roof").unwrap_err().to_string().starts_with("part `roof`: not found; "));
 }
 
 #[test]

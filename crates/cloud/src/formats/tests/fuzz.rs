@@ -75,7 +75,7 @@ fn binary_readers_respect_the_memory_limit() {
         let sample = Sample::new(name, content);
         let read = |free: u64| {
             let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
-            (recognise(&input).unwrap().read)(&input, &Want::Chosen(&ColumnChoice::Default))
+            (recognise(&input).unwrap().read)(&input, &ColumnRequest::Selected(&ColumnChoice::Default))
         };
         assert!(matches!(read(7), Err(FormatError::Memory { .. })), "{name}: {:?}", read(7));
         assert!(read(1 << 28).is_ok(), "{name}: {:?}", read(1 << 28));

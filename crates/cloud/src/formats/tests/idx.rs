@@ -25,7 +25,7 @@ fn folder(files: &[(&str, Vec<u8>)]) -> TempDir {
 }
 
 fn open_in(folder: &TempDir, name: &str) -> Sheet {
-    scan(&folder.path().join(name), &Want::Everything, &Silent).unwrap()
+    scan(&folder.path().join(name), &ColumnRequest::Everything, &Silent).unwrap()
 }
 
 #[test]

@@ -116,9 +116,9 @@ fn objects_with_several_arrays_require_a_choice() {
         sample.error(),
         "several clouds: choose one with FILE:NAME; available: `one` (2 × 2), `two` (1 × 1), `list` (3)"
     );
-    assert_eq!(sample.part("two"), [5.0]);
-    assert_eq!(sample.part("list"), [1.0, 2.0, 3.0]);
-    assert_eq!(parts(&sample.path, &Silent).unwrap().len(), 3);
+    assert_eq!(sample.dataset("two"), [5.0]);
+    assert_eq!(sample.dataset("list"), [1.0, 2.0, 3.0]);
+    assert_eq!(datasets(&sample.path, &Silent).unwrap().len(), 3);
     // The one with the usual name is selected.
     assert_eq!(Sample::new("a.json", "{\"other\":[[1,2]],\"points\":[[3,4]]}").table("").1, [3.0, 4.0]);
 }
@@ -163,8 +163,8 @@ fn pandas_json_orients_are_read() {
     let sample = Sample::new("a.json", "{\"x\":[1,null,3],\"y\":[4,5,6]}");
     assert_values(&sample.table("").1, &[1.0, 4.0, NAN, 5.0, 3.0, 6.0]);
     // It is one cloud, but each of its lists can still be selected by name.
-    assert!(parts(&sample.path, &Silent).unwrap().is_empty());
-    assert_eq!(sample.part("y"), [4.0, 5.0, 6.0]);
+    assert!(datasets(&sample.path, &Silent).unwrap().is_empty());
+    assert_eq!(sample.dataset("y"), [4.0, 5.0, 6.0]);
 }
 
 /// Two features, one of them with two points.

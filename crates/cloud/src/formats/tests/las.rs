@@ -435,7 +435,7 @@ fn geographic_scans_give_longitude_and_latitude() {
             info.format
         );
         let input = Input::new(&sample.path, &Silent).unwrap();
-        let declared = crate::formats::las::read(&input, &Want::Chosen(&ColumnChoice::Default))
+        let declared = crate::formats::las::read(&input, &ColumnRequest::Selected(&ColumnChoice::Default))
             .unwrap()
             .declared
             .unwrap();

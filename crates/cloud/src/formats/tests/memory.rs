@@ -57,7 +57,7 @@ fn text_readers_respect_the_memory_limit() {
         let read = |free: u64| {
             let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
             let format = recognise(&input).unwrap();
-            (format.read)(&input, &Want::Everything)
+            (format.read)(&input, &ColumnRequest::Everything)
         };
         match read(1 << 14) {
             Err(FormatError::Memory { needed, free, .. }) => {
@@ -76,7 +76,7 @@ fn text_columns_respect_the_memory_limit() {
     for (name, text) in [("a.csv", lines), ("a.json", format!("[{}]", objects.join(",")))] {
         let sample = Sample::new(name, text);
         let input = Input::new(&sample.path, &Silent).unwrap().with_free(1 << 16);
-        let read = (recognise(&input).unwrap().read)(&input, &Want::Column(&"1".to_owned()));
+        let read = (recognise(&input).unwrap().read)(&input, &ColumnRequest::Column(&"1".to_owned()));
         assert!(matches!(read, Err(FormatError::Memory { .. })), "{name}: {read:?}");
     }
 }
@@ -86,7 +86,7 @@ fn empty_arrays_and_objects_take_no_memory() {
     for empty in ["[],", "{},", "[[],{}],"] {
         let sample = Sample::new("a.json", format!("[[{}1],[{}2]]", empty.repeat(5000), empty.repeat(5000)));
         let input = Input::new(&sample.path, &Silent).unwrap().with_free(1 << 16);
-        let sheet = (recognise(&input).unwrap().read)(&input, &Want::Everything).unwrap();
+        let sheet = (recognise(&input).unwrap().read)(&input, &ColumnRequest::Everything).unwrap();
         assert_eq!(sheet.columns.len(), 1, "{empty}");
         assert!(sheet.values.iter().eq([1.0, 2.0]), "{empty}");
     }
@@ -102,13 +102,13 @@ fn truncated_names_are_found_by_their_full_name() {
 
 #[test]
 fn unlisted_frames_open_by_number() {
-    let sample = Sample::new("a.xyz", "1\n\nH 1 2 3\n".repeat(limits::MAX_PARTS + 2));
-    assert_eq!(parts(&sample.path, &Silent).unwrap().len(), limits::MAX_PARTS);
+    let sample = Sample::new("a.xyz", "1\n\nH 1 2 3\n".repeat(limits::MAX_DATASETS + 2));
+    assert_eq!(datasets(&sample.path, &Silent).unwrap().len(), limits::MAX_DATASETS);
     assert_eq!(
         sample.error(),
-        format!("too many frames to list: choose one with FILE:NUMBER; frames: {}", limits::MAX_PARTS + 2)
+        format!("too many frames to list: choose one with FILE:NUMBER; frames: {}", limits::MAX_DATASETS + 2)
     );
-    let last = sample.read_part(&(limits::MAX_PARTS + 1).to_string()).unwrap();
+    let last = sample.read_dataset(&(limits::MAX_DATASETS + 1).to_string()).unwrap();
     assert_eq!(last.values, [1.0, 2.0, 3.0]);
 }
 
@@ -131,7 +131,7 @@ fn streamed_files_release_the_memory_they_claim() {
         let input = || Input::new(&sample.path, &Silent).unwrap().with_free(free);
         let format = recognise(&input()).unwrap();
         if rows == 2000 {
-            assert_eq!((format.read)(&input(), &Want::Everything).unwrap().rows, rows);
+            assert_eq!((format.read)(&input(), &ColumnRequest::Everything).unwrap().rows, rows);
         }
         let wanted: Vec<u64> = (0..rows).step_by(1000).chain([rows - 1]).collect();
         let read = (format.records)(&input(), &wanted).unwrap();

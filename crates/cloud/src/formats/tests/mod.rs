@@ -3,6 +3,7 @@
 mod arrow;
 mod changing;
 mod columns;
+mod datasets;
 mod deep;
 mod e57;
 mod fuzz;
@@ -14,7 +15,6 @@ mod memory;
 mod molecule;
 mod npy;
 mod npz;
-mod parts;
 mod pcd;
 mod ply;
 mod text;
@@ -65,15 +65,15 @@ impl Sample {
     }
 
     /// Reads the cloud with this name.
-    fn read_part(&self, name: &str) -> Result<Coordinates, FormatError> {
+    fn read_dataset(&self, name: &str) -> Result<Coordinates, FormatError> {
         read(&path_of(&self.path, name), &ColumnChoice::Default, &Silent)
     }
 
     /// The values of the cloud with this name.
     #[track_caller]
-    fn part(&self, name: &str) -> Vec<f64> {
+    fn dataset(&self, name: &str) -> Vec<f64> {
         assert_records_agree(&path_of(&self.path, name), "");
-        self.read_part(name).unwrap().values.iter().collect()
+        self.read_dataset(name).unwrap().values.iter().collect()
     }
 
     /// Names and values of the chosen columns.

@@ -31,7 +31,7 @@ fn trajectory_frames_are_parts() {
         sample.error(),
         "several clouds: choose one with FILE:NAME; available: `0` (3 × 4), `1` (2 × 4)"
     );
-    assert_eq!(sample.part("1"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(sample.dataset("1"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn unsupported_arrays_are_not_replaced_by_another() {
             "{message}"
         );
         assert!(message.contains(&format!("`{name}` (2")), "{message}");
-        assert!(sample.read_part(name).is_ok());
+        assert!(sample.read_dataset(name).is_ok());
     }
     // The readable array has a usual name, or only accompanies the vectors.
     for beside in [vec![("points.npy", real(3))], vec![("X.npy", int(3))]] {
@@ -195,22 +195,22 @@ fn arrays_are_selected_by_name() {
             ("odd.npy", npy("|O", false, "(2, 2)", b"....")),
         ]),
     );
-    assert_eq!(sample.part("two"), [7.0, 7.0]);
+    assert_eq!(sample.dataset("two"), [7.0, 7.0]);
     let all = "`one` (2 × 2), `two` (1 × 2), `odd` (not read)";
-    let message = sample.read_part("three").unwrap_err().to_string();
+    let message = sample.read_dataset("three").unwrap_err().to_string();
     assert!(message.starts_with(&format!("part `three`: not found; available: {all}: ")), "{message}");
     assert_eq!(sample.error(), format!("several clouds: choose one with FILE:NAME; available: {all}"));
     let info = describe(&path_of(&sample.path, "two"), &Silent).unwrap();
     assert_eq!(info.format, "NumPy archive, array `two`: 1 × 2 u8");
-    let parts = parts(&sample.path, &Silent).unwrap();
+    let datasets = datasets(&sample.path, &Silent).unwrap();
     assert_eq!(
-        (parts[0].name.as_str(), parts[0].rows, parts[0].columns, parts[0].about.as_str()),
+        (datasets[0].name.as_str(), datasets[0].rows, datasets[0].columns, datasets[0].about.as_str()),
         ("one", 2, 2, "u8")
     );
     assert!(
-        parts[2].unread.as_ref().is_some_and(|why| why.contains("pickled") && !why.contains("a.npz")),
+        datasets[2].unread.as_ref().is_some_and(|why| why.contains("pickled") && !why.contains("a.npz")),
         "{:?}",
-        parts[2]
+        datasets[2]
     );
 }
 
@@ -286,12 +286,12 @@ fn damaged_arrays_are_not_replaced_by_another() {
         assert!(records(&sample.path, &[0], &Silent).is_err());
         assert!(
             sample
-                .read_part("train")
+                .read_dataset("train")
                 .unwrap_err()
                 .to_string()
                 .starts_with(&format!("array `train`: {why}: "))
         );
-        assert_eq!(sample.part("test"), [1.0; 4]);
+        assert_eq!(sample.dataset("test"), [1.0; 4]);
     }
     let renamed = Sample::new("a.npz", patched(&whole, listed, b"?")).error();
     assert_eq!(
@@ -320,7 +320,7 @@ fn members_are_read_and_verified_to_their_end() {
     }
     let last = content.windows(1000).rposition(|bytes| bytes == [5; 1000]).unwrap() + 999;
     let message =
-        Sample::new("a.npz", patched(&content, last, &[6])).read_part("stored").unwrap_err().to_string();
+        Sample::new("a.npz", patched(&content, last, &[6])).read_dataset("stored").unwrap_err().to_string();
     assert!(message.starts_with("array `stored`: data: damaged, and cannot be unpacked: "), "{message}");
 }
 
@@ -359,8 +359,8 @@ fn members_with_altered_names_are_reported() {
     ] {
         let sample = Sample::new("a.npz", content);
         assert_eq!(sample.error(), format!("array `train`: {why}; choose another with FILE:NAME"));
-        assert!(records(&sample.path, &[0], &Silent).is_err() && sample.read_part("train").is_err());
-        assert_eq!(sample.part("test"), [1.0; 4]);
+        assert!(records(&sample.path, &[0], &Silent).is_err() && sample.read_dataset("train").is_err());
+        assert_eq!(sample.dataset("test"), [1.0; 4]);
     }
     // Members that are not arrays may have any name.
     let text = npz(&[("test.npy", array(2, 1)), ("about.txt", vec![1])]);

@@ -268,7 +268,7 @@ fn long_column_names_are_truncated_and_claim_memory() {
     let sample = Sample::new("a.pcd", [header.as_bytes(), &[0; 4 << 16]].concat());
     let read = |free: u64| {
         let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
-        (recognise(&input).unwrap().read)(&input, &Want::Everything)
+        (recognise(&input).unwrap().read)(&input, &ColumnRequest::Everything)
     };
     assert!(
         matches!(read(1 << 26), Err(FormatError::Memory { what, .. }) if what == "the names of the columns"),

@@ -49,10 +49,10 @@ pub fn engine_error(error: DriverError, device: &str, free: impl FnOnce() -> u64
     match error.0 {
         CUresult::CUDA_ERROR_OUT_OF_MEMORY => EngineError::MemoryRefused { free: free() >> 20, device },
         fatal if FATAL.contains(&fatal) => {
-            LOST.get_or_init(|| format!("a kernel failed earlier on {device} ({})", say(error)));
-            EngineError::DeviceLost { device, why: say(error) }
+            LOST.get_or_init(|| format!("a kernel failed earlier on {device} ({})", error_text(error)));
+            EngineError::DeviceLost { device, why: error_text(error) }
         }
-        _ => EngineError::Device { device, why: say(error) },
+        _ => EngineError::Device { device, why: error_text(error) },
     }
 }
 
@@ -92,20 +92,20 @@ pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
         return Err(format!("{why}; the GPU cannot be used again until Warpscope is restarted"));
     }
     check_present()?;
-    result::init().map_err(|error| format!("cannot initialise the NVIDIA driver: {}", say(error)))?;
-    let version = version().map_err(say)?;
+    result::init().map_err(|error| format!("cannot initialise the NVIDIA driver: {}", error_text(error)))?;
+    let version = version().map_err(error_text)?;
     if version < OLDEST_DRIVER {
         return Err(format!(
             "the NVIDIA driver supports only CUDA {}: install driver R580 or later",
-            spell(version)
+            version_text(version)
         ));
     }
-    match u32::try_from(CudaContext::device_count().map_err(say)?).unwrap_or(0) {
+    match u32::try_from(CudaContext::device_count().map_err(error_text)?).unwrap_or(0) {
         0 => Err("the NVIDIA driver reports no GPU".to_owned()),
         count if ordinal >= count => {
             Err(format!("GPU {ordinal} does not exist: the NVIDIA driver reports {count}, numbered from 0"))
         }
-        _ => CudaContext::new(ordinal as usize).map_err(say),
+        _ => CudaContext::new(ordinal as usize).map_err(error_text),
     }
 }
 
@@ -134,18 +134,19 @@ pub fn version() -> Result<i32, DriverError> {
 pub fn too_old_for_embedded() -> String {
     match version() {
         Ok(version) if version < 13_000 => {
-            format!(", because the driver supports only CUDA {} (install R580 or later)", spell(version))
+            let version = version_text(version);
+            format!(", because the driver supports only CUDA {version} (install R580 or later)")
         }
         _ => String::new(),
     }
 }
 
-fn spell(version: i32) -> String {
+fn version_text(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
 /// The driver's own message, on one line.
-pub fn say(error: DriverError) -> String {
+pub fn error_text(error: DriverError) -> String {
     match (error.error_name(), error.error_string()) {
         (Ok(name), Ok(text)) => format!("{} ({})", text.to_string_lossy(), name.to_string_lossy()),
         _ => format!("CUDA error {}", error.0 as u32),
@@ -173,7 +174,7 @@ pub fn describe(device: DeviceId, context: &Arc<CudaContext>, code: &str) -> Dev
         "L2 cache",
         context.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE).ok().map(|bytes| format!("{} KiB", bytes >> 10)),
     );
-    add("CUDA", version().ok().map(spell));
+    add("CUDA", version().ok().map(version_text));
     add("driver", Nvml::init().ok().and_then(|nvml| nvml.sys_driver_version().ok()));
     add("kernels", Some(code.to_owned()));
     DeviceInfo { id: Some(device), name: context.name().unwrap_or_else(|_| "NVIDIA GPU".to_owned()), details }

@@ -9,10 +9,10 @@ use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHA
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream};
 use cudarc::nvrtc::Ptx;
 
-use super::driver::{self, say};
+use super::driver::{self, error_text};
 use super::nvrtc;
 use super::units::{EMBEDDED_ABOUT, Unit, build_name};
-use crate::cuda::direct::{Cut, Variant, WARP_KNN_CUT, warp_knn_entry};
+use crate::cuda::direct::{KernelConfig, Variant, WARP_KNN_CONFIG, warp_knn_entry};
 use crate::knn::{Build, Problem};
 
 /// Minimum coordinates per pass (queries × n × d) for compiling a kernel for this exact d: such a pass takes
@@ -23,7 +23,7 @@ const WORTH_COMPILING: u64 = 1 << 33;
 #[derive(Clone)]
 pub struct Kernel {
     pub function: CudaFunction,
-    pub cut: Cut,
+    pub config: KernelConfig,
 }
 
 /// Loads modules on demand and caches them.
@@ -67,12 +67,12 @@ impl Kernels {
         }
         let exact = Unit { exact_dims: problem.dims() as u32, ..unit };
         self.compile_ahead(&[exact], &[Build::Timed, Build::Counted]);
-        if self.module(exact.of_build(Build::Timed)).is_ok() { exact } else { unit }
+        if self.module(exact.for_build(Build::Timed)).is_ok() { exact } else { unit }
     }
 
     /// Loads one build of the search kernel.
     pub fn search(&mut self, unit: Unit, build: Build) -> Result<Kernel, String> {
-        let unit = unit.of_build(build);
+        let unit = unit.for_build(build);
         if let Some(kernel) = self.searches.get(&(unit, build)) {
             return Ok(kernel.clone());
         }
@@ -88,12 +88,12 @@ impl Kernels {
 
     fn kernel(&mut self, unit: Unit, build: &str) -> Result<Kernel, String> {
         let function = self.function(unit, &warp_knn_entry(unit.capacity, unit.dims, build))?;
-        let cut: Cut = self.constant(unit, WARP_KNN_CUT)?;
+        let config: KernelConfig = self.constant(unit, WARP_KNN_CONFIG)?;
         // More than 48 KiB of shared memory requires opting in.
         function
-            .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32)
-            .map_err(say)?;
-        Ok(Kernel { function, cut })
+            .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, config.shared_bytes as i32)
+            .map_err(error_text)?;
+        Ok(Kernel { function, config })
     }
 
     /// Reads a named constant from a unit's module.
@@ -102,7 +102,7 @@ impl Kernels {
         let bytes = module
             .get_global(name, &self.stream)
             .and_then(|bytes| self.stream.clone_dtoh(&bytes))
-            .map_err(say)?;
+            .map_err(error_text)?;
         bytemuck::try_pod_read_unaligned(&bytes).map_err(|_| {
             format!("the module's {name} has {} bytes, expected {}", bytes.len(), size_of::<T>())
         })
@@ -114,7 +114,7 @@ impl Kernels {
         if let Some(function) = self.functions.get(&key) {
             return Ok(function.clone());
         }
-        let function = self.module(unit)?.load_function(name).map_err(say)?;
+        let function = self.module(unit)?.load_function(name).map_err(error_text)?;
         self.functions.insert(key, function.clone());
         Ok(function)
     }
@@ -125,7 +125,7 @@ impl Kernels {
         let all = units
             .iter()
             .filter(|unit| unit.embedded().is_none())
-            .flat_map(|unit| builds.iter().map(|&build| unit.of_build(build)));
+            .flat_map(|unit| builds.iter().map(|&build| unit.for_build(build)));
         let waiting: Vec<Unit> =
             all.filter(|unit| !self.modules.contains_key(unit) && !self.failed.contains_key(unit)).collect();
         let threads = thread::available_parallelism().map_or(1, usize::from).min(waiting.len());
@@ -143,7 +143,7 @@ impl Kernels {
             }
         });
         for (unit, code) in compiled.into_inner().expect("no thread panics") {
-            match code.and_then(|(code, _)| self.context.load_module(code).map_err(say)) {
+            match code.and_then(|(code, _)| self.context.load_module(code).map_err(error_text)) {
                 Ok(module) => drop(self.modules.insert(unit, module)),
                 Err(why) => drop(self.failed.insert(unit, unit.why_not(&why))),
             }
@@ -167,14 +167,16 @@ impl Kernels {
             match unit.embedded().map(|code| self.context.load_module(Ptx::from_binary(code.to_vec()))) {
                 Some(Ok(module)) => return Ok((module, format!("embedded, {}", EMBEDDED_ABOUT))),
                 Some(Err(error)) => {
-                    Some(format!("they do not load: {}{}", say(error), driver::too_old_for_embedded()))
+                    Some(format!("they do not load: {}{}", error_text(error), driver::too_old_for_embedded()))
                 }
                 None => None,
             };
         let compiled = nvrtc::compile(&self.context, unit).and_then(|(code, origin)| {
             match self.context.load_module(code) {
                 Ok(module) => Ok((module, origin)),
-                Err(error) => Err(format!("the kernels compiled by NVRTC do not load: {}", say(error))),
+                Err(error) => {
+                    Err(format!("the kernels compiled by NVRTC do not load: {}", error_text(error)))
+                }
             }
         });
         compiled.map_err(|why| match refused {

@@ -15,7 +15,7 @@ use crate::cuda::Cuda;
 use crate::knn::{EngineError, Neighbors, Problem, answer_bytes};
 
 /// Rows are padded to a multiple of this, the largest batch, so that the kernels for every k can read them.
-const MOST_BATCH: usize = 4096;
+const MAX_BATCH: usize = 4096;
 
 /// The memory layout of the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,16 +42,16 @@ pub struct DevicePoints {
 
 impl DevicePoints {
     /// Whether these points suit a search; the buffer may be larger than necessary.
-    pub fn serve(&self, form: Form, floats: usize) -> bool {
+    pub fn fits(&self, form: Form, floats: usize) -> bool {
         self.form == form && self.floats.len() >= floats
     }
 }
 
 /// Floats that n rows of d dimensions occupy, including the padding for kernels that stream rows: they read
-/// whole batches, and `batch` need not divide [`MOST_BATCH`].
+/// whole batches, and `batch` need not divide [`MAX_BATCH`].
 pub fn row_floats(n: usize, d: usize, batch: usize) -> usize {
     // For other d, no kernel streams whole rows.
-    if d == 2 || d == 3 { n.next_multiple_of(batch).max(n.next_multiple_of(MOST_BATCH)) * d } else { n * d }
+    if d == 2 || d == 3 { n.next_multiple_of(batch).max(n.next_multiple_of(MAX_BATCH)) * d } else { n * d }
 }
 
 /// Uploads rows and appends infinity as padding.
@@ -148,7 +148,7 @@ impl Memory {
         extra: u64,
     ) -> Result<Self, EngineError> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
-        let there = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.serve(form, floats));
+        let there = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.fits(form, floats));
         if there.is_none() {
             // Points cached in another form: their memory may be needed.
             problem.cache().remove::<DevicePoints>(cuda.device_id);

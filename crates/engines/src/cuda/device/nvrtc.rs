@@ -15,14 +15,14 @@ use cudarc::driver::CudaContext;
 use cudarc::nvrtc::result::NvrtcError;
 use cudarc::nvrtc::{Ptx, sys};
 
-use super::driver::{self, say};
+use super::driver::{self, error_text};
 use super::units::Unit;
 use crate::files;
 
 const HASH_BYTES: usize = 32;
 
 /// The largest entry to read; the compiled kernels of a unit take a few MiB.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Compiles a unit for the context's device or loads it from the cache; also returns its origin.
 pub fn compile(context: &Arc<CudaContext>, unit: Unit) -> Result<(Ptx, String), String> {
@@ -34,7 +34,7 @@ pub fn compile(context: &Arc<CudaContext>, unit: Unit) -> Result<(Ptx, String), 
             "NVRTC (libnvrtc.so) was not found: install the CUDA toolkit, or run scripts/get-nvcc".to_owned()
         );
     }
-    let (major, minor) = context.compute_capability().map_err(say)?;
+    let (major, minor) = context.compute_capability().map_err(error_text)?;
     let options = options(unit, &format!("sm_{major}{minor}"));
     let compiler = version()?;
     let origin = format!("NVRTC {compiler}");
@@ -107,7 +107,7 @@ fn options(unit: Unit, architecture: &str) -> Vec<String> {
     if let Some(policy) = unit.policy {
         options.push(format!(
             "-DWARPSCOPE_POLICY={}",
-            policy.numbers().map(|number| number.to_string()).join(",")
+            policy.to_array().map(|number| number.to_string()).join(",")
         ));
     }
     if let Some((name, value)) = unit.option {
@@ -171,7 +171,7 @@ fn cache_entry(source: &str, options: &[String], compiler: &str) -> Option<PathB
 }
 
 fn read_entry(path: &Path) -> Option<Vec<u8>> {
-    let mut entry = files::read_small(path, MOST_BYTES).ok()?;
+    let mut entry = files::read_small(path, MAX_BYTES).ok()?;
     let (hash, code) = entry.split_at_checked(HASH_BYTES)?;
     if blake3::hash(code).as_bytes() != hash {
         return None;

@@ -34,7 +34,7 @@ pub enum Builds {
     /// The builds that runs use: timed, counted and profiled.
     Runs,
     /// A single build. NVRTC compiles these separately, in parallel.
-    One(Build),
+    Single(Build),
     /// The traced build. It is never embedded: it depends on the staging of points, and only lessons use it.
     Traced,
 }
@@ -44,7 +44,7 @@ impl Builds {
     pub fn number(self) -> u32 {
         match self {
             Self::Runs => 7,
-            Self::One(build) => 1 << build as u32,
+            Self::Single(build) => 1 << build as u32,
             Self::Traced => 8,
         }
     }
@@ -83,11 +83,11 @@ impl Unit {
 
     /// The unit that contains a given build of the search: this one if it is embedded, otherwise one for that
     /// build alone. The traced unit also contains the kernels that are part of every build.
-    pub fn of_build(self, build: Build) -> Self {
+    pub fn for_build(self, build: Build) -> Self {
         if self.embedded().is_some() || self.builds == Builds::Traced {
             self
         } else {
-            Self { builds: Builds::One(build), ..self }
+            Self { builds: Builds::Single(build), ..self }
         }
     }
 

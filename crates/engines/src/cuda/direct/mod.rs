@@ -18,7 +18,9 @@ use super::device::kernels::Kernels;
 use super::device::memory::{Addresses, Form, Memory, blocks, row_floats, upload_rows};
 use super::device::units::Unit;
 use super::interface::TallyOut;
-pub use super::interface::direct::{Cut, GROUP_ROWS_ENTRY, Policy, Search, WARP_KNN_CUT, warp_knn_entry};
+pub use super::interface::direct::{
+    GROUP_ROWS_ENTRY, KernelConfig, Policy, Search, WARP_KNN_CONFIG, warp_knn_entry,
+};
 use crate::knn::{Build, EngineError, Problem};
 pub use search::{cost, load, load_unit};
 
@@ -48,12 +50,12 @@ impl Variant {
 
 impl Policy {
     /// The seven numbers, in the order of the struct.
-    pub fn numbers(self) -> [u32; 7] {
+    pub fn to_array(self) -> [u32; 7] {
         [self.warps, self.queries, self.window, self.batch, self.slots, self.tile, self.min_blocks]
     }
 
-    /// The policy with these seven numbers: the inverse of [`Self::numbers`].
-    pub fn from_numbers([warps, queries, window, batch, slots, tile, min_blocks]: [u32; 7]) -> Self {
+    /// The policy with these seven numbers: the inverse of [`Self::to_array`].
+    pub fn from_array([warps, queries, window, batch, slots, tile, min_blocks]: [u32; 7]) -> Self {
         Self { warps, queries, window, batch, slots, tile, min_blocks }
     }
 
@@ -214,7 +216,7 @@ impl Layout {
         points: &mut CudaSlice<f32>,
     ) -> Result<(), DriverError> {
         let group = kernels
-            .function(self.unit.of_build(Build::Timed), GROUP_ROWS_ENTRY)
+            .function(self.unit.for_build(Build::Timed), GROUP_ROWS_ENTRY)
             .expect("the search's module was loaded, and holds it");
         let (first, count, n, d, padded) =
             (first as u32, count as u32, self.n as u32, self.d as u32, self.padded_dims() as u32);
@@ -250,10 +252,10 @@ mod tests {
     }
 
     #[test]
-    fn cut_layout_matches_the_device() {
-        let cut: Cut = bytemuck::cast([8, 4, 16, 1024, 2, 12, 3, 41_024]);
-        assert_eq!((cut.policy.numbers(), cut.shared_bytes), ([8, 4, 16, 1024, 2, 12, 3], 41_024));
-        assert_eq!((cut.policy.threads(), cut.policy.queries_per_block()), (256, 32));
+    fn config_layout_matches_the_device() {
+        let config: KernelConfig = bytemuck::cast([8, 4, 16, 1024, 2, 12, 3, 41_024]);
+        assert_eq!((config.policy.to_array(), config.shared_bytes), ([8, 4, 16, 1024, 2, 12, 3], 41_024));
+        assert_eq!((config.policy.threads(), config.policy.queries_per_block()), (256, 32));
     }
 
     #[test]

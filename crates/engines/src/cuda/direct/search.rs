@@ -50,12 +50,12 @@ impl Cuda {
             return Ok(None);
         }
         let unavailable = |why| EngineError::Unavailable { engine: DIRECT.id, why };
-        let tuned = self.kernels.search(unit, Build::Timed).map_err(unavailable)?.cut.policy;
-        let mut numbers = tuned.numbers();
+        let tuned = self.kernels.search(unit, Build::Timed).map_err(unavailable)?.config.policy;
+        let mut numbers = tuned.to_array();
         for (number, asked) in numbers.iter_mut().zip(asked) {
             *number = asked.unwrap_or(*number);
         }
-        let mut policy = Policy::from_numbers(numbers);
+        let mut policy = Policy::from_array(numbers);
         if variant.dims == 0 && parameters.number("batch").is_none() {
             policy.batch = policy.window * GROUP;
         }
@@ -99,11 +99,12 @@ pub fn load<'a>(
             return Err(refused(format!("{name} applies only to kernel=direct")));
         }
         (Some("filter"), None) => {
-            filtered::pays(problem, capability).map_err(|why| refused(format!("kernel = filter: {why}")))?;
+            filtered::check_worthwhile(problem, capability)
+                .map_err(|why| refused(format!("kernel = filter: {why}")))?;
             true
         }
         (Some(_), _) | (None, Some(_)) => false,
-        (None, None) => filtered::pays(problem, capability).is_ok(),
+        (None, None) => filtered::check_worthwhile(problem, capability).is_ok(),
     };
     let variant = Variant::new(problem.k(), problem.dims());
     let unit = match parameters.get("exact-d") {
@@ -151,9 +152,9 @@ fn build<'a>(
         cuda.kernels.search(unit, build).map_err(unavailable)?;
     }
     if unit.dims == 0 {
-        cuda.kernel(DIRECT.id, unit.of_build(Build::Timed), GROUP_ROWS_ENTRY)?;
+        cuda.kernel(DIRECT.id, unit.for_build(Build::Timed), GROUP_ROWS_ENTRY)?;
     }
-    let policy = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.cut.policy;
+    let policy = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.config.policy;
     let layout = Layout::new(problem.n(), problem.dims(), unit, policy);
     let mut direct = Direct { unit, policy, layout, filtered: None, note: None, profile, tally: None };
     let tally = TALLY_BYTES * problem.q().min(MAX_COUNTED_CHUNK) as u64;
@@ -187,7 +188,7 @@ fn load_filtered<'a>(
     let kernels = FilterKernels::load(&mut cuda.kernels, problem, direct.profile)
         .and_then(|kernels| Ok((kernels, cuda.tensor_core_loss()?)))
         .map_err(cannot)
-        .and_then(|(kernels, loss)| filtered::safe(loss).map(|()| kernels));
+        .and_then(|(kernels, loss)| filtered::check_loss(loss).map(|()| kernels));
     memory.upload(cuda, problem, |cuda, points| cuda.stream.memcpy_htod(problem.points(), points))?;
     let prepare = || -> Result<f64, DriverError> {
         memory.timer.start(&stream)?;
@@ -275,7 +276,7 @@ impl Kernels for Direct {
         let config = LaunchConfig {
             grid_dim: ((queries.len() as u32).div_ceil(self.policy.queries_per_block()), 1, 1),
             block_dim: (self.policy.threads(), 1, 1),
-            shared_mem_bytes: kernel.cut.shared_bytes,
+            shared_mem_bytes: kernel.config.shared_bytes,
         };
         // SAFETY: these are the kernel's arguments; their pointers are to buffers of this search with the
         // sizes that they state.
@@ -316,7 +317,7 @@ impl Kernels for Direct {
             return Parameters::from_iter([("kernel", "filter")]);
         }
         let mut parameters = Parameters::from_iter([("kernel", "direct")]);
-        for (name, value) in POLICY.into_iter().zip(self.policy.numbers()) {
+        for (name, value) in POLICY.into_iter().zip(self.policy.to_array()) {
             parameters.set(name, value.to_string());
         }
         parameters.set("exact-d", if self.unit.exact_dims == 0 { "no" } else { "yes" });

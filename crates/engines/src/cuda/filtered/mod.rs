@@ -19,24 +19,24 @@ use cudarc::driver::{
 };
 
 use frame::frame;
-pub use probe::{safe, worst_loss};
+pub use probe::{check_loss, worst_loss};
 
-use super::device::driver::say;
+use super::device::driver::error_text;
 use super::device::kernels::Kernels;
 use super::device::memory::{Addresses, Memory, blocks, launch};
 use super::device::units::{Unit, build_name};
 use super::direct::Variant;
 use super::interface::TallyOut;
 use super::interface::filtered::{
-    FILTER_CUT, FILTER_THREADS, FILTER_TILE, FILTER_TILES_TOGETHER, Filter, FilterCut, ROUND_ENTRY, Rounding,
-    SURVIVOR_WARPS, SurvivorSearch, SurvivorState, filter_entry, survivors_entry,
+    FILTER_FORMS, FILTER_THREADS, FILTER_TILE, FILTER_TILES_TOGETHER, Filter, FilterForms, ROUND_ENTRY,
+    Rounding, SURVIVOR_WARPS, SurvivorSearch, SurvivorState, filter_entry, survivors_entry,
 };
 use crate::knn::{Build, DeviceId, Problem};
 
 /// Queries and points per filter tile.
 const TILE: usize = FILTER_TILE as usize;
 /// The most queries that share a pass over the points: a multiple of the filter's tile.
-const MOST_ROWS: usize = 1 << 14;
+const MAX_ROWS: usize = 1 << 14;
 /// Queries that fill the device, given that there are many points.
 pub const FIRST_QUERIES: usize = 2048;
 /// Queries that cost no more than a single one: a whole tile.
@@ -46,7 +46,7 @@ const SURVIVOR_BYTES: usize = 512 << 20;
 /// Size of the first chunk, which is not filtered, in multiples of the capacity.
 const FIRST_CHUNKS: usize = 8;
 /// From this point on, the host checks how many points survived.
-const WORTH_ASKING: usize = 1 << 13;
+const MIN_CHECKED_POINTS: usize = 1 << 13;
 /// Points farther from the centre than this multiple of the usual distance bypass the filter; they are few.
 const FARTHEST: f64 = 16.0;
 
@@ -55,7 +55,7 @@ const FARTHEST: f64 = 16.0;
 ///
 /// # Errors
 /// One sentence saying why not.
-pub fn pays(problem: &Problem, compute_capability: (i32, i32)) -> Result<(), String> {
+pub fn check_worthwhile(problem: &Problem, compute_capability: (i32, i32)) -> Result<(), String> {
     if compute_capability < (8, 0) {
         return Err("needs a GPU of compute capability 8.0 or later".to_owned());
     }
@@ -100,29 +100,36 @@ fn chunks(n: usize, first: usize, most: usize) -> impl Iterator<Item = Range<usi
 
 /// Whether too many pairs of points `from..to` and `queries` queries survived: more than a sixteenth, and far
 /// more than in random order, where a point is a candidate if it is among the `reach` nearest so far.
-fn too_many(survivors: u64, pairs: u64, queries: usize, reach: usize, from: usize, to: usize) -> bool {
+fn too_many_survivors(
+    survivors: u64,
+    pairs: u64,
+    queries: usize,
+    reach: usize,
+    from: usize,
+    to: usize,
+) -> bool {
     let expected = reach as f64 * (to as f64 / from as f64).ln() * queries as f64;
     survivors > pairs / 16 && survivors as f64 > 8.0 * expected
 }
 
 /// The filter kernel for a number of dimensions, and its launch parameters.
-struct Cut {
+struct FilterVariant {
     name: String,
     padded_d: usize,
     shared_bytes: u32,
 }
 
-impl Cut {
+impl FilterVariant {
     /// Up to this many dimensions, queries stay in shared memory.
     const RESIDENT: usize = 128;
 
-    /// Picks the form from the module's `FILTER_CUT`.
-    fn new(cut: &FilterCut, d: usize) -> Self {
+    /// Picks the form from the module's `FILTER_FORMS`.
+    fn new(forms: &FilterForms, d: usize) -> Self {
         let (form, kind) = match d {
-            ..=16 => (cut.forms[0], "resident"),
-            17..=32 => (cut.forms[1], "resident"),
-            33..=Self::RESIDENT => (cut.forms[2], "resident"),
-            _ => (cut.forms[3], "streaming"),
+            ..=16 => (forms.forms[0], "resident"),
+            17..=32 => (forms.forms[1], "resident"),
+            33..=Self::RESIDENT => (forms.forms[2], "resident"),
+            _ => (forms.forms[3], "streaming"),
         };
         let slabs = d.div_ceil(form.slab as usize);
         Self {
@@ -158,7 +165,7 @@ struct Scratch {
 
 /// The kernels of a problem, all loaded up front so that none is loaded during a search.
 pub struct FilterKernels {
-    cut: Cut,
+    variant: FilterVariant,
     round: CudaFunction,
     filter: CudaFunction,
     /// One selection kernel per build.
@@ -174,22 +181,22 @@ impl FilterKernels {
         let capacity = Variant::new(problem.k(), problem.dims()).capacity;
         let (filters, selects) =
             (Unit::new("filtered/filter", 0, 0), Unit::new("filtered/survivors", capacity, 0));
-        let cut = Cut::new(&kernels.constant(filters, FILTER_CUT)?, problem.dims());
-        let filter = kernels.function(filters, &cut.name)?;
+        let variant = FilterVariant::new(&kernels.constant(filters, FILTER_FORMS)?, problem.dims());
+        let filter = kernels.function(filters, &variant.name)?;
         filter
-            .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cut.shared_bytes as i32)
-            .map_err(say)?;
+            .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, variant.shared_bytes as i32)
+            .map_err(error_text)?;
         let round = kernels.function(filters, ROUND_ENTRY)?;
         let builds = Build::all(profile);
         kernels.compile_ahead(&[selects], builds);
         let select = |&build| {
             Ok((
                 build,
-                kernels.function(selects.of_build(build), &survivors_entry(capacity, build_name(build)))?,
+                kernels.function(selects.for_build(build), &survivors_entry(capacity, build_name(build)))?,
             ))
         };
         let selects = builds.iter().map(select).collect::<Result<_, String>>()?;
-        Ok(Self { cut, round, filter, selects })
+        Ok(Self { variant, round, filter, selects })
     }
 }
 
@@ -204,7 +211,7 @@ struct FilterPoints {
 /// Queries that the scratch memory has room for: those that share a pass over the points, rounded up to whole
 /// tiles.
 fn scratch_rows(q: usize) -> usize {
-    q.min(MOST_ROWS).next_multiple_of(TILE)
+    q.min(MAX_ROWS).next_multiple_of(TILE)
 }
 
 /// A problem prepared for the filter.
@@ -244,9 +251,9 @@ impl Filtered {
     ) -> Result<Self, String> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let capacity = Variant::new(k, d).capacity;
-        let (cut, round) = (&kernels.cut, &kernels.round);
+        let (variant, round) = (&kernels.variant, &kernels.round);
         // Derived in docs/filter.md.
-        let epsilon = (cut.padded_d + 32) as f64 * 2f64.powi(-20);
+        let epsilon = (variant.padded_d + 32) as f64 * 2f64.powi(-20);
         let capacity = capacity as usize;
         let prepare = || -> Result<_, DriverError> {
             let context = stream.context();
@@ -258,7 +265,7 @@ impl Filtered {
                 |source: &Floats, count: usize, tiles: usize, queries: bool, centre: &Floats, scale: f64| {
                     let rows = tiles * TILE;
                     let mut rounded = Rounded {
-                        rows: stream.alloc_zeros(rows * cut.padded_d)?,
+                        rows: stream.alloc_zeros(rows * variant.padded_d)?,
                         bounds: stream.alloc_zeros(rows)?,
                         errors: stream.alloc_zeros(if queries { rows } else { tiles })?,
                     };
@@ -274,7 +281,7 @@ impl Filtered {
                         factor: if queries { 2.0 } else { 1.0 },
                         count: count as u32,
                         d: d as u32,
-                        padded_d: cut.padded_d as u32,
+                        padded_d: variant.padded_d as u32,
                         rounded: rounded.rows.device_ptr_mut(stream).0,
                         bounds: rounded.bounds.device_ptr_mut(stream).0,
                         errors: if queries { errors } else { 0 },
@@ -316,7 +323,7 @@ impl Filtered {
             stream.synchronize()?;
             Ok((points, queries, scratch, multiprocessors))
         };
-        let (points, queries, scratch, multiprocessors) = prepare().map_err(say)?;
+        let (points, queries, scratch, multiprocessors) = prepare().map_err(error_text)?;
         Ok(Self {
             stream: Arc::clone(stream),
             kernels,
@@ -340,8 +347,8 @@ impl Filtered {
         build: Build,
         tally: TallyOut,
     ) -> Result<bool, DriverError> {
-        for start in queries.clone().step_by(MOST_ROWS) {
-            let part = start..queries.end.min(start + MOST_ROWS);
+        for start in queries.clone().step_by(MAX_ROWS) {
+            let part = start..queries.end.min(start + MAX_ROWS);
             if !self.pass(memory, &part, build, tally.from(start - queries.start))? {
                 return Ok(false);
             }
@@ -367,19 +374,26 @@ impl Filtered {
             }
             // Read while the filter runs, so that the device does not idle; skipped for the first chunks,
             // which finish before the answer arrives.
-            if chunk.start >= WORTH_ASKING {
+            if chunk.start >= MIN_CHECKED_POINTS {
                 self.scratch.copied.synchronize()?;
                 let now = self.scratch.seen.as_slice()?[0];
                 let (pairs, survivors) = ((chunk.start - from) as u64 * queries.len() as u64, now - computed);
                 if from > 0
-                    && too_many(survivors, pairs, queries.len(), self.k + self.capacity, from, chunk.start)
+                    && too_many_survivors(
+                        survivors,
+                        pairs,
+                        queries.len(),
+                        self.k + self.capacity,
+                        from,
+                        chunk.start,
+                    )
                 {
                     return Ok(false);
                 }
                 (computed, from) = (now, chunk.start);
             }
             self.launch_select(memory, queries, &chunk, build, tally)?;
-            if chunk.end >= WORTH_ASKING {
+            if chunk.end >= MIN_CHECKED_POINTS {
                 self.stream.memcpy_dtoh(&self.scratch.computed, &mut self.scratch.seen)?;
                 self.scratch.copied.record(&self.stream)?;
             }
@@ -398,10 +412,11 @@ impl Filtered {
             points: self.points.rounded.rows.device_ptr(stream).0,
             point_bounds: self.points.rounded.bounds.device_ptr(stream).0,
             largest_errors: self.points.rounded.errors.device_ptr(stream).0,
-            queries: self.queries.rows.device_ptr(stream).0 + first * self.kernels.cut.padded_d as u64 * 2,
+            queries: self.queries.rows.device_ptr(stream).0
+                + first * self.kernels.variant.padded_d as u64 * 2,
             query_bounds: self.queries.bounds.device_ptr(stream).0 + first * 4,
             radii: self.scratch.radii.device_ptr(stream).0,
-            padded_d: self.kernels.cut.padded_d as u32,
+            padded_d: self.kernels.variant.padded_d as u32,
             first_tile: (chunk.start / TILE) as u32,
             tiles: tiles as u32,
             tiles_a_block: tiles_a_block as u32,
@@ -411,7 +426,7 @@ impl Filtered {
         let config = LaunchConfig {
             grid_dim: (query_tiles as u32, tiles.div_ceil(tiles_a_block) as u32, 1),
             block_dim: (FILTER_THREADS, 1, 1),
-            shared_mem_bytes: self.kernels.cut.shared_bytes,
+            shared_mem_bytes: self.kernels.variant.shared_bytes,
         };
         // SAFETY: `Filter` is the kernel's parameter; its pointers are to buffers of this search with the
         // sizes that it states.
@@ -475,8 +490,8 @@ mod tests {
     #[test]
     fn scratch_rows_round_up_to_whole_tiles() {
         assert_eq!(
-            [1, 127, 128, 129, MOST_ROWS, 1_000_000].map(scratch_rows),
-            [128, 128, 128, 256, MOST_ROWS, MOST_ROWS]
+            [1, 127, 128, 129, MAX_ROWS, 1_000_000].map(scratch_rows),
+            [128, 128, 128, 256, MAX_ROWS, MAX_ROWS]
         );
     }
 
@@ -506,26 +521,26 @@ mod tests {
     #[test]
     fn expected_survivor_counts_are_accepted() {
         // Random order: half of 64 candidates in 256 points is a lot, but expected.
-        assert!(!too_many(40 * 100, 256 * 100, 100, 64, 256, 512));
+        assert!(!too_many_survivors(40 * 100, 256 * 100, 100, 64, 256, 512));
         // Every point survives.
-        assert!(too_many(8192 * 100, 8192 * 100, 100, 64, 8192, 16_384));
+        assert!(too_many_survivors(8192 * 100, 8192 * 100, 100, 64, 8192, 16_384));
         // Far more than in random order, but few enough to be cheap to compute.
-        assert!(!too_many(100_000, 100 * 100_000, 100, 64, 100_000, 200_000));
+        assert!(!too_many_survivors(100_000, 100 * 100_000, 100, 64, 100_000, 200_000));
     }
 
     #[test]
-    fn cuts_pad_dimensions_to_whole_slabs() {
+    fn variants_pad_dimensions_to_whole_slabs() {
         let form = |slab, fixed, a_slab| FilterForm { slab, fixed, a_slab };
-        let forms = FilterCut {
+        let forms = FilterForms {
             forms: [form(16, 1000, 10), form(32, 2000, 20), form(64, 2500, 30), form(64, 3000, 0)],
         };
-        let cut = |d| {
-            let Cut { name, padded_d, shared_bytes } = Cut::new(&forms, d);
+        let variant = |d| {
+            let FilterVariant { name, padded_d, shared_bytes } = FilterVariant::new(&forms, d);
             (name, padded_d, shared_bytes)
         };
-        assert_eq!(cut(4), ("filter_16_resident".to_owned(), 16, 1010));
-        assert_eq!(cut(17), ("filter_32_resident".to_owned(), 32, 2020));
-        assert_eq!(cut(65), ("filter_64_resident".to_owned(), 128, 2560));
-        assert_eq!(cut(129), ("filter_64_streaming".to_owned(), 192, 3000));
+        assert_eq!(variant(4), ("filter_16_resident".to_owned(), 16, 1010));
+        assert_eq!(variant(17), ("filter_32_resident".to_owned(), 32, 2020));
+        assert_eq!(variant(65), ("filter_64_resident".to_owned(), 128, 2560));
+        assert_eq!(variant(129), ("filter_64_streaming".to_owned(), 192, 3000));
     }
 }

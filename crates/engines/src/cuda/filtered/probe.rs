@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, DriverError};
 
-use super::super::device::driver::say;
+use super::super::device::driver::error_text;
 use super::super::device::kernels::Kernels;
 use super::super::device::memory::{blocks, launch, read};
 use super::super::device::units::Unit;
@@ -58,14 +58,14 @@ pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64
         unsafe { launch(stream, &function, blocks(TILES as u32, 32), &arguments) }?;
         read(stream, &sums)
     };
-    Ok(cases.worst(&run().map_err(say)?))
+    Ok(cases.worst(&run().map_err(error_text)?))
 }
 
 /// Whether the filter may be used given the result of [`worst_loss`].
 ///
 /// # Errors
 /// One clause saying why not.
-pub fn safe(loss: f64) -> Result<(), String> {
+pub fn check_loss(loss: f64) -> Result<(), String> {
     // The comparison also rejects NaN.
     if loss <= 1.0 {
         Ok(())
@@ -199,9 +199,12 @@ mod tests {
 
     #[test]
     fn excessive_rounding_loss_disables_the_filter() {
-        assert_eq!([0.0, 0.4, 1.0].map(safe), [Ok(()), Ok(()), Ok(())]);
-        assert_eq!(safe(1.6).unwrap_err(), "this GPU's tensor cores lose 1.6 times what the filter allows");
-        assert!(safe(f64::NAN).is_err() && safe(f64::INFINITY).is_err());
+        assert_eq!([0.0, 0.4, 1.0].map(check_loss), [Ok(()), Ok(()), Ok(())]);
+        assert_eq!(
+            check_loss(1.6).unwrap_err(),
+            "this GPU's tensor cores lose 1.6 times what the filter allows"
+        );
+        assert!(check_loss(f64::NAN).is_err() && check_loss(f64::INFINITY).is_err());
     }
 
     #[test]

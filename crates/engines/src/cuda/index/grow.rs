@@ -14,7 +14,7 @@ use crate::cuda::interface::index::{
     Tree, index_entry,
 };
 use crate::index;
-use crate::index::{Depth, Frame as HostFrame, Part, WARP};
+use crate::index::{BitRange, Depth, Frame as HostFrame, WARP};
 
 /// Keys per tile, which a block sorts.
 const TILE: usize = (SORT_THREADS * SORT_ITEMS) as usize;
@@ -143,7 +143,7 @@ impl Grower {
         scratch: &mut Scratch,
         rows: Rows,
         frame: Frame,
-        parts: &[Part],
+        parts: &[BitRange],
     ) -> Result<CUdeviceptr, DriverError> {
         let Rows { address, count, d } = rows;
         debug_assert!(0 < count && count <= scratch.len());
@@ -298,7 +298,7 @@ impl DeviceTree {
         rows: CUdeviceptr,
         depth: Depth,
     ) -> Result<(), DriverError> {
-        let (parts, below) = self.frame.parts(depth);
+        let (parts, below) = self.frame.bit_ranges(depth);
         let frame = self.device_frame(stream);
         // SAFETY: guaranteed by the caller; the frame's axes are on the device.
         let order = unsafe {

@@ -110,7 +110,7 @@ fn grow(
         // SAFETY: the points are on the device, row by row.
         unsafe { tree.grow(stream, grower, &mut scratch, rows, depth) }?;
         ms += memory.timer.stop(stream)?;
-        if tree.frame.parts(depth).1 == 0 || !tree.is_crowded(stream)? {
+        if tree.frame.bit_ranges(depth).1 == 0 || !tree.is_crowded(stream)? {
             break;
         }
     }
@@ -155,7 +155,7 @@ impl Kernels for Bvh {
         // anyway: among points with equal codes, a query may start in a different leaf, and counters must
         // equal the twin's.
         let in_leaves = self.all_points && count == memory.q && build == Build::Timed;
-        let sorts = !in_leaves && (WORTH_SORTING..=index::MOST_POINTS).contains(&count);
+        let sorts = !in_leaves && (WORTH_SORTING..=index::MAX_POINTS).contains(&count);
         if sorts && self.scratch.as_ref().is_none_or(|scratch| scratch.len() < count) {
             // Free the old scratch first.
             self.scratch = None;
@@ -166,7 +166,7 @@ impl Kernels for Bvh {
         match &mut self.scratch {
             Some(scratch) if sorts => {
                 let address = arguments.queries + 4 * (queries.start * d) as u64;
-                let (parts, _) = self.tree.frame.parts(Depth::Coarse);
+                let (parts, _) = self.tree.frame.bit_ranges(Depth::Coarse);
                 let rows = Rows { address, count, d };
                 // SAFETY: the queries of this range are on the device.
                 arguments.order =
@@ -179,7 +179,7 @@ impl Kernels for Bvh {
         // With packets each lane has a query, otherwise each warp.
         let (kernel, of_a_block, warps) = match &self.packet {
             Some(packet) if packs => (packet, 32, 1),
-            _ => (self.traverse.of(build), TRAVERSE_WARPS, TRAVERSE_WARPS),
+            _ => (self.traverse.for_build(build), TRAVERSE_WARPS, TRAVERSE_WARPS),
         };
         let config = blocks((count as u32).div_ceil(of_a_block), 32 * warps);
         // SAFETY: `Traversal` is the kernel's parameter; its pointers are to buffers of this search with the

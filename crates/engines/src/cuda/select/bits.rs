@@ -5,17 +5,17 @@ use std::sync::Arc;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig};
 
-use super::matrix::MOST_BYTES;
+use super::matrix::MAX_BYTES;
 use super::{DeviceSelector, Loaded};
 use crate::cuda::Cuda;
-use crate::cuda::device::driver::say;
+use crate::cuda::device::driver::error_text;
 use crate::cuda::device::memory::{blocks, launch};
 use crate::cuda::device::units::{Unit, build_name};
 use crate::cuda::interface::select::{
     BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BOUND_THREADS, Selection, bits_entry,
 };
 use crate::knn::{Build, EngineError, Parameters, Shape};
-use crate::select::bits::{ITEMS, capacity, items, resolved, sample_of, stages, threads};
+use crate::select::bits::{ITEMS, capacity, items, new_sample, resolved, stages, threads};
 use crate::select::{BITS, Sample};
 
 /// The unit of the kernel that bounds a row.
@@ -28,7 +28,7 @@ const FILLING: usize = 3;
 const THREADS: usize = 4096;
 
 /// The most parts per row by default: one block merges their results.
-const MOST_PARTS: usize = 512;
+const MAX_PARTS: usize = 512;
 
 const BATCHES: usize = 8;
 
@@ -71,22 +71,23 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     let option = (items != ITEMS).then_some(("WARPSCOPE_ITEMS", items as u32));
     let unit = Unit { option, ..Unit::new("select/bits", capacity as u32, 0) };
     let mut kernel = |build: Build, name: &str| {
-        let function = cuda.kernel(BITS.id, unit.of_build(build), &bits_entry(capacity, name))?;
+        let function = cuda.kernel(BITS.id, unit.for_build(build), &bits_entry(capacity, name))?;
         // More than 48 KiB of shared memory, static and dynamic, requires opting in.
         let opted =
             function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, ring_bytes as i32);
-        let opted = opted.map_err(|error| EngineError::Unavailable { engine: BITS.id, why: say(error) });
+        let opted =
+            opted.map_err(|error| EngineError::Unavailable { engine: BITS.id, why: error_text(error) });
         opted.map(|()| function)
     };
     let most = shape.n.div_ceil(BATCHES * batch).max(1);
     let at_once = THREADS / threads * multiprocessors;
     // A launch handles one tile, which contains all queries only if they are few.
-    let rows = shape.q.min(MOST_BYTES / (4 * shape.n)).max(1);
+    let rows = shape.q.min(MAX_BYTES / (4 * shape.n)).max(1);
     let wanted = || {
         if rows >= FILLING * multiprocessors {
             1
         } else {
-            at_once.div_ceil(rows).clamp(1, most.min(MOST_PARTS))
+            at_once.div_ceil(rows).clamp(1, most.min(MAX_PARTS))
         }
     };
     let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
@@ -96,12 +97,12 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     ];
     let divided = if parts > 1 {
         let (parts, combine) = (kernel(Build::Timed, "parts")?, kernel(Build::Timed, "combine")?);
-        let bound = cuda.kernel(BITS.id, Unit::new(BOUND, 0, 0).of_build(Build::Timed), BITS_BOUND_ENTRY)?;
+        let bound = cuda.kernel(BITS.id, Unit::new(BOUND, 0, 0).for_build(Build::Timed), BITS_BOUND_ENTRY)?;
         Some(Divided { bound, parts, combine, bounds: None, counts: None, kept: None })
     } else {
         None
     };
-    let sample = sample_of(shape, parameters, parts);
+    let sample = new_sample(shape, parameters, parts);
     // Narrow blocks read whole batches 6 % faster. Wide ones read parts with arbitrary starts 13 % faster,
     // for unknown reasons.
     let part = shape.n.div_ceil(parts).next_multiple_of(if threads == BITS_FEWEST_THREADS as usize {
@@ -109,7 +110,7 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     } else {
         4
     });
-    let samples = [sample, sample_of(shape, parameters, 1)];
+    let samples = [sample, new_sample(shape, parameters, 1)];
     Ok(Box::new(Bits {
         samples,
         parameters: resolved(sample, parameters, parts),

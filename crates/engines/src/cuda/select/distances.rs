@@ -20,7 +20,7 @@ use crate::cuda::interface::select::{
 };
 use crate::knn::{Build, EngineError, Parameters, Shape};
 use crate::select::DISTANCES_ALONE;
-use crate::select::distances::{EXPANDED, EXPANDED_OWN, kernel_of, resolved};
+use crate::select::distances::{EXPANDED, EXPANDED_OWN, kernel_name, resolved};
 
 struct DistancesAlone {
     selector: Box<dyn DeviceSelector>,
@@ -37,7 +37,7 @@ struct DistancesAlone {
 /// [`EngineError::Unavailable`].
 pub fn load_distances(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
     let selector = load_bits(cuda, shape, &Parameters::NONE)?;
-    let (mut word, mut note, mut blas) = (kernel_of(parameters), None, None);
+    let (mut word, mut note, mut blas) = (kernel_name(parameters), None, None);
     if word == EXPANDED {
         match open_blas(&cuda.stream, shape.n) {
             Ok(opened) => blas = Some(opened),

@@ -14,10 +14,10 @@ use crate::cuda::interface::select::{
 };
 
 /// The most bytes of a tile.
-pub(super) const MOST_BYTES: usize = 4 << 30;
+pub(super) const MAX_BYTES: usize = 4 << 30;
 
 /// Maximum number of blocks along a grid's second axis.
-const MOST_BLOCKS: usize = 65_535;
+const MAX_BLOCKS: usize = 65_535;
 
 /// Rows of a tile are padded to a multiple of this, so that they can be read as vectors of four floats.
 const VECTOR: usize = 4;
@@ -88,9 +88,9 @@ impl Matrix {
             cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(kernel.word()))?;
         let free = cuda.context.mem_get_info().map_or(0, |(free, _)| free).saturating_sub(others);
         let pitch = n.next_multiple_of(VECTOR);
-        let rows = (MOST_BYTES / (4 * pitch))
+        let rows = (MAX_BYTES / (4 * pitch))
             .min(free / 2 / (4 * pitch + row_bytes))
-            .clamp(1, q.clamp(1, MOST_BLOCKS));
+            .clamp(1, q.clamp(1, MAX_BLOCKS));
         Ok(Self { kernel, function, pitch, rows, distances: None })
     }
 

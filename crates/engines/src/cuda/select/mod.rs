@@ -78,7 +78,7 @@ pub trait DeviceSelector {
 
     /// How the search fills its matrix, and what it times. Called once.
     fn frame(&mut self) -> Frame {
-        Frame::of(&self.parameters())
+        Frame::from_parameters(&self.parameters())
     }
 
     /// Bytes of device memory that it needs for each row of a tile.
@@ -107,7 +107,7 @@ pub trait DeviceSelector {
     ) -> Result<(), DriverError>;
 
     /// Whether [`DeviceSelector::finish`] does work for each tile.
-    fn leaves_out(&self) -> bool {
+    fn finishes_untimed(&self) -> bool {
         false
     }
 
@@ -141,7 +141,7 @@ pub struct Frame {
 
 impl Frame {
     /// From the parameters that all selectors share.
-    fn of(resolved: &Parameters) -> Self {
+    fn from_parameters(resolved: &Parameters) -> Self {
         let timed = if resolved.get("timed") == Some("selection") { Timed::Selection } else { Timed::All };
         Self {
             kernel: Kernel::named(resolved.get("distances").unwrap_or_default()),

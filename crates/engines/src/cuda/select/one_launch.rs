@@ -101,7 +101,7 @@ impl DeviceSelector for OneLaunch {
         let config = LaunchConfig { shared_mem_bytes: self.shared_bytes, ..blocks };
         // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of the search with the
         // sizes that it states, and to keys for every row of a tile.
-        unsafe { launch(stream, self.kernels.of(build), config, &selection) }
+        unsafe { launch(stream, self.kernels.for_build(build), config, &selection) }
     }
 }
 
@@ -112,7 +112,7 @@ impl DeviceSelector for OneLaunch {
 pub fn load_bits_global(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
     let kernels =
         BuildKernels::load(cuda, BITS_GLOBAL.id, Unit::new("select/bits_global", 0, 0), bits_global_entry)?;
-    let sample = bits::sample_of(shape, parameters, 1);
+    let sample = bits::new_sample(shape, parameters, 1);
     Ok(Box::new(OneLaunch {
         keys: GLOBAL_KEPT as usize,
         complete: Box::new(move |selection, kept| Selection {
@@ -241,7 +241,7 @@ pub fn load_bits_fused(cuda: &mut Cuda, shape: &Shape, _parameters: &Parameters)
     let unit = Unit::new("select/bits_fused", capacity, 0);
     let kernels = BuildKernels::load(cuda, BITS_FUSED.id, unit, |build| bits_fused_entry(capacity, build))?;
     // The layout uses this kernel to transpose the points into windows.
-    cuda.kernel(BITS_FUSED.id, unit.of_build(Build::Timed), GROUP_ROWS_ENTRY)?;
+    cuda.kernel(BITS_FUSED.id, unit.for_build(Build::Timed), GROUP_ROWS_ENTRY)?;
     let warps = if capacity <= FUSED_FEW { FUSED_WARPS } else { FUSED_WARPS / 2 };
     let tile = if capacity <= FUSED_NARROW { FUSED_TILE } else { FUSED_TILE / 2 };
     // The layout only uses the window and the tile of this policy.
@@ -270,6 +270,6 @@ impl DeviceSelector for BitsFused {
         let config = blocks(queries.div_ceil(self.warps * FUSED_QUERIES), self.warps * WARP);
         // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of the search with the
         // sizes that it states.
-        unsafe { launch(stream, self.kernels.of(build), config, &selection) }
+        unsafe { launch(stream, self.kernels.for_build(build), config, &selection) }
     }
 }

@@ -59,7 +59,7 @@ fn load(
 ) -> Loaded {
     let kernels = BuildKernels::load(cuda, engine, Unit::new(MULTI_PASS, 0, 0), entry)?;
     let sort_found =
-        cuda.kernel(engine, Unit::new(SORT_UNIT, 0, 0).of_build(Build::Timed), SORT_FOUND_ENTRY)?;
+        cuda.kernel(engine, Unit::new(SORT_UNIT, 0, 0).for_build(Build::Timed), SORT_FOUND_ENTRY)?;
     let words = words(shape, parameters.get("stages") == Some("1"));
     Ok(Box::new(Selector { parameters, bits, words, auxiliary: None, kernels, sort_found }))
 }
@@ -82,7 +82,7 @@ impl Selector {
         function: impl Fn(&Self) -> &CudaFunction,
     ) -> Result<(), DriverError> {
         let passes = MultiPass {
-            of: selection,
+            selection,
             auxiliary: self
                 .auxiliary
                 .as_mut()
@@ -118,7 +118,7 @@ impl DeviceSelector for Selector {
         Ok(())
     }
 
-    fn leaves_out(&self) -> bool {
+    fn finishes_untimed(&self) -> bool {
         self.parameters.get("sorted") == Some("0")
     }
 
@@ -128,12 +128,12 @@ impl DeviceSelector for Selector {
         selection: Selection,
         build: Build,
     ) -> Result<(), DriverError> {
-        self.launch_one(stream, selection, PASS_THREADS, |this| this.kernels.of(build))?;
-        if self.leaves_out() { Ok(()) } else { self.sort(stream, selection) }
+        self.launch_one(stream, selection, PASS_THREADS, |this| this.kernels.for_build(build))?;
+        if self.finishes_untimed() { Ok(()) } else { self.sort(stream, selection) }
     }
 
     fn finish(&mut self, stream: &Arc<CudaStream>, selection: Selection) -> Result<(), DriverError> {
-        if self.leaves_out() { self.sort(stream, selection) } else { Ok(()) }
+        if self.finishes_untimed() { self.sort(stream, selection) } else { Ok(()) }
     }
 }
 
@@ -141,7 +141,7 @@ impl DeviceSelector for Selector {
 pub(super) const SORT_UNIT: &str = "select/sort";
 
 /// The index's sort supports fewer keys than this, because a flag and a count share a word.
-const MOST_OF_QUERY: usize = 1 << 30;
+const MAX_ROW_KEYS: usize = 1 << 30;
 
 /// Keys per tile, and digits, of the index's sort.
 const TILE: usize = (SORT_THREADS * SORT_ITEMS) as usize;
@@ -175,9 +175,9 @@ pub fn load_sort(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     let unit = Unit::new(SORT_UNIT, 0, 0);
     let kernels = BuildKernels::load(cuda, SORT.id, unit, sort_rows_entry)?;
     let mut parameters = sort::resolved(parameters);
-    let by_query = if parameters.get("by") == Some("query") && shape.n < MOST_OF_QUERY {
+    let by_query = if parameters.get("by") == Some("query") && shape.n < MAX_ROW_KEYS {
         let mut step =
-            |name: &str| cuda.kernel(SORT.id, unit.of_build(Build::Timed), &sort_query_entry(name));
+            |name: &str| cuda.kernel(SORT.id, unit.for_build(Build::Timed), &sort_query_entry(name));
         Some(ByQuery { tally: step("tally")?, sweep: step("sweep")?, n: shape.n, zeroed: None })
     } else {
         parameters.set("by", "segmented");
@@ -299,14 +299,11 @@ impl DeviceSelector for Sort {
             return (0..selection.query_count)
                 .try_for_each(|row| by_query.sort(stream, &selection, row, auxiliary));
         }
-        let passes = MultiPass {
-            of: selection,
-            auxiliary,
-            auxiliary_words: self.words as u64,
-            ..MultiPass::default()
-        };
+        let passes =
+            MultiPass { selection, auxiliary, auxiliary_words: self.words as u64, ..MultiPass::default() };
+        let config = blocks(selection.query_count, ROW_THREADS);
         // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of the search with the
         // sizes that it states.
-        unsafe { launch(stream, self.kernels.of(build), blocks(selection.query_count, ROW_THREADS), &passes) }
+        unsafe { launch(stream, self.kernels.for_build(build), config, &passes) }
     }
 }

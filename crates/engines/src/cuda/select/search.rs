@@ -147,7 +147,7 @@ impl Kernels for Select {
         let stream = &cuda.stream;
         // If only a part is timed, each tile is timed separately.
         let timed = self.timed;
-        let (mut ms, in_tiles) = (0.0, timed != Timed::All || self.selector.leaves_out());
+        let (mut ms, in_tiles) = (0.0, timed != Timed::All || self.selector.finishes_untimed());
         if !in_tiles {
             memory.timer.start(stream)?;
         }
@@ -157,7 +157,7 @@ impl Kernels for Select {
                 memory.timer.start(stream)?;
             }
             let mut selection = selection(stream, memory, first, rows.min(queries.end - first));
-            selection.counts = self.counts_of(first - queries.start, counts);
+            selection.counts = self.counts_at(first - queries.start, counts);
             self.fill(stream, memory, &mut selection, first == queries.start, build)?;
             if timed == Timed::Distances {
                 ms += memory.timer.stop(stream)?;

@@ -57,7 +57,7 @@ pub fn trace_radix_select(
     room: usize,
 ) -> Result<(Vec<u32>, Neighbors), EngineError> {
     let kernel = traced(cuda, RADIX_SELECT.id, Unit::new(MULTI_PASS, 0, 0), &radix_select_entry("traced"))?;
-    let sort = Unit::new(SORT_UNIT, 0, 0).of_build(Build::Timed);
+    let sort = Unit::new(SORT_UNIT, 0, 0).for_build(Build::Timed);
     let sort_found = cuda.kernel(RADIX_SELECT.id, sort, SORT_FOUND_ENTRY)?;
     let words = words(&problem.shape(), false);
     let mut row = Row::new(cuda, RADIX_SELECT.id, problem, query, 4 * words)?;
@@ -65,7 +65,7 @@ pub fn trace_radix_select(
     let auxiliary = cuda.stream.alloc_zeros::<u32>(words);
     let mut auxiliary = auxiliary.map_err(|error| cuda.failed(error))?;
     let passes = MultiPass {
-        of: row.selection(cuda),
+        selection: row.selection(cuda),
         auxiliary: auxiliary.device_ptr_mut(&cuda.stream).0,
         auxiliary_words: words as u64,
         stages: 2,

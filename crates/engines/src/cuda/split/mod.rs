@@ -15,7 +15,7 @@ mod search;
 
 use super::device::units::Unit;
 use super::search::open;
-use crate::knn::{Cost, Descriptor, DeviceKind, EngineId, Keeps, Place, Shape, code};
+use crate::knn::{Buffer, Cost, Descriptor, DeviceKind, EngineId, MemorySpace, Shape, code};
 
 /// The registry's row for `cuda-split`.
 pub static SPLIT: Descriptor = Descriptor {
@@ -24,9 +24,11 @@ pub static SPLIT: Descriptor = Descriptor {
     code: code!["cuda/split/split.cuh", "cuda/split/window.cuh"],
     document: "docs/kernel.md",
     runs_on: &[DeviceKind::Gpu],
-    keeps: &[
-        Keeps::new(Place::Memory, "points, split over the GPU", "all queries", Shape::points),
-        Keeps::new(Place::Memory, "points within the bound, in any order", "a query", |shape| 2 * shape.k),
+    buffers: &[
+        Buffer::new(MemorySpace::Memory, "points, split over the GPU", "all queries", Shape::points),
+        Buffer::new(MemorySpace::Memory, "points within the bound, in any order", "a query", |shape| {
+            2 * shape.k
+        }),
     ],
     cost: |shape, _| cost(shape),
     ..Descriptor::new(EngineId::new("cuda-split"), |device| {

@@ -5,7 +5,7 @@ use crate::cuda::interface::split::{
 };
 
 /// Maximum number of blocks along a grid's second axis.
-const MOST_BLOCKS: u32 = 65_535;
+const MAX_BLOCKS: u32 = 65_535;
 
 /// Up to this many points, all are collected: a sample would cost more than it saves.
 const ALL: u32 = 8192;
@@ -72,7 +72,7 @@ impl Plan {
         let roomy = (ROOMY_LISTS / q as u64).min(ROOMY_LIST);
         plan.capacity = estimate.max(roomy).min(n as u64) as u32;
         let most =
-            u64::from(MOST_BLOCKS) * u64::from(if dims == 0 { SPLIT_ROW_QUERIES } else { SPLIT_QUERIES });
+            u64::from(MAX_BLOCKS) * u64::from(if dims == 0 { SPLIT_ROW_QUERIES } else { SPLIT_QUERIES });
         plan.chunk = (SCRATCH / plan.query_bytes()).min(most).clamp(1, q as u64) as u32;
         plan
     }

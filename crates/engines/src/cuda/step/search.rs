@@ -15,7 +15,7 @@ use crate::cuda::Cuda;
 use crate::cuda::device::memory::{Addresses, Form, Memory, launch, row_floats, upload_rows};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::step::{
-    CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, Found, IndexedVisit, Minima, Order, Ordering,
+    CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, IndexedVisit, Minima, Order, Ordering, Output,
     Queries, Stored, StoredVisit, VISIT_WARPS, step_entry, step_visit_entry,
 };
 use crate::cuda::search::{BuildKernels, GpuSearch, Kernels};
@@ -32,8 +32,8 @@ const WARP: usize = 32;
 const SHARED: usize = 48 << 10;
 
 /// The most queries whose order is stored between two kernels, and the most distances.
-const MOST_ORDERED: usize = 1 << 14;
-const MOST_DISTANCES: usize = 1 << 28;
+const MAX_ORDERED: usize = 1 << 14;
+const MAX_DISTANCES: usize = 1 << 28;
 
 /// Groups of 32 points as in the twin, stored as windows.
 const GROUPS: Form = Form::Windows { window: 1, tile: 1 };
@@ -83,7 +83,7 @@ fn slice(
     groups: usize,
     shares: Option<usize>,
 ) -> (usize, [usize; 2]) {
-    let most = if groups == 0 { MOST_ORDERED } else { (MOST_DISTANCES / (groups * WARP)).clamp(1, 4096) };
+    let most = if groups == 0 { MAX_ORDERED } else { (MAX_DISTANCES / (groups * WARP)).clamp(1, 4096) };
     let queries = most.min(q).min(shares.unwrap_or(q));
     // Warps that share a query also share its order.
     let orders = plan.fission || shares.is_some() && !plan.exhaustive;
@@ -200,8 +200,8 @@ impl Step {
         let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } =
             memory.addresses(stream);
         let (count, clusters) = (queries.len(), self.prepared.clusters());
-        let found = Found { k, indices, squared_distances, visits };
-        let visit = self.visit.of(build);
+        let output = Output { k, indices, squared_distances, visits };
+        let visit = self.visit.for_build(build);
         let padded = padded(clusters);
         let entries = self.scratch.order.device_ptr_mut(stream).0;
         let order = Order { entries, count: clusters as u32, padded: padded as u32 };
@@ -220,7 +220,7 @@ impl Step {
                     positions: clusters.positions.device_ptr(stream).0,
                     queries,
                     order: visit_order,
-                    found,
+                    output,
                 };
                 // SAFETY: the arguments are the kernels' parameters; their pointers are to buffers of this
                 // search with the sizes that they state.
@@ -229,14 +229,14 @@ impl Step {
                         launch(
                             stream,
                             kernel,
-                            a_warp_each(count, padded, memory.d),
+                            one_warp_each(count, padded, memory.d),
                             &Ordering { spheres, queries, order },
                         )?;
                     }
                     if let Some(sharing) = sharing {
                         return sharing.indexed(stream, IndexedVisit { order, ..visiting });
                     }
-                    launch(stream, visit, a_warp_each(count, own, memory.d), &visiting)
+                    launch(stream, visit, one_warp_each(count, own, memory.d), &visiting)
                 }
             }
             Prepared::Rows { groups, groups_in_cluster, distances, minima } => {
@@ -260,21 +260,21 @@ impl Step {
                 unsafe {
                     launch(stream, distances, grid, &computing)?;
                     if let Some(sharing) = sharing {
-                        return sharing.stored(stream, StoredVisit { stored, queries, order, found });
+                        return sharing.stored(stream, StoredVisit { stored, queries, order, output });
                     }
                     if self.plan.fission {
                         launch(
                             stream,
                             minima,
-                            a_warp_each(count, padded, 0),
+                            one_warp_each(count, padded, 0),
                             &Minima { stored, queries, order },
                         )?;
                     }
                     launch(
                         stream,
                         visit,
-                        a_warp_each(count, own, 0),
-                        &StoredVisit { stored, queries, order: visit_order, found },
+                        one_warp_each(count, own, 0),
+                        &StoredVisit { stored, queries, order: visit_order, output },
                     )
                 }
             }
@@ -302,8 +302,8 @@ fn find_clusters(
 }
 
 /// A launch with one warp per query, each with shared memory for the queue, `entries` entries and d
-/// coordinates (`share_of` in `cuda/step/traverse.cuh`).
-pub fn a_warp_each(queries: usize, entries: usize, d: usize) -> LaunchConfig {
+/// coordinates (`warp_memory` in `cuda/step/traverse.cuh`).
+pub fn one_warp_each(queries: usize, entries: usize, d: usize) -> LaunchConfig {
     let share = 8 * (CANDIDATES as usize + entries + d.div_ceil(2));
     let warps = (SHARED / share).clamp(1, VISIT_WARPS as usize);
     LaunchConfig {
@@ -329,7 +329,7 @@ impl Kernels for Step {
         let stream = &cuda.stream;
         memory.timer.start(stream)?;
         for first in queries.clone().step_by(self.slice) {
-            let visits = self.counts_of(first - queries.start, counts);
+            let visits = self.counts_at(first - queries.start, counts);
             self.launch_slice(stream, memory, first..(first + self.slice).min(queries.end), build, visits)?;
         }
         memory.timer.stop(stream)

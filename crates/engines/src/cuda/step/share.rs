@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError};
 
-use super::search::{a_warp_each, padded};
+use super::search::{one_warp_each, padded};
 use crate::cuda::Cuda;
 use crate::cuda::device::memory::launch;
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::step::{
-    Found, Gathering, IndexedShare, IndexedVisit, Queries, Shares, StoredShare, StoredVisit, step_share_entry,
+    Gathering, IndexedShare, IndexedVisit, Output, Queries, Shares, StoredShare, StoredVisit,
+    step_share_entry,
 };
 use crate::knn::{EngineError, EngineId};
 
@@ -18,21 +19,21 @@ const RESIDENT_WARPS: u32 = 16;
 
 /// The most warps that share a query, and the fewest clusters for each: gathering their results also takes
 /// time.
-const MOST_WARPS: usize = 32;
+const MAX_WARPS: usize = 32;
 const CLUSTERS_EACH: usize = 8;
 
 /// The most keys that the warps of a launch store.
-const MOST_KEYS: usize = 1 << 27;
+const MAX_KEYS: usize = 1 << 27;
 
 /// Warps per query, for q queries with `clusters` clusters each: as many as fit on the device.
 pub fn warps_each(q: usize, clusters: usize, multiprocessors: u32) -> u32 {
     let room = (multiprocessors * RESIDENT_WARPS) as usize / q;
-    room.min(clusters / CLUSTERS_EACH).clamp(1, MOST_WARPS) as u32
+    room.min(clusters / CLUSTERS_EACH).clamp(1, MAX_WARPS) as u32
 }
 
 /// The most queries per launch, if `warps` warps store K keys for each.
 pub fn most_queries(warps: u32, capacity: u32) -> usize {
-    MOST_KEYS / (warps as usize * capacity as usize)
+    MAX_KEYS / (warps as usize * capacity as usize)
 }
 
 /// The visit of a query by several warps, and their results for gather.
@@ -91,10 +92,10 @@ impl Sharing {
     ) -> Result<(), DriverError> {
         let shares = self.begin(stream)?;
         let config =
-            a_warp_each(visit.queries.count as usize * self.warps as usize, 0, visit.queries.d as usize);
+            one_warp_each(visit.queries.count as usize * self.warps as usize, 0, visit.queries.d as usize);
         // SAFETY: guaranteed by the caller.
         unsafe { launch(stream, &self.visit, config, &IndexedShare { visit, shares }) }?;
-        self.gather(stream, visit.queries, visit.found, shares)
+        self.gather(stream, visit.queries, visit.output, shares)
     }
 
     /// Answers queries whose distances are stored.
@@ -113,10 +114,10 @@ impl Sharing {
         // Each warp only sorts its own clusters.
         let padded = padded(visit.order.count.div_ceil(self.warps) as usize);
         visit.order.padded = padded as u32;
-        let config = a_warp_each(visit.queries.count as usize * self.warps as usize, padded, 0);
+        let config = one_warp_each(visit.queries.count as usize * self.warps as usize, padded, 0);
         // SAFETY: guaranteed by the caller.
         unsafe { launch(stream, &self.visit, config, &StoredShare { visit, shares }) }?;
-        self.gather(stream, visit.queries, visit.found, shares)
+        self.gather(stream, visit.queries, visit.output, shares)
     }
 
     fn begin(&mut self, stream: &Arc<CudaStream>) -> Result<Shares, DriverError> {
@@ -132,7 +133,7 @@ impl Sharing {
         &self,
         stream: &Arc<CudaStream>,
         queries: Queries,
-        found: Found,
+        output: Output,
         shares: Shares,
     ) -> Result<(), DriverError> {
         // SAFETY: the warps of these queries were launched before, with these buffers.
@@ -140,8 +141,8 @@ impl Sharing {
             launch(
                 stream,
                 &self.gather,
-                a_warp_each(queries.count as usize, 0, 0),
-                &Gathering { queries, found, shares },
+                one_warp_each(queries.count as usize, 0, 0),
+                &Gathering { queries, output, shares },
             )
         }
     }

@@ -32,13 +32,13 @@ pub enum TraceError {
     },
     /// The trace is truncated.
     #[error("word {at}: the trace ends before the search does")]
-    Cut {
+    Truncated {
         /// Index of the incomplete event's first word, 0-based.
         at: usize,
     },
     /// Words follow the end of the search.
     #[error("word {at}: the trace goes on after the search's end")]
-    Rest {
+    TrailingWords {
         /// Index of the first such word, 0-based.
         at: usize,
     },
@@ -132,10 +132,10 @@ impl<'a> Events<'a> {
 
     fn read(&mut self) -> Result<Event<'a>, TraceError> {
         let at = self.at;
-        let cut = TraceError::Cut { at };
+        let truncated = TraceError::Truncated { at };
         let mut rest = &self.words[at..];
         let mut take = |count: usize| {
-            let (taken, after) = rest.split_at_checked(count).ok_or(cut.clone())?;
+            let (taken, after) = rest.split_at_checked(count).ok_or(truncated.clone())?;
             rest = after;
             Ok::<&'a [u32], TraceError>(taken)
         };
@@ -190,7 +190,7 @@ impl<'a> Iterator for Events<'a> {
         if self.ended {
             // After the end, one more item: an error if words follow.
             let at = std::mem::replace(&mut self.at, self.words.len());
-            return (at < self.words.len()).then_some(Err(TraceError::Rest { at }));
+            return (at < self.words.len()).then_some(Err(TraceError::TrailingWords { at }));
         }
         let event = self.read();
         self.ended = !matches!(event, Ok(ref event) if *event != Event::Finished);
@@ -269,13 +269,13 @@ mod tests {
         assert_eq!(read(&words, 2).into_iter().collect::<Result<Vec<_>, _>>().unwrap(), expected);
         // A trace truncated at any length reports that, and nothing is read after it.
         for length in 0..words.len() {
-            let cut = read(&words[..length], 2);
-            let (last, whole) = cut.split_last().unwrap();
-            assert!(matches!(last, Err(TraceError::Cut { at }) if *at <= length), "{length}: {last:?}");
+            let truncated = read(&words[..length], 2);
+            let (last, whole) = truncated.split_last().unwrap();
+            assert!(matches!(last, Err(TraceError::Truncated { at }) if *at <= length), "{length}: {last:?}");
             assert!(whole.iter().zip(&expected).all(|(event, expected)| event.as_ref() == Ok(expected)));
         }
         words.push(FULL);
-        assert_eq!(read(&words, 2).last(), Some(&Err(TraceError::Rest { at: words.len() - 1 })));
+        assert_eq!(read(&words, 2).last(), Some(&Err(TraceError::TrailingWords { at: words.len() - 1 })));
     }
 
     #[test]

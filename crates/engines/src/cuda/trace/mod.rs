@@ -9,14 +9,14 @@
 //! constant that each lesson chooses.
 //!
 //! The search of a tree and selections from a query's row of distances are traced in the same way, by traced
-//! builds of their kernels (`told.rs`).
+//! builds of their kernels (`replay.rs`).
 
 mod events;
-mod told;
+mod replay;
 
 use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
 pub use events::{Event, Events, TraceError, elements, kind, lanes};
-pub use told::{PassTrace, QueueTrace, TreeTrace, pass_kind, queue_kind, tree_kind};
+pub use replay::{PassTrace, QueueTrace, TreeTrace, pass_kind, queue_kind, tree_kind};
 
 use super::device::kernels::Kernel;
 use super::device::memory::{Memory, read};
@@ -35,23 +35,23 @@ const TILE: usize = 8;
 
 /// Initial capacity of a trace in words, in addition to groups without a candidate: 1 MiB, enough for most. A
 /// trace that needs more reports its size and is repeated.
-const ROOM: usize = 1 << 18;
+const INITIAL_WORDS: usize = 1 << 18;
 
 /// The alternative if the kernel is unavailable.
-const OR_ON_THE_TWIN: &str = "or record on --engine lockstep";
+const LOCKSTEP_ALTERNATIVE: &str = "or record on --engine lockstep";
 
 /// Appends that alternative to the error.
-fn or_on_the_twin(error: EngineError) -> EngineError {
+fn suggest_lockstep(error: EngineError) -> EngineError {
     match error {
         EngineError::Unavailable { engine, why } => {
-            EngineError::Unavailable { engine, why: format!("{why}; {OR_ON_THE_TWIN}") }
+            EngineError::Unavailable { engine, why: format!("{why}; {LOCKSTEP_ALTERNATIVE}") }
         }
         other => other,
     }
 }
 
 fn neighbours(neighbors: &Neighbors, query: usize) -> Vec<(u32, f32)> {
-    let (positions, squared_distances) = neighbors.of(query);
+    let (positions, squared_distances) = neighbors.for_query(query);
     positions.iter().copied().zip(squared_distances.iter().copied()).collect()
 }
 
@@ -131,7 +131,7 @@ impl Cuda {
         DIRECT.check(problem, &Parameters::default())?;
         let unit = unit(k, dims, groups_in_batch(dims, Some(groups)));
         let kernel = self.traced(unit)?;
-        let layout = Layout::new(n, dims, unit, kernel.cut.policy);
+        let layout = Layout::new(n, dims, unit, kernel.config.policy);
         let mut memory = layout.load(self, problem, 0)?;
         let words = self.words(problem, query, &kernel, &mut memory)?;
         let mut neighbors = Neighbors::default();
@@ -153,7 +153,7 @@ impl Cuda {
                 Ok(kernel)
             }
         });
-        kernel.map_err(|why| or_on_the_twin(EngineError::Unavailable { engine: DIRECT.id, why }))
+        kernel.map_err(|why| suggest_lockstep(EngineError::Unavailable { engine: DIRECT.id, why }))
     }
 
     /// Launches the kernel for one query and returns the recorded words.
@@ -168,10 +168,10 @@ impl Cuda {
         let arguments = direct::arguments(memory, &cuda.stream, &(query..query + 1), TallyOut::default());
         let config = LaunchConfig {
             grid_dim: (1, 1, 1),
-            block_dim: (kernel.cut.policy.threads(), 1, 1),
-            shared_mem_bytes: kernel.cut.shared_bytes,
+            block_dim: (kernel.config.policy.threads(), 1, 1),
+            shared_mem_bytes: kernel.config.shared_bytes,
         };
-        cuda.record(problem, ROOM + GROUP_WORDS * problem.n().div_ceil(GROUP), |trace| {
+        cuda.record(problem, INITIAL_WORDS + GROUP_WORDS * problem.n().div_ceil(GROUP), |trace| {
             // SAFETY: these match the kernel's parameters; their pointers are to buffers of this search with
             // the sizes that they state.
             unsafe { cuda.stream.launch_builder(&kernel.function).arg(&arguments).arg(&trace).launch(config) }
@@ -242,12 +242,12 @@ mod tests {
     fn traced_kernels_use_one_warp_and_single_group_windows() {
         let rows = unit(33, 2, 8);
         assert_eq!(
-            (rows.capacity, rows.dims, rows.policy.map(Policy::numbers)),
+            (rows.capacity, rows.dims, rows.policy.map(Policy::to_array)),
             (64, 2, Some([1, 1, 1, 256, 2, 2, 0]))
         );
         let tiles = unit(1000, 17, 15);
         assert_eq!(
-            (tiles.capacity, tiles.dims, tiles.policy.map(Policy::numbers)),
+            (tiles.capacity, tiles.dims, tiles.policy.map(Policy::to_array)),
             (1024, 0, Some([1, 1, 15, 480, 2, 8, 0]))
         );
         assert_eq!((rows.policy.unwrap().queries_per_block(), rows.builds), (1, Builds::Traced));

@@ -10,7 +10,7 @@ use super::kernel::recorder::record;
 use super::{Algorithm, Code, Line, OwnStep, line, plain};
 use crate::engines::select;
 use crate::knn::Descriptor;
-use crate::meter::{Meter, Track, Way};
+use crate::meter::{Meter, Strategy, WorkTimeline};
 use crate::recording::Recording;
 use crate::state::Shape;
 use crate::step::Step;
@@ -20,19 +20,19 @@ pub use state::HeapStep;
 
 /// The baseline of per-thread heaps: one thread and the kernel, compared by the [`Meter`].
 #[derive(Clone, Copy, Debug)]
-pub struct Metered;
+pub struct HeapBaseline;
 
-impl Metered {
+impl HeapBaseline {
     /// The engine whose twin records, and the name of the twin.
     pub(crate) const TWIN: (&Descriptor, &str) = (&select::THREAD_HEAP, "thread heap's twin");
 }
 
-impl Algorithm for Metered {
+impl Algorithm for HeapBaseline {
     fn code(&self) -> &'static Code {
         &HEAPS
     }
 
-    fn round(&self) -> [&'static str; 2] {
+    fn round_names(&self) -> [&'static str; 2] {
         ["insertion", "insertions"]
     }
 
@@ -40,7 +40,7 @@ impl Algorithm for Metered {
         [Some("Some lane inserts"), Some("Lane 0 inserts"), Some("k-th")]
     }
 
-    fn start(&self) -> &'static str {
+    fn initial_words(&self) -> &'static str {
         "each lane has its own query, and all heaps are empty"
     }
 
@@ -52,7 +52,8 @@ impl Algorithm for Metered {
         let (problem, width, data) =
             (recording.problem(), recording.shape().width, &recording.parameters.data);
         let kernel = record(problem.clone(), recording.query(), width, None, data).ok()?;
-        Some(Meter::new(recording, Way::ThreadAQuery, Track::of(recording), Track::of(&kernel)))
+        let [threads, warp] = [recording, &kernel].map(WorkTimeline::replay);
+        Some(Meter::new(recording, Strategy::ThreadPerQuery, threads, warp))
     }
 }
 
@@ -61,8 +62,8 @@ impl Algorithm for Metered {
 /// Per-thread heaps: the scan, then a key that sinks.
 pub static HEAPS: Code = Code {
     lines: &THREADS,
-    second: 9,
-    says: [
+    second_part: 9,
+    titles: [
         "A heap in each thread, in short",
         "A heap in each thread: its search",
         "A heap in each thread: a key sinks",

@@ -4,28 +4,28 @@
 use std::io::{self, Write};
 
 use super::state::Heaps;
-use super::{HeapStep, Metered};
+use super::{HeapBaseline, HeapStep};
 use crate::algorithms::AlgorithmPictures;
-use crate::algorithms::warp_select::panel::lanes_alone;
+use crate::algorithms::warp_select::panel::draw_lane_numbers;
 use crate::draw::svg::escaped;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::knn::Problem;
 use crate::lessons::{Shows, Take};
 use crate::meter;
-use crate::picture::ballot::{Numbers, Table};
+use crate::picture::ballot::{LaneTable, NumberLayout};
 use crate::picture::cells::{Cell, Grid, chip};
-use crate::picture::kinds::Entry;
+use crate::picture::legend::Entry;
 use crate::picture::moment::{Vote, nearest};
 use crate::picture::page::Layout;
 use crate::picture::pen::{Scale, area, digits, faint, line, mono, sans, width};
 use crate::picture::plane::Plane;
-use crate::picture::scene::{Area, Font, Id, Ink, Point, Scene, Target, TrackId, Transition};
+use crate::picture::scene::{Area, Font, Ink, Point, Scene, Target, TrackId, TrackKey, Transition};
 use crate::picture::{self, Film, Panel, View};
-use crate::print::compared;
+use crate::print::write_comparison;
 use crate::step::Step;
 use crate::text::thousands;
 
-impl AlgorithmPictures for Metered {
+impl AlgorithmPictures for HeapBaseline {
     /// The meter is as wide as the lanes, because its bars have three columns.
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         match layout.large {
@@ -47,13 +47,13 @@ impl AlgorithmPictures for Metered {
 
     fn legend(&self, view: &View<'_>) -> Vec<Entry> {
         let (found, k) = (nearest(view.cursor).len() as u64, view.state().shape.k);
-        let mut kinds = vec![(
+        let mut entries = vec![(
             Ink::Neighbor,
             format!("{} of {} in lane 0's heap", thousands(found), thousands(k.into())),
             true,
         )];
-        kinds.extend(KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
-        kinds
+        entries.extend(KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
+        entries
     }
 
     fn caption(&self, view: &View<'_>, bound: &str) -> String {
@@ -70,16 +70,14 @@ impl AlgorithmPictures for Metered {
         }
     }
 
-    fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+    fn write_table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
         let Some(meter) = take.recording.meter() else { return Ok(()) };
         let of = |row: &meter::Row| {
-            (
-                row.name,
-                meter::Way::ALL.map(|way| meter.number(row, way, &meter.all(way)).map(meter::words)).to_vec(),
-            )
+            let number = |strategy| meter.number(row, strategy, &meter.all(strategy)).map(meter::words);
+            (row.name, meter::Strategy::ALL.map(number).to_vec())
         };
-        compared(
-            &meter::Way::ALL.map(meter::Way::name),
+        write_comparison(
+            &meter::Strategy::ALL.map(meter::Strategy::name),
             &meter::ROWS.iter().map(of).collect::<Vec<_>>(),
             out,
         )?;
@@ -101,7 +99,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let title = room.take_top(text * 1.6);
     let Some(heaps) = state.heaps() else {
         scene.label(title, 0.0, sans(text, Ink::Text), "Heaps: still empty");
-        lanes_alone(&mut scene, view, room);
+        draw_lane_numbers(&mut scene, view, room);
         return scene;
     };
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(heaps));
@@ -143,7 +141,7 @@ fn heading(heaps: &Heaps) -> String {
 /// this step.
 fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u32) {
     let text = view.text;
-    let names = width(Font::Sans, view.type_of(0.8), "active now") + text * 0.5;
+    let names = width(Font::Sans, view.font_size(0.8), "active now") + text * 0.5;
     let margin = text * 0.6;
     let columns = |y: f32, high: f32| Grid {
         area: area(names, y, (room.width - names - margin).max(1.0), high),
@@ -155,22 +153,29 @@ fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u3
     let vote = Vote {
         points: Vec::new(),
         distances,
-        asked: heaps.all(),
+        voters: heaps.all(),
         mask: heaps.inserting,
-        taken: 0,
+        slots_before: 0,
         appended: 0,
     };
-    let numbers = Numbers::fit(Some(&vote), columns(0.0, 1.0).wide(), margin, room.height, view);
+    let numbers = NumberLayout::fit(Some(&vote), columns(0.0, 1.0).wide(), margin, room.height, view);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     let one = ((room.height - more) / (4.0 + of_one)).clamp(1.0, text * 2.2);
     let all = (4.0 + of_one) * one + more;
     let label = |y: f32| area(0.0, y, names - text * 0.5, one);
-    let mut table = Table { scene, view, grid: columns(room.y, one), names: label(room.y), one, all };
+    let mut table = LaneTable {
+        scene,
+        view,
+        grid: columns(room.y, one),
+        names: label(room.y),
+        row_height: one,
+        total_height: all,
+    };
     table.lanes(Some(&vote), Some(lane));
     table.distances(Some(&vote), &numbers);
     let y = room.y + all - 3.0 * one;
     let roots = columns(y, one);
-    let scale = Scale::of(view.recording());
+    let scale = Scale::for_recording(view.recording());
     let keys: Vec<Key> = (0..heaps.width).map(|lane| heaps.root(lane)).collect();
     let look = roots.flat_look(keys.iter().copied().filter(|&key| key != PADDING), text);
     scene.label(label(y), 1.0, sans(text * 0.8, Ink::TextWeak), "root");
@@ -178,7 +183,14 @@ fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u3
         roots.draw(scene, lane, 0, Cell::Taken(key), look, &scale);
         scene.spot(roots.cell(lane, 0), Target::Lane(lane));
     }
-    let mut table = Table { scene, view, grid: columns(y + one, one), names: label(y + one), one, all: one };
+    let mut table = LaneTable {
+        scene,
+        view,
+        grid: columns(y + one, one),
+        names: label(y + one),
+        row_height: one,
+        total_height: one,
+    };
     table.bits("inserts", heaps.inserting, Ink::Candidate, None);
     table.bits("active now", (heaps.active != 0).then_some(heaps.active), Ink::Intermediate, None);
 }
@@ -186,7 +198,7 @@ fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u3
 /// A lane's heap, the root on top.
 fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane: u32) {
     let text = view.text;
-    let keys = heaps.of(lane);
+    let keys = heaps.lane_keys(lane);
     let there = keys.iter().filter(|&&key| key != PADDING).count() as u64;
     let levels = heaps.k.ilog2() + 1;
     let kth = match heaps.root(lane) {
@@ -229,7 +241,7 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
         let stroke = if rises { line(Ink::Candidate, (text * 0.22).max(2.0)) } else { line(ink, 1.2) };
         scene.path(vec![center((entry - 1) / 2), center(entry)], stroke);
     }
-    let scale = Scale::of(view.recording());
+    let scale = Scale::for_recording(view.recording());
     let longest = keys
         .iter()
         .filter(|&&key| key != PADDING)
@@ -258,10 +270,10 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
             draw(scene);
         } else {
             // Tracked within the lane's own heap: another lane may have the same key.
-            scene.thing(
-                Id { what: TrackId::Key(key), part: 1 + lane as usize },
+            scene.track(
+                TrackKey { id: TrackId::Key(key), instance: 1 + lane as usize },
                 node,
-                Transition::Past,
+                Transition::Arc,
                 draw,
             );
         }
@@ -349,7 +361,7 @@ fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
     let end = recording
         .meter()
         .filter(|_| !view.asking)
-        .map_or(all, |meter| meter.all(meter::Way::ThreadAQuery).slots(dims) * width)
+        .map_or(all, |meter| meter.all(meter::Strategy::ThreadPerQuery).slots(dims) * width)
         .max(1);
     let long = |slots: u64| bar.width * slots as f32 / end as f32;
     scene.rect(bar, 2.0, Some(faint(Ink::Field, 0.6)), Some(line(faint(Ink::Line, 0.8), 0.8)));

@@ -1,22 +1,22 @@
 //! Questions about per-thread heaps, with the answers that known misconceptions lead to.
 
 use super::state::Heaps;
-use super::{HeapStep, Metered};
+use super::{HeapBaseline, HeapStep};
 use crate::algorithms::AlgorithmQuestions;
 use crate::describe::{key, lanes};
 use crate::engines::lockstep::{PADDING, distance_of};
 use crate::print::{distances_from_lane_0, keys_from_lane_0};
-use crate::questions::{Answer, Ask, Pick, Question, Reply, slips};
+use crate::questions::{Answer, Pick, Question, Reply, Topic, misconceptions};
 use crate::recording::Recording;
 use crate::state::{State, lanes_in};
 use crate::step::Step;
 use crate::text::{count, significant};
 
-impl AlgorithmQuestions for Metered {
+impl AlgorithmQuestions for HeapBaseline {
     fn question(
         &self,
         recording: &Recording,
-        ask: Ask,
+        topic: Topic,
         at: usize,
         before: &State,
         pick: &mut Pick<'_>,
@@ -24,11 +24,11 @@ impl AlgorithmQuestions for Metered {
         let heaps = before.heaps()?;
         let (width, step) = (heaps.width, recording.steps()[at].heap()?);
         let mut possible = 0..=u32::MAX;
-        let (subject, text, answer, slips) = match (ask, step) {
-            (Ask::Inserts, HeapStep::Branched { lanes: mask }) => {
-                clear(heaps)?;
+        let (subject, text, answer, misconceptions) = match (topic, step) {
+            (Topic::Inserts, HeapStep::Branched { lanes: mask }) => {
+                require_clear_answers(heaps)?;
                 let first = distance_of(heaps.root(0));
-                let shared = mask_of(heaps, |_, distance| distance < first);
+                let shared = lanes_where(heaps, |_, distance| distance < first);
                 let says = format!(
                     "These are the lanes whose distance is below lane 0's root, {}. Each lane compares with \
                      the root of its own heap.",
@@ -37,17 +37,18 @@ impl AlgorithmQuestions for Metered {
                 let all = "Each lane decides for itself: only if the distance is below the lane's own root \
                            is the key among the k nearest so far."
                     .to_owned();
-                let slips = slips(
+                let misconceptions = misconceptions(
                     Reply::Lanes(*mask),
                     [(Reply::Lanes(shared), says), (Reply::Lanes(heaps.all()), all)],
                 );
-                (0, "Which lanes insert this point into their heap?".to_owned(), Answer::Lanes(*mask), slips)
+                let text = "Which lanes insert this point into their heap?".to_owned();
+                (0, text, Answer::Lanes(*mask), misconceptions)
             }
-            (Ask::Waits, HeapStep::Branched { lanes: mask }) => {
-                clear(heaps)?;
+            (Topic::Waits, HeapStep::Branched { lanes: mask }) => {
+                require_clear_answers(heaps)?;
                 // A lane that does not insert.
                 let others: Vec<u32> = lanes_in(heaps.all() & !mask).collect();
-                let lane = *pick.random.one(&others)?;
+                let lane = *pick.random.choose(&others)?;
                 let (mine, root) =
                     (significant(heaps.distances[lane as usize].into()), key(heaps.root(lane)));
                 let text = format!(
@@ -66,9 +67,10 @@ impl AlgorithmQuestions for Metered {
                     )
                 };
                 let right = *mask != 0;
-                (lane, text, Answer::YesNo(right), slips(Reply::YesNo(right), [(Reply::YesNo(!right), says)]))
+                let misconceptions = misconceptions(Reply::YesNo(right), [(Reply::YesNo(!right), says)]);
+                (lane, text, Answer::YesNo(right), misconceptions)
             }
-            (Ask::Rounds, HeapStep::Sank { lanes: mask, .. }) => {
+            (Topic::Rounds, HeapStep::Sank { lanes: mask, .. }) => {
                 let own = rounds_of_lanes(recording, at, width);
                 let needs: Vec<String> =
                     lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
@@ -87,13 +89,13 @@ impl AlgorithmQuestions for Metered {
                     "Rounds that keys need to sink: {}. How many does the warp spend?",
                     needs.join(", ")
                 );
-                let slips = slips(
+                let misconceptions = misconceptions(
                     Reply::Number(right),
                     [(Reply::Number(sum), one_by_one), (Reply::Number(mean), on_average)],
                 );
-                (0, text, Answer::Number { right, within: 0 }, slips)
+                (0, text, Answer::Number { right, within: 0 }, misconceptions)
             }
-            (Ask::Idle, HeapStep::Sank { lanes: mask, .. }) => {
+            (Topic::Idle, HeapStep::Sank { lanes: mask, .. }) => {
                 let inserting = mask.count_ones();
                 let own = rounds_of_lanes(recording, at, width);
                 let rounds = *own.iter().max()?;
@@ -116,23 +118,23 @@ impl AlgorithmQuestions for Metered {
                     rounds * width,
                     needs.join(", ")
                 );
-                let slips = slips(
+                let misconceptions = misconceptions(
                     Reply::Number(right),
                     [(Reply::Number(0), free), (Reply::Number(rounds * (width - inserting)), outside)],
                 );
-                (0, text, Answer::Number { right, within: 0 }, slips)
+                (0, text, Answer::Number { right, within: 0 }, misconceptions)
             }
             _ => return None,
         };
-        Some(Question { slips, possible, ..Question::new(ask, at, subject, text, answer) })
+        Some(Question { misconceptions, possible, ..Question::new(topic, at, subject, text, answer) })
     }
 
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
+    fn suits(&self, topic: Topic, at: usize, recording: &Recording) -> bool {
         let (steps, width) = (recording.steps(), recording.shape().width);
-        match (ask, steps[at].heap()) {
-            (Ask::Inserts, Some(HeapStep::Branched { lanes })) => *lanes != 0 && lanes.count_ones() < width,
-            (Ask::Waits, Some(HeapStep::Branched { lanes })) => lanes.count_ones() < width,
-            (Ask::Rounds | Ask::Idle, Some(HeapStep::Sank { lanes, .. })) => {
+        match (topic, steps[at].heap()) {
+            (Topic::Inserts, Some(HeapStep::Branched { lanes })) => *lanes != 0 && lanes.count_ones() < width,
+            (Topic::Waits, Some(HeapStep::Branched { lanes })) => lanes.count_ones() < width,
+            (Topic::Rounds | Topic::Idle, Some(HeapStep::Sank { lanes, .. })) => {
                 // The first round of an insertion whose lanes need different numbers of rounds.
                 let begins = matches!(steps[at - 1].heap(), Some(HeapStep::Branched { .. }));
                 let own = rounds_of_lanes(recording, at, width);
@@ -151,9 +153,9 @@ impl AlgorithmQuestions for Metered {
         !matches!(step.heap(), Some(HeapStep::Branched { lanes: 0 }))
     }
 
-    fn given(&self, ask: Ask, step: &Step, state: &State) -> String {
-        match (ask, step.heap()) {
-            (Ask::Inserts | Ask::Waits, Some(HeapStep::OwnDistances { distances, .. })) => {
+    fn printed_data(&self, topic: Topic, step: &Step, state: &State) -> String {
+        match (topic, step.heap()) {
+            (Topic::Inserts | Topic::Waits, Some(HeapStep::OwnDistances { distances, .. })) => {
                 let roots = state
                     .heaps()
                     .map_or_else(Vec::new, |heaps| (0..heaps.width).map(|lane| heaps.root(lane)).collect());
@@ -164,7 +166,7 @@ impl AlgorithmQuestions for Metered {
     }
 
     fn why(&self, question: &Question, recording: &Recording) -> Option<String> {
-        if question.ask != Ask::Rounds {
+        if question.topic != Topic::Rounds {
             return None;
         }
         let own = rounds_of_lanes(recording, question.at, recording.shape().width);
@@ -184,14 +186,14 @@ pub fn rounds_of_lanes(recording: &Recording, first: usize, width: u32) -> Vec<u
 }
 
 /// `None` if a lane's answer is not clear at the displayed precision.
-fn clear(heaps: &Heaps) -> Option<()> {
+fn require_clear_answers(heaps: &Heaps) -> Option<()> {
     let close = |lane: u32, distance: f32| {
         heaps.root(lane) != PADDING && significant(distance.into()) == key(heaps.root(lane))
     };
-    (mask_of(heaps, close) == 0).then_some(())
+    (lanes_where(heaps, close) == 0).then_some(())
 }
 
-fn mask_of(heaps: &Heaps, is: impl Fn(u32, f32) -> bool) -> u32 {
+fn lanes_where(heaps: &Heaps, is: impl Fn(u32, f32) -> bool) -> u32 {
     (0..)
         .zip(&heaps.distances)
         .filter(|&(lane, &distance)| is(lane, distance))

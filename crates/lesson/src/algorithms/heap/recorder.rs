@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Metered;
+use super::HeapBaseline;
 use crate::algorithms::heap::HeapStep;
 use crate::engines::lockstep::{distances_from, distances_to};
 use crate::engines::select::{HeapObserver, THREAD_HEAP, thread_heap};
@@ -31,7 +31,7 @@ pub fn record_heaps(
 /// The same for any number of lanes up to 32; one lane is a scalar thread.
 pub(crate) fn record_lanes(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Recording {
     let (n, k, dims) = (problem.n(), problem.k(), problem.dims());
-    let shape = Shape::of(&problem, width);
+    let shape = Shape::for_problem(&problem, width);
     // The middles of equal parts: never the middle point, which is often lane 0's query.
     let others: Vec<u32> = (1..u64::from(width))
         .map(|lane| ((2 * lane - 1) * n as u64 / (2 * u64::from(width))) as u32)
@@ -40,10 +40,10 @@ pub(crate) fn record_lanes(problem: Arc<Problem>, query: usize, width: u32, data
     let mut rows = vec![distances_to(&problem, query, 0..n)];
     rows.extend(others.iter().map(|point| distances_from(&problem, place(point), 0..n)));
     let mut recorder = Recorder { steps: vec![HeapStep::Heaps { others }.into()] };
-    thread_heap::watch(&rows, k, &mut recorder);
+    thread_heap::observe(&rows, k, &mut recorder);
     recorder.steps.push(Step::Finished);
     let parameters = Parameters::new(&THREAD_HEAP, shape, &problem, query, data);
-    Recording::new(parameters, problem, query, recorder.steps).with_baseline(Metered)
+    Recording::new(parameters, problem, query, recorder.steps).with_baseline(HeapBaseline)
 }
 
 struct Recorder {

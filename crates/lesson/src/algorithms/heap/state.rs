@@ -9,7 +9,7 @@ use crate::engines::lockstep::{Key, PADDING, distance_of, key_of};
 use crate::recording::Marks;
 use crate::state::{Shape, Stage, State, lanes_in};
 use crate::step::{Slot, Step, distances};
-use crate::work::{Instruction, Issued, Kind, full, once, row};
+use crate::work::{Instruction, Issued, Kind, all_lanes, instruction, once};
 
 /// The heaps of all lanes. A sinking key is stored at its current entry; the kernel holds it in a register
 /// until it stops.
@@ -42,7 +42,7 @@ pub struct Heaps {
 }
 
 impl AlgorithmState for Heaps {
-    fn follow(&mut self, _step: &Step) {
+    fn apply_shared(&mut self, _step: &Step) {
         self.active = 0;
     }
 
@@ -76,7 +76,7 @@ impl Heaps {
     }
 
     /// The keys of a lane's heap, by entry.
-    pub fn of(&self, lane: u32) -> &[Key] {
+    pub fn lane_keys(&self, lane: u32) -> &[Key] {
         &self.keys[(lane * self.k) as usize..][..self.k as usize]
     }
 
@@ -215,7 +215,7 @@ impl AlgorithmStep for HeapStep {
         heaps.apply(self);
         if matches!(self, Self::Rejoined { lanes } if lanes & 1 == 1) {
             let keys = &mut state.registers[..state.shape.k as usize];
-            keys.copy_from_slice(heaps.of(0));
+            keys.copy_from_slice(heaps.lane_keys(0));
             keys.sort_unstable();
             state.max_distance = distance_of(heaps.root(0));
         }
@@ -272,7 +272,7 @@ impl AlgorithmStep for HeapStep {
     }
 
     fn instructions(&self) -> &'static [Instruction] {
-        rows(self)
+        instructions(self)
     }
 }
 
@@ -283,12 +283,14 @@ const THREADS: &str = "select/thread_heap.cuh";
 
 /// Threads compute their distances as the kernel does; the engine `thread-heap` reads them from a matrix.
 pub(crate) const OWN_DISTANCES: &[Instruction] =
-    &[row(Kind::Distance, THREADS, "float distance = tile[lane][point];", |_, state| full(1, state))];
+    &[instruction(Kind::Distance, THREADS, "float distance = tile[lane][point];", |_, state| {
+        all_lanes(1, state)
+    })];
 
 pub(crate) const BRANCHED: &[Instruction] = &[
-    row(Kind::Comparison, THREADS, "if (distance < bound) {", |_, state| full(1, state)),
+    instruction(Kind::Comparison, THREADS, "if (distance < bound) {", |_, state| all_lanes(1, state)),
     // After the lanes that insert, if any.
-    row(Kind::Barrier, THREADS, "            __syncwarp();", |_, state| full(1, state)),
+    instruction(Kind::Barrier, THREADS, "            __syncwarp();", |_, state| all_lanes(1, state)),
 ];
 
 /// The active lanes of a round, those whose entry has a second child, and those whose key moved.
@@ -302,26 +304,26 @@ fn sinking(step: &Step, before: &State) -> [u32; 3] {
 }
 
 pub(crate) const SANK: &[Instruction] = &[
-    row(Kind::Read, HEAP, "Key larger = at(child);", |step, state| once(sinking(step, state)[0])),
-    row(Kind::Read, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| {
+    instruction(Kind::Read, HEAP, "Key larger = at(child);", |step, state| once(sinking(step, state)[0])),
+    instruction(Kind::Read, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| {
         once(sinking(step, state)[1])
     }),
-    row(Kind::Comparison, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| {
+    instruction(Kind::Comparison, HEAP, "if (child + 1 < end && at(child + 1) > larger) {", |step, state| {
         once(sinking(step, state)[1])
     }),
-    row(Kind::Comparison, HEAP, "if (larger <= key) {", |step, state| once(sinking(step, state)[0])),
-    row(Kind::Write, HEAP, "at(hole) = larger;", |step, state| once(sinking(step, state)[2])),
+    instruction(Kind::Comparison, HEAP, "if (larger <= key) {", |step, state| once(sinking(step, state)[0])),
+    instruction(Kind::Write, HEAP, "at(hole) = larger;", |step, state| once(sinking(step, state)[2])),
 ];
 
 pub(crate) const REJOINED: &[Instruction] = &[
-    row(Kind::Write, HEAP, "at(hole) = key;", |step, _| {
+    instruction(Kind::Write, HEAP, "at(hole) = key;", |step, _| {
         if let Some(HeapStep::Rejoined { lanes }) = step.heap() {
             once(lanes.count_ones())
         } else {
             Issued::default()
         }
     }),
-    row(Kind::Read, HEAP, "root = at(0);", |step, _| {
+    instruction(Kind::Read, HEAP, "root = at(0);", |step, _| {
         if let Some(HeapStep::Rejoined { lanes }) = step.heap() {
             once(lanes.count_ones())
         } else {
@@ -331,15 +333,15 @@ pub(crate) const REJOINED: &[Instruction] = &[
 ];
 
 pub(crate) const EXTRACTED: &[Instruction] = &[
-    row(Kind::Read, HEAP, "Key last = at(end - 1);", |_, state| full(1, state)),
-    row(Kind::Read, HEAP, "at(end - 1) = at(0);", |_, state| full(1, state)),
-    row(Kind::Write, HEAP, "at(end - 1) = at(0);", |_, state| full(1, state)),
+    instruction(Kind::Read, HEAP, "Key last = at(end - 1);", |_, state| all_lanes(1, state)),
+    instruction(Kind::Read, HEAP, "at(end - 1) = at(0);", |_, state| all_lanes(1, state)),
+    instruction(Kind::Write, HEAP, "at(end - 1) = at(0);", |_, state| all_lanes(1, state)),
     // The entry at which the sinking key stops.
-    row(Kind::Write, HEAP, "at(hole) = key;", |_, state| full(1, state)),
+    instruction(Kind::Write, HEAP, "at(hole) = key;", |_, state| all_lanes(1, state)),
 ];
 
 /// The instructions of a step.
-pub(crate) fn rows(step: &HeapStep) -> &'static [Instruction] {
+pub(crate) fn instructions(step: &HeapStep) -> &'static [Instruction] {
     match step {
         HeapStep::Heaps { .. } => &[],
         HeapStep::OwnDistances { .. } => OWN_DISTANCES,

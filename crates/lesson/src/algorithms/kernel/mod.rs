@@ -11,7 +11,7 @@ use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::LOCKSTEP;
 use crate::error::LessonError;
 use crate::knn::Descriptor;
-use crate::meter::{Meter, Track, Way};
+use crate::meter::{Meter, Strategy, WorkTimeline};
 use crate::recording::Recording;
 use crate::step::{Pass, Step};
 
@@ -35,7 +35,8 @@ impl Algorithm for Theory {
         let (problem, width, data) =
             (recording.problem(), recording.shape().width, &recording.parameters.data);
         let threads = record_lanes(problem.clone(), recording.query(), width, data);
-        Some(Meter::new(recording, Way::Warp, Track::of(&threads), Track::of(recording)))
+        let [threads, warp] = [&threads, recording].map(WorkTimeline::replay);
+        Some(Meter::new(recording, Strategy::Warp, threads, warp))
     }
 
     fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
@@ -48,8 +49,8 @@ impl Algorithm for Theory {
 /// The kernel: the search, then the merge.
 pub static KERNEL: Code = Code {
     lines: &SCAN,
-    second: 16,
-    says: ["The kernel, in short", "The kernel, in short: its search", "The kernel, in short: its merge"],
+    second_part: 16,
+    titles: ["The kernel, in short", "The kernel, in short: its search", "The kernel, in short: its merge"],
     line_of: line_of_scan,
 };
 
@@ -200,27 +201,27 @@ fn line_of_scan(step: &Step) -> Option<usize> {
 
 /// Counts of a search with a candidate buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffered {
+pub struct BufferCounts {
     /// Points that went into the buffer.
     pub candidates: u32,
     /// Merges of the buffer.
     pub merges: u32,
     /// Keys that merges brought into the intermediate result.
-    pub came: u32,
+    pub keys_merged: u32,
 }
 
-impl Buffered {
+impl BufferCounts {
     /// Counts the steps of a recorded search of the kernel's twin.
-    pub fn of(recording: &Recording) -> Self {
+    pub fn count(recording: &Recording) -> Self {
         let capacity = recording.shape().capacity();
-        let mut counts = Self { candidates: 0, merges: 0, came: 0 };
+        let mut counts = Self { candidates: 0, merges: 0, keys_merged: 0 };
         let mut merged = 0;
         for step in recording.steps() {
             match step {
                 Step::Appended { placed } => counts.candidates += placed.len() as u32,
                 Step::Minimum { taken } => {
                     // Padding of the buffer also stays where the intermediate result is padding.
-                    counts.came += (capacity - taken.count()).min(counts.candidates - merged);
+                    counts.keys_merged += (capacity - taken.count()).min(counts.candidates - merged);
                     merged = counts.candidates;
                 }
                 Step::MaxDistance { .. } => counts.merges += 1,

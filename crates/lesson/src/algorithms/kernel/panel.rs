@@ -10,7 +10,7 @@ use crate::lessons::{Shows, Take};
 use crate::picture::page::{Layout, split};
 use crate::picture::scene::Area;
 use crate::picture::{self, Film, Panel, Scene, View, batches};
-use crate::print::{compared, named};
+use crate::print::{order_heading, write_comparison};
 use crate::state::Stage;
 use crate::step::{Pass, Step};
 use crate::text::{count, significant, thousands};
@@ -105,11 +105,11 @@ impl AlgorithmPictures for Theory {
         picture::account::draw(view, size)
     }
 
-    fn table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+    fn write_table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
         let mut cursor = Cursor::new(take.recording.clone());
         cursor.seek(take.recording.len());
         let account = account(cursor.state());
-        let (counts, expected) = (account.counts, account.expected_in_the_end);
+        let (counts, expected) = (account.counts, account.expected_at_end);
         let rows = [
             ("points", counts.points_seen.into(), String::new()),
             ("groups with a candidate", counts.groups_hit.into(), String::new()),
@@ -120,8 +120,8 @@ impl AlgorithmPictures for Theory {
         ];
         let rows =
             rows.map(|(what, counted, expected)| (what, vec![Some(thousands(counted)), Some(expected)]));
-        write!(out, "{}", named(film, take))?;
-        compared(&["counted", "theory, mean at most"], &rows, out)?;
+        write!(out, "{}", order_heading(film, take))?;
+        write_comparison(&["counted", "theory, mean at most"], &rows, out)?;
         let worst = count(account.worst_merges, "merge", "merges");
         writeln!(
             out,

@@ -8,33 +8,33 @@ use crate::engines::lockstep::distance_of;
 use crate::knn::network::Comparator;
 use crate::knn::theory;
 use crate::print::distances_from_lane_0;
-use crate::questions::{Answer, Ask, Pick, Question};
+use crate::questions::{Answer, Pick, Question, Topic};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;
 use crate::text::{significant, thousands};
 
 impl AlgorithmQuestions for Theory {
-    fn given(&self, ask: Ask, step: &Step, _state: &State) -> String {
-        match (ask, step) {
-            (Ask::Votes, Step::Group { distances, .. }) => distances_from_lane_0(distances),
+    fn printed_data(&self, topic: Topic, step: &Step, _state: &State) -> String {
+        match (topic, step) {
+            (Topic::Votes, Step::Group { distances, .. }) => distances_from_lane_0(distances),
             _ => String::new(),
         }
     }
 }
 
 /// A question about a step, or about the whole search; `None` if it would have no clear answer.
-pub fn of_kernel(
+pub fn kernel_question(
     recording: &Recording,
-    ask: Ask,
+    topic: Topic,
     at: usize,
     before: &State,
     pick: &mut Pick<'_>,
 ) -> Option<Question> {
     let shape = recording.shape();
     let capacity = shape.capacity();
-    let (subject, text, answer) = match (ask, &recording.steps()[at]) {
-        (Ask::Merges, _) => {
+    let (subject, text, answer) = match (topic, &recording.steps()[at]) {
+        (Topic::Merges, _) => {
             let Ok(merges) = u32::try_from(recording.merges()) else { return None };
             let text = format!(
                 "{} points, k = {}, a buffer of {capacity}: how many merges will there be?",
@@ -52,7 +52,7 @@ pub fn of_kernel(
             };
             (0, text, Answer::Number { right: merges, within })
         }
-        (Ask::Votes, Step::Ballot { mask }) => {
+        (Topic::Votes, Step::Ballot { mask }) => {
             let bound = significant(before.max_distance.into());
             // At the displayed precision, which is the same in picture and question, every vote must be
             // clear.
@@ -69,10 +69,10 @@ pub fn of_kernel(
             let text = format!("max_distance is {bound}. Which lanes vote?");
             (0, text, Answer::Lanes(*mask))
         }
-        (Ask::Slot, Step::Positions { slots }) => {
+        (Topic::Slot, Step::Positions { slots }) => {
             let there: Vec<_> = slots.iter().filter(|slot| slot.slot < capacity).collect();
             // Not the first candidate: it has no lower lanes.
-            let slot = pick.random.one(&there[1..])?;
+            let slot = pick.random.choose(&there[1..])?;
             let text = format!(
                 "The ballot is {}, and the buffer holds {}. Which slot does lane {} write?",
                 hex(before.ballot, shape.width),
@@ -81,7 +81,7 @@ pub fn of_kernel(
             );
             (slot.lane, text, Answer::Number { right: slot.slot, within: 0 })
         }
-        (Ask::Partner, Step::Layer { layer, shuffle: Some(stride), .. }) => {
+        (Topic::Partner, Step::Layer { layer, shuffle: Some(stride), .. }) => {
             let lane = pick.random.below(shape.width as usize) as u32;
             let text = format!(
                 "Size {}, stride {}, {}: with which lane does lane {lane} exchange keys?",
@@ -91,13 +91,13 @@ pub fn of_kernel(
             );
             (lane, text, Answer::Number { right: lane ^ stride, within: 0 })
         }
-        (Ask::Swaps, Step::Layer { layer, swapped, .. }) => {
+        (Topic::Swaps, Step::Layer { layer, swapped, .. }) => {
             // Keys that look the same at the displayed precision make no question.
             let differs = |pair: &Comparator| {
                 key(before.registers[pair.low as usize]) != key(before.registers[pair.high as usize])
             };
             let pairs: Vec<Comparator> = layer.comparators(capacity).filter(differs).collect();
-            let pair = *pick.of(&pairs, |pair| swapped.contains(pair.low))?;
+            let pair = *pick.choose(&pairs, |pair| swapped.contains(pair.low))?;
             let name = |element| {
                 format!(
                     "element {element} (lane {}, {})",
@@ -114,13 +114,13 @@ pub fn of_kernel(
             );
             (pair.low, text, Answer::YesNo(swapped.contains(pair.low)))
         }
-        (Ask::Taken, Step::Minimum { taken }) => {
+        (Topic::Taken, Step::Minimum { taken }) => {
             let both = |element: u32| {
                 (before.registers[element as usize], before.buffer[shape.mirror_of(element) as usize])
             };
             let differs = |element: &u32| key(both(*element).0) != key(both(*element).1);
             let elements: Vec<u32> = (0..capacity).filter(differs).collect();
-            let element = *pick.of(&elements, |element| taken.contains(*element))?;
+            let element = *pick.choose(&elements, |element| taken.contains(*element))?;
             let (own, other) = both(element);
             let text = format!(
                 "Candidate {element} is {}, element {} of the intermediate result is {}: does the key of \
@@ -133,9 +133,9 @@ pub fn of_kernel(
         }
         _ => return None,
     };
-    let question = Question::new(ask, at, subject, text, answer);
+    let question = Question::new(topic, at, subject, text, answer);
     // At the end the buffer is merged, so there is at least one merge.
-    Some(if ask == Ask::Merges { question.among(1..=u32::MAX) } else { question })
+    Some(if topic == Topic::Merges { question.with_range(1..=u32::MAX) } else { question })
 }
 
 fn per_lane(registers: u32) -> String {
@@ -143,16 +143,16 @@ fn per_lane(registers: u32) -> String {
 }
 
 /// Whether a step suits a kind of question.
-pub(crate) fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
+pub(crate) fn suits(topic: Topic, at: usize, recording: &Recording) -> bool {
     let shape = recording.shape();
-    match (ask, &recording.steps()[at]) {
+    match (topic, &recording.steps()[at]) {
         // If all lanes vote, as before the first merge, the answer is trivial.
-        (Ask::Votes, Step::Ballot { mask }) => *mask != 0 && mask.count_ones() < shape.width,
-        (Ask::Slot, Step::Positions { slots }) => {
+        (Topic::Votes, Step::Ballot { mask }) => *mask != 0 && mask.count_ones() < shape.width,
+        (Topic::Slot, Step::Positions { slots }) => {
             slots.len() > 1 && slots.len() < shape.width as usize && slots[1].slot < shape.capacity()
         }
-        (Ask::Partner, Step::Layer { shuffle, .. }) => shuffle.is_some(),
-        (Ask::Swaps, Step::Layer { .. }) | (Ask::Taken, Step::Minimum { .. }) => true,
+        (Topic::Partner, Step::Layer { shuffle, .. }) => shuffle.is_some(),
+        (Topic::Swaps, Step::Layer { .. }) | (Topic::Taken, Step::Minimum { .. }) => true,
         _ => false,
     }
 }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::trace::{Event, Trace, elements, groups_in_batch, lanes};
-use crate::engines::lockstep::{self, Fault, Key, Lanes, Observer, PADDING, Watched, index_of, key_of};
+use crate::engines::lockstep::{
+    self, Fault, Key, Lanes, ObservedSearch, Observer, PADDING, index_of, key_of,
+};
 use crate::error::LessonError;
 use crate::fault::Consequences;
-use crate::from_gpu::{self, Compared, WARP, answers};
+use crate::from_gpu::{self, StepChecker, WARP, check_answer};
 use crate::knn::Problem;
 use crate::knn::network::Layer;
 use crate::memory;
@@ -27,7 +29,7 @@ pub fn record(
     batch: Option<usize>,
     data: &str,
 ) -> Result<Recording, LessonError> {
-    record_any(None, problem, query, width, batch, data)
+    record_with_fault(None, problem, query, width, batch, data)
 }
 
 /// Records the twin with an injected fault, and the fault's effect.
@@ -43,12 +45,12 @@ pub fn record_faulty(
     data: &str,
 ) -> Result<Recording, LessonError> {
     let sound = record(problem.clone(), query, width, batch, data)?;
-    let faulty = record_any(Some(fault), problem, query, width, batch, data)?;
-    let consequences = Consequences::of(&faulty, &sound);
+    let faulty = record_with_fault(Some(fault), problem, query, width, batch, data)?;
+    let consequences = Consequences::compare(&faulty, &sound);
     Ok(faulty.with_consequences(consequences))
 }
 
-fn record_any(
+fn record_with_fault(
     fault: Option<Fault>,
     problem: Arc<Problem>,
     query: usize,
@@ -72,9 +74,9 @@ fn record_width<const W: usize>(
     batch: Option<usize>,
     data: &str,
 ) -> Result<Recording, LessonError> {
-    let shape = Shape::of(&problem, W as u32);
+    let shape = Shape::for_problem(&problem, W as u32);
     let recorder = Recorder::<W>::new(shape.registers as usize, fault);
-    let Watched { observer, .. } = lockstep::watch::<W, _>(&problem, query, batch, recorder);
+    let ObservedSearch { observer, .. } = lockstep::observe::<W, _>(&problem, query, batch, recorder);
     let parameters =
         Parameters { fault, ..Parameters::new(&lockstep::LOCKSTEP, shape, &problem, query, data) };
     Ok(Recording::new(parameters, problem, query, observer.steps.finish()?))
@@ -84,13 +86,13 @@ fn record_width<const W: usize>(
 #[derive(Default)]
 pub(crate) struct Steps {
     steps: Vec<Step>,
-    short: Option<memory::Short>,
+    short: Option<memory::InsufficientMemory>,
 }
 
 impl Steps {
     /// Steps between two memory checks, and the most memory they need, keyframes included.
     const BLOCK: usize = 1 << 14;
-    const OF_BLOCK: u64 = 16 << 20;
+    const BYTES_PER_BLOCK: u64 = 16 << 20;
 
     pub fn push(&mut self, step: Step) {
         if self.short.is_some() {
@@ -99,7 +101,7 @@ impl Steps {
         if self.steps.len().is_multiple_of(Self::BLOCK) {
             // A vector that grows is copied into one of twice the size.
             let copy = 2 * size_of::<Step>() * self.steps.len();
-            self.short = memory::check(copy as u64 + Self::OF_BLOCK).err();
+            self.short = memory::check(copy as u64 + Self::BYTES_PER_BLOCK).err();
         }
         self.steps.push(step);
     }
@@ -113,13 +115,13 @@ impl Steps {
 
 /// Runs the twin with a buffer of one slot, so that each candidate is merged at once: the candidates'
 /// positions, ascending.
-pub(crate) fn candidates_one_by_one(problem: &Problem, query: usize) -> Vec<u32> {
-    lockstep::watch::<32, _>(problem, query, None, OneByOne(Vec::new())).observer.0
+pub(crate) fn candidates_without_buffer(problem: &Problem, query: usize) -> Vec<u32> {
+    lockstep::observe::<32, _>(problem, query, None, UnbufferedCandidates(Vec::new())).observer.0
 }
 
-struct OneByOne(Vec<u32>);
+struct UnbufferedCandidates(Vec<u32>);
 
-impl Observer<32> for OneByOne {
+impl Observer<32> for UnbufferedCandidates {
     fn slots(&self, _: u32) -> u32 {
         1
     }
@@ -281,7 +283,7 @@ impl Shape {
 /// The GPU's recording of the kernel's search.
 pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
     let (problem, query) = (twin.problem(), twin.query());
-    let groups = groups_in_batch(problem.dims(), batch_of(twin));
+    let groups = groups_in_batch(problem.dims(), groups_per_batch(twin));
     let again = if first_batch(twin) == (groups * WARP as usize).min(problem.n()) {
         None
     } else {
@@ -304,7 +306,7 @@ fn first_batch(recording: &Recording) -> usize {
 
 /// Number of groups per batch; `None` if one batch holds all points: then any larger size works, and the
 /// default is already compiled.
-pub(crate) fn batch_of(recording: &Recording) -> Option<usize> {
+pub(crate) fn groups_per_batch(recording: &Recording) -> Option<usize> {
     let points = first_batch(recording);
     (points < recording.problem().n()).then(|| points / recording.shape().width as usize)
 }
@@ -312,7 +314,7 @@ pub(crate) fn batch_of(recording: &Recording) -> Option<usize> {
 /// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
 pub(crate) fn compare(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
     let steps = read(trace, twin)?;
-    answers(&steps, &trace.neighbours, twin)?;
+    check_answer(&steps, &trace.neighbours, twin)?;
     Ok(steps)
 }
 
@@ -324,12 +326,12 @@ fn read(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
         max_distance: f32::INFINITY,
         steps: Vec::new(),
     };
-    let mut compared = Compared::default();
+    let mut checker = StepChecker::default();
     for event in trace.events() {
-        reader.take(event?)?;
-        compared.with(&reader.steps, twin)?;
+        reader.read_event(event?)?;
+        checker.check(&reader.steps, twin)?;
     }
-    compared.end(twin)?;
+    checker.check_end(twin)?;
     Ok(reader.steps)
 }
 
@@ -344,7 +346,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn take(&mut self, event: Event<'_>) -> Result<(), LessonError> {
+    fn read_event(&mut self, event: Event<'_>) -> Result<(), LessonError> {
         match event {
             Event::Batch { first, end } => self.steps.push(Step::Batch { first, end }),
             Event::Group { base, candidates, distances } => {
@@ -399,7 +401,7 @@ impl Reader {
     fn swapped(&self, layer: Layer, changed: &[u32]) -> Result<Elements, LessonError> {
         let all: Elements = elements(changed).collect();
         match all.iter().find(|element| !all.contains(element ^ layer.stride)) {
-            Some(element) => Err(LessonError::Torn {
+            Some(element) => Err(LessonError::HalfSwap {
                 step: self.steps.len() + 1,
                 element,
                 partner: element ^ layer.stride,

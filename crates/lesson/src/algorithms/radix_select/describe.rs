@@ -2,7 +2,7 @@
 
 use crate::algorithms::OwnStep;
 use crate::algorithms::radix_select::RadixSelectStep;
-use crate::algorithms::radix_select::state::{BITS, Buckets, most_passes};
+use crate::algorithms::radix_select::state::{BITS, Buckets, max_passes};
 use crate::state::State;
 use crate::step::Step;
 use crate::text::{count, ordinal, significant, thousands};
@@ -19,7 +19,7 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
             "The distances of all {} are computed. Their {BITS} bits after the sign, read as integers, have \
              the same order: {} digits of up to {bits} bits, the highest first.",
             count(shape.n.into(), "point", "points"),
-            most_passes(*bits)
+            max_passes(*bits)
         ),
         RadixSelectStep::Counted { counts } => {
             let used = counts.iter().filter(|&&count| count > 0).count();
@@ -36,7 +36,7 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
                 "Pass {}: the {what} {} digit, {}: {says}.",
                 pass + 1,
                 ordinal(pass as u64 + 1),
-                bits_of(buckets, pass)
+                bit_range_words(buckets, pass)
             )
         }
         RadixSelectStep::Summed { sums } => {
@@ -59,7 +59,7 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
                     format!("{} before it are neighbours", count((*below).into(), "point", "points"))
                 }
             };
-            let after_it = found.of - below - inside;
+            let after_it = found.remaining_before - below - inside;
             let farther = match after_it {
                 0 => String::new(),
                 1 => ", 1 after it is not a neighbour".to_owned(),
@@ -69,7 +69,7 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
                 "The one in it is the last neighbour.".to_owned()
             } else if buckets.rank == *inside {
                 format!("All {} in it are neighbours, too: nothing is left to find.", number(*inside))
-            } else if pass as u32 == most_passes(buckets.bits) {
+            } else if pass as u32 == max_passes(buckets.bits) {
                 format!(
                     "Its {} points are equally far: the first {} by position are neighbours.",
                     number(*inside),
@@ -81,7 +81,7 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
             format!(
                 "Rank {} of {} is in bucket {digit}: {nearer}{farther}. {then}",
                 number(found.rank),
-                number(found.of)
+                number(found.remaining_before)
             )
         }
         RadixSelectStep::Narrowed => format!(
@@ -126,7 +126,7 @@ pub fn describe(step: &Step, after: &State, buckets: &Buckets) -> Option<String>
 }
 
 /// The bits that a pass reads, the highest first.
-pub fn bits_of(buckets: &Buckets, pass: usize) -> String {
+pub fn bit_range_words(buckets: &Buckets, pass: usize) -> String {
     let high = (BITS - 1).saturating_sub(pass as u32 * buckets.bits);
     let low = (high + 1).saturating_sub(buckets.bits);
     if high == low { format!("bit {high}") } else { format!("bits {high} to {low}") }

@@ -6,7 +6,7 @@ pub(crate) mod questions;
 pub(crate) mod recorder;
 pub mod state;
 
-use super::kernel::Buffered;
+use super::kernel::BufferCounts;
 use super::{Algorithm, Code, Line, OwnStep, line, plain};
 use crate::engines::cuda::Cuda;
 use crate::engines::select::RADIX_SELECT;
@@ -20,7 +20,7 @@ pub use state::RadixSelectStep;
 
 /// Final counts of radix select, and of the kernel for the same neighbours.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct RadixSelectBaseline {
     /// The squared distances of all points, by position.
     pub distances: Vec<f32>,
     /// Distances read, in all passes and to gather the neighbours.
@@ -28,20 +28,20 @@ pub struct Chosen {
     /// Passes until the k-th was known.
     pub passes: u32,
     /// Counts of the kernel's twin.
-    pub buffer: Buffered,
+    pub buffer: BufferCounts,
 }
 
-impl Chosen {
+impl RadixSelectBaseline {
     /// The engine whose twin records, and the name of the twin.
     pub(crate) const TWIN: (&Descriptor, &str) = (&RADIX_SELECT, "radix select's twin");
 }
 
-impl Algorithm for Chosen {
+impl Algorithm for RadixSelectBaseline {
     fn code(&self) -> &'static Code {
         &SELECTION
     }
 
-    fn round(&self) -> [&'static str; 2] {
+    fn round_names(&self) -> [&'static str; 2] {
         ["pass", "passes"]
     }
 
@@ -49,7 +49,7 @@ impl Algorithm for Chosen {
         [None, Some("Pass"), None]
     }
 
-    fn start(&self) -> &'static str {
+    fn initial_words(&self) -> &'static str {
         "no distance is computed yet"
     }
 
@@ -64,8 +64,8 @@ impl Algorithm for Chosen {
 /// Radix select: its passes, then its answer.
 pub static SELECTION: Code = Code {
     lines: &DIGITS,
-    second: 10,
-    says: [
+    second_part: 10,
+    titles: [
         "Radix selection, in short",
         "Radix selection, in short: its passes",
         "Radix selection, in short: its answer",
@@ -83,7 +83,7 @@ const DIGITS: [Line; 14] = [
         1,
         "counts \u{2190} how many that are left have which digit",
         PASSES,
-        "atomicAdd(&memory.counters[of[item] * copies + copy], 1);",
+        "atomicAdd(&memory.counters[bucket[item] * copies + copy], 1);",
     ),
     line(
         1,
@@ -103,7 +103,7 @@ const DIGITS: [Line; 14] = [
         1,
         "if no more than half of what was read is left: write them side by side",
         PASSES,
-        "Taken taken = in_order(memory.order, source, class_of",
+        "ClassCounts taken = in_order(memory.order, source, class_of",
     ),
     plain(0, ""),
     plain(0, "look at all points once more:"),

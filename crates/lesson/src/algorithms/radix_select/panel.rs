@@ -3,26 +3,26 @@
 
 use std::io::{self, Write};
 
-use super::describe::bits_of;
-use super::state::{Buckets, Pass, most_passes};
-use super::{Chosen, RadixSelectStep};
+use super::describe::bit_range_words;
+use super::state::{Buckets, CompletedPass, max_passes};
+use super::{RadixSelectBaseline, RadixSelectStep};
 use crate::algorithms::{AlgorithmPictures, Baseline};
 use crate::lessons::{Shows, Take};
 use crate::picture::cells::Grid;
 use crate::picture::counter_table::{self, Bar};
-use crate::picture::kinds::{Entry, query_and};
+use crate::picture::legend::{Entry, base_entries};
 use crate::picture::moment::nearest;
 use crate::picture::page::Layout;
 use crate::picture::pen::{ROW, area, digits, faint, line, mono, sans, width};
 use crate::picture::scene::{Area, Font, Ink, Scene, Target};
 use crate::picture::{Film, Panel, View, cloud};
-use crate::print::compared;
+use crate::print::write_comparison;
 use crate::step::Step;
 use crate::text::{ordinal, thousands};
 
-impl AlgorithmPictures for Chosen {
+impl AlgorithmPictures for RadixSelectBaseline {
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
-        layout.of_wide_search(Panel::Buckets)
+        layout.wide_search_panels(Panel::Buckets)
     }
 
     fn draw_account(&self, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
@@ -33,7 +33,7 @@ impl AlgorithmPictures for Chosen {
         let number = |number: u32| thousands(number.into());
         let none = || "\u{2013}".to_owned();
         let hidden = |words: String| if view.asking { String::new() } else { words };
-        let most = most_passes(shape.width.ilog2());
+        let most = max_passes(shape.width.ilog2());
         let (reads, found, is_sorted) = state
             .buckets()
             .map_or((0, 0, false), |buckets| (buckets.reads, buckets.passes.len(), buckets.is_sorted));
@@ -92,7 +92,7 @@ impl AlgorithmPictures for Chosen {
             }
             None => (0, None, false),
         };
-        let mut kinds = query_and(if is_gathered {
+        let mut entries = base_entries(if is_gathered {
             format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
         } else {
             format!("{} known neighbours", thousands(below.into()))
@@ -101,8 +101,8 @@ impl AlgorithmPictures for Chosen {
             || "left after a pass".to_owned(),
             |left| format!("{} left", thousands(left.into())),
         );
-        kinds.push((Ink::Candidate, left, true));
-        kinds
+        entries.push((Ink::Candidate, left, true));
+        entries
     }
 
     fn caption(&self, view: &View<'_>, bound: &str) -> String {
@@ -119,9 +119,9 @@ impl AlgorithmPictures for Chosen {
         cloud::kth_words(view, &format!("squared distance {bound}"))
     }
 
-    fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+    fn write_table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
         let shape = take.recording.shape();
-        let passes = most_passes(shape.width.ilog2());
+        let passes = max_passes(shape.width.ilog2());
         let number = |number: u32| Some(thousands(number.into()));
         let rows = [
             (
@@ -143,7 +143,7 @@ impl AlgorithmPictures for Chosen {
                 ],
             ),
         ];
-        compared(
+        write_comparison(
             &["radix selection", &format!("a buffer of {}", shape.capacity()), "a radix sort of all"],
             &rows,
             out,
@@ -159,14 +159,14 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (mut scene, mut room) = view.canvas([wide, high]);
     let (state, text) = (view.state(), view.text);
     let title = room.take_top(text * 1.6);
-    let names = width(Font::Sans, view.type_of(0.8), "bucket") + text * 0.5;
+    let names = width(Font::Sans, view.font_size(0.8), "bucket") + text * 0.5;
     let columns = |room: Area, high: f32| Grid {
         area: area(names, room.y, (wide - names - text * 0.6).max(1.0), high),
         columns: state.shape.width,
         rows: 1,
         gutter: 0.0,
     };
-    let shown = state.buckets().map(|buckets| Shown::of(buckets, view));
+    let shown = state.buckets().map(|buckets| ShownPass::new(buckets, view));
     let says =
         shown.as_ref().map_or_else(|| "Buckets: nothing counted yet".to_owned(), |shown| shown.heading());
     scene.label(title, 0.0, sans(text, Ink::Text), &says);
@@ -215,18 +215,18 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 }
 
 /// The pass whose buckets are shown: the running one, or the last.
-struct Shown<'a> {
+struct ShownPass<'a> {
     buckets: &'a Buckets,
     /// From 0.
     pass: usize,
     counts: &'a [u32],
     sums: &'a [u32],
     /// The bucket that it found, once it is done.
-    found: Option<Pass>,
+    found: Option<CompletedPass>,
 }
 
-impl<'a> Shown<'a> {
-    fn of(buckets: &'a Buckets, view: &View<'_>) -> Self {
+impl<'a> ShownPass<'a> {
+    fn new(buckets: &'a Buckets, view: &View<'_>) -> Self {
         let runs = matches!(
             view.step().and_then(Step::radix_select),
             Some(
@@ -248,12 +248,12 @@ impl<'a> Shown<'a> {
 
     fn heading(&self) -> String {
         let rank = self.found.map_or(self.buckets.rank, |found| found.rank);
-        let of = self.found.map_or(self.buckets.left, |found| found.of);
+        let of = self.found.map_or(self.buckets.left, |found| found.remaining_before);
         format!(
             "Pass {}: the {} digit, {}; rank {} of {} is wanted",
             self.pass + 1,
             ordinal(self.pass as u64 + 1),
-            bits_of(self.buckets, self.pass),
+            bit_range_words(self.buckets, self.pass),
             thousands(rank.into()),
             thousands(of.into())
         )
@@ -261,7 +261,7 @@ impl<'a> Shown<'a> {
 }
 
 /// The points of each bucket. Points before the bucket of the k-th are neighbours, points after it are not.
-fn bars(scene: &mut Scene, shown: Option<&Shown<'_>>, grid: &Grid) {
+fn bars(scene: &mut Scene, shown: Option<&ShownPass<'_>>, grid: &Grid) {
     scene.rect(grid.area, 0.0, Some(faint(Ink::Canvas, 1.0)), Some(line(Ink::Line, 1.0)));
     let Some(shown) = shown else { return };
     let most = shown.counts.iter().copied().max().unwrap_or(1).max(1) as f32;
@@ -316,7 +316,7 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
     let heading = room.take_top((text * 1.4).min(room.height * 0.15));
     let done = buckets.passes.len();
     // After the last pass there is no next line.
-    let lines = if buckets.left == buckets.rank && done > 0 || done as u32 == most_passes(buckets.bits) {
+    let lines = if buckets.left == buckets.rank && done > 0 || done as u32 == max_passes(buckets.bits) {
         done
     } else {
         done + 1
@@ -386,7 +386,7 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
 
 /// The remaining points when a pass began.
 fn left_before(buckets: &Buckets, pass: usize) -> u32 {
-    buckets.passes.get(pass).map_or(buckets.left, |found| found.of)
+    buckets.passes.get(pass).map_or(buckets.left, |found| found.remaining_before)
 }
 
 /// The points of an interval as strokes, once per position.
@@ -397,7 +397,7 @@ fn points(
     (low, high): (u32, u32),
     strip: Area,
     at: &impl Fn(u32) -> f32,
-    found: Option<&Pass>,
+    found: Option<&CompletedPass>,
     wide: f32,
     text: f32,
 ) {

@@ -1,19 +1,19 @@
 //! Questions about radix select, with the answers that known misconceptions lead to.
 
-use super::Chosen;
+use super::RadixSelectBaseline;
 use crate::algorithms::AlgorithmQuestions;
 use crate::algorithms::radix_select::RadixSelectStep;
-use crate::questions::{Answer, Ask, Pick, Question, Reply, slips};
+use crate::questions::{Answer, Pick, Question, Reply, Topic, misconceptions};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;
 use crate::text::thousands;
 
-impl AlgorithmQuestions for Chosen {
+impl AlgorithmQuestions for RadixSelectBaseline {
     fn question(
         &self,
         recording: &Recording,
-        ask: Ask,
+        topic: Topic,
         at: usize,
         before: &State,
         _pick: &mut Pick<'_>,
@@ -24,8 +24,8 @@ impl AlgorithmQuestions for Chosen {
             return None;
         };
         let (k, rank) = (before.shape.k, thousands(buckets.rank.into()));
-        let (text, answer, slips, possible) = match ask {
-            Ask::Bucket => {
+        let (text, answer, misconceptions, possible) = match topic {
+            Topic::Bucket => {
                 let unreduced = buckets.sums.partition_point(|&sum| sum < k) as u32;
                 let forgot = format!(
                     "There the sum reaches k = {}. But {} in smaller buckets of earlier passes: among the \
@@ -45,20 +45,22 @@ impl AlgorithmQuestions for Chosen {
                     "That bucket holds the most points. But the sum of the counts decides: the wanted \
                      bucket is where it first reaches {rank}."
                 );
-                let mut slips = slips(
+                let mut misconceptions = misconceptions(
                     Reply::Number(digit),
                     [(Reply::Number(unreduced), forgot), (Reply::Number(largest), most)],
                 );
                 // The sums may never reach k.
-                slips.retain(|slip| slip.reply != Reply::Number(buckets.sums.len() as u32));
+                let past_the_end = Reply::Number(buckets.sums.len() as u32);
+                misconceptions.retain(|misconception| misconception.reply != past_the_end);
                 let text = format!(
                     "Among the {} remaining points, rank {rank} is wanted: which bucket is it in?",
                     thousands(buckets.left.into())
                 );
                 // The last digit may be shorter than the others.
-                (text, Answer::Number { right: digit, within: 0 }, slips, 0..=buckets.counts.len() as u32 - 1)
+                let possible = 0..=buckets.counts.len() as u32 - 1;
+                (text, Answer::Number { right: digit, within: 0 }, misconceptions, possible)
             }
-            Ask::Left => {
+            Topic::Left => {
                 let upto = format!(
                     "That many are up to the end of bucket {digit}. Of these, {} before it are known \
                      neighbours and are not read again.",
@@ -67,7 +69,7 @@ impl AlgorithmQuestions for Chosen {
                 let behind = format!(
                     "That many are outside bucket {digit}: they are decided. Only those inside remain."
                 );
-                let slips = slips(
+                let misconceptions = misconceptions(
                     Reply::Number(inside),
                     [(Reply::Number(below + inside), upto), (Reply::Number(buckets.left - inside), behind)],
                 );
@@ -75,21 +77,21 @@ impl AlgorithmQuestions for Chosen {
                     "Rank {rank} of {} is wanted: how many points remain after this pass?",
                     thousands(buckets.left.into())
                 );
-                (text, Answer::Number { right: inside, within: 0 }, slips, 1..=buckets.left)
+                (text, Answer::Number { right: inside, within: 0 }, misconceptions, 1..=buckets.left)
             }
             _ => return None,
         };
-        Some(Question { slips, possible, ..Question::new(ask, at, 0, text, answer) })
+        Some(Question { misconceptions, possible, ..Question::new(topic, at, 0, text, answer) })
     }
 
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
-        matches!(ask, Ask::Bucket | Ask::Left)
+    fn suits(&self, topic: Topic, at: usize, recording: &Recording) -> bool {
+        matches!(topic, Topic::Bucket | Topic::Left)
             && matches!(recording.steps()[at].radix_select(), Some(RadixSelectStep::Bucket { .. }))
     }
 
-    fn given(&self, ask: Ask, _step: &Step, state: &State) -> String {
+    fn printed_data(&self, topic: Topic, _step: &Step, state: &State) -> String {
         match state.buckets() {
-            Some(buckets) if matches!(ask, Ask::Bucket | Ask::Left) => {
+            Some(buckets) if matches!(topic, Topic::Bucket | Topic::Left) => {
                 format!(
                     " Counts from bucket 0 on: {}.",
                     buckets.counts.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")

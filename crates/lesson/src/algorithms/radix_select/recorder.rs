@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::{Chosen, RadixSelectStep};
-use crate::algorithms::kernel::Buffered;
+use super::{RadixSelectBaseline, RadixSelectStep};
+use crate::algorithms::kernel::BufferCounts;
 use crate::algorithms::kernel::recorder::record;
 use crate::engines::cuda::trace::PassTrace;
 use crate::engines::lockstep::{self, Key};
 use crate::engines::select::radix_select::Digits;
 use crate::engines::select::{PassObserver, RADIX_SELECT, multi_pass};
 use crate::error::LessonError;
-use crate::from_gpu::compare_told;
+use crate::from_gpu::check_trace;
 use crate::knn::Problem;
 use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
@@ -29,15 +29,15 @@ pub fn record_digits(
     data: &str,
 ) -> Result<Recording, LessonError> {
     Shape::check(width, problem.k())?;
-    let shape = Shape::of(&problem, width);
+    let shape = Shape::for_problem(&problem, width);
     let distances = lockstep::distances_to(&problem, query, 0..problem.n());
     let bits = width.ilog2();
     let mut recorder = Recorder::new(shape);
-    let [passes, _, reads, ..] = multi_pass::watch::<Digits>(&distances, problem.k(), bits, &mut recorder);
+    let [passes, _, reads, ..] = multi_pass::observe::<Digits>(&distances, problem.k(), bits, &mut recorder);
     recorder.finish();
     let parameters = Parameters::new(&RADIX_SELECT, shape, &problem, query, data);
-    let buffer = Buffered::of(&record(Arc::clone(&problem), query, width, None, data)?);
-    let baseline = Chosen { distances, reads, passes, buffer };
+    let buffer = BufferCounts::count(&record(Arc::clone(&problem), query, width, None, data)?);
+    let baseline = RadixSelectBaseline { distances, reads, passes, buffer };
     Ok(Recording::new(parameters, problem, query, recorder.steps).with_baseline(baseline))
 }
 
@@ -91,10 +91,10 @@ impl PassObserver for Recorder {
 /// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
 pub(crate) fn compare(trace: &PassTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
     let mut recorder = Recorder::new(twin.shape());
-    let told = trace.tell(&mut recorder);
-    if told.is_ok() {
+    let decoded = trace.replay(&mut recorder);
+    if decoded.is_ok() {
         // The trace ends with the gathered keys; the answer is their sort.
         recorder.finish();
     }
-    compare_told(told, recorder.steps, &trace.neighbours, twin)
+    check_trace(decoded, recorder.steps, &trace.neighbours, twin)
 }

@@ -37,7 +37,7 @@ pub struct Buckets {
     /// Their prefix sums, once computed.
     pub sums: Vec<u32>,
     /// The completed passes.
-    pub passes: Vec<Pass>,
+    pub passes: Vec<CompletedPass>,
     /// Distances read so far.
     pub reads: u32,
     /// Distances that the next pass reads: the remaining ones, and others as long as compaction does not pay.
@@ -50,11 +50,11 @@ pub struct Buckets {
 
 /// A completed pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pass {
+pub struct CompletedPass {
     /// Rank of the k-th among the points before the pass.
     pub rank: u32,
     /// Remaining points before it.
-    pub of: u32,
+    pub remaining_before: u32,
     /// The digit that it found.
     pub digit: u32,
     /// Points in smaller buckets.
@@ -105,7 +105,7 @@ impl Buckets {
     }
 
     /// Compares a distance with those that share the digits found so far.
-    pub fn side(&self, distance: f32) -> Ordering {
+    pub fn compare_to_prefix(&self, distance: f32) -> Ordering {
         let (first, last) = self.range(self.passes.len());
         let bits = distance.to_bits();
         if bits < first {
@@ -127,9 +127,9 @@ impl Buckets {
             }
             RadixSelectStep::Summed { sums } => self.sums.clone_from(sums),
             RadixSelectStep::Bucket { digit, below, inside } => {
-                self.passes.push(Pass {
+                self.passes.push(CompletedPass {
                     rank: self.rank,
-                    of: self.left,
+                    remaining_before: self.left,
                     digit: *digit,
                     below: *below,
                     inside: *inside,
@@ -153,7 +153,7 @@ impl Buckets {
 }
 
 /// The number of passes that read all bits, with digits of `bits` bits.
-pub fn most_passes(bits: u32) -> u32 {
+pub fn max_passes(bits: u32) -> u32 {
     BITS.div_ceil(bits)
 }
 
@@ -260,7 +260,7 @@ impl AlgorithmStep for RadixSelectStep {
         }
     }
 
-    fn is_of_merge(&self) -> bool {
+    fn is_in_merge(&self) -> bool {
         !matches!(self, Self::Digits { .. })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::algorithms::OwnStep;
 use crate::algorithms::tree::TreeStep;
-use crate::algorithms::tree::state::{Descent, lanes_of, leaves};
+use crate::algorithms::tree::state::{Descent, lanes_where, leaf_count};
 use crate::describe::{capital, hex, key, lanes};
 use crate::engines::index::WARP;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
@@ -18,10 +18,10 @@ fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<Str
             "The query's code falls into leaf {} of {}, by the leaves' codes alone. Its points are probably \
              close: they come first, to bound the search.",
             thousands(u64::from(*leaf)),
-            thousands(leaves(after)),
+            thousands(leaf_count(after)),
         ),
         TreeStep::Leaf { leaf, keys } => {
-            let points = lanes_of(keys, |key| key != PADDING).count_ones();
+            let points = lanes_where(keys, |key| key != PADDING).count_ones();
             let nearest = (0..)
                 .zip(keys)
                 .min_by_key(|&(_, key)| key)
@@ -39,7 +39,7 @@ fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<Str
             let node = descent.node()?;
             let (first, last) =
                 (node.child(0).1, last_box(after, *height).min(node.child(WARP as u32 - 1).1));
-            let where_to = if descent.way.len() == 1 {
+            let where_to = if descent.path.len() == 1 {
                 "The search begins at the root".to_owned()
             } else {
                 format!("Down to node {} of height {}", thousands((*group).into()), height + 1)
@@ -63,11 +63,11 @@ fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<Str
             format!(
                 "Of the remaining boxes lane {lane}'s is nearest, at {}: {why}, and {} {} is visited.",
                 distance(at),
-                what(height),
+                child_noun(height),
                 thousands(number.into())
             )
         }
-        TreeStep::LeftOut { lanes: out } => left_out(*out, after, descent)?,
+        TreeStep::Pruned { lanes: out } => describe_pruned(*out, after, descent)?,
         TreeStep::Merged => {
             let all = thousands(after.shape.capacity().into());
             format!(
@@ -114,7 +114,7 @@ pub fn describe(step: &Step, after: &State, descent: &Descent) -> Option<String>
             let answer = if *mask == 0 {
                 "none is still nearer".to_owned()
             } else {
-                format!("{} still nearer", is(*mask, width))
+                format!("{} still nearer", lanes_are(*mask, width))
             };
             format!(
                 "{} {had} again, against {}: {answer}, ballot {}.",
@@ -163,7 +163,7 @@ pub fn describe(step: &Step, after: &State, descent: &Descent) -> Option<String>
                 thousands(after.shape.n.into()),
                 count(counts.groups.into(), "leaf", "leaves"),
                 count(descent.nodes.into(), "node", "nodes"),
-                count(descent.left_out.len() as u64, "box was", "boxes were"),
+                count(descent.pruned.len() as u64, "box was", "boxes were"),
                 thousands(after.shape.n.into())
             )
         }
@@ -172,7 +172,7 @@ pub fn describe(step: &Step, after: &State, descent: &Descent) -> Option<String>
 }
 
 fn boxes(keys: &[Key], after: &State, descent: &Descent) -> String {
-    let all = lanes_of(keys, |key| key != PADDING).count_ones();
+    let all = lanes_where(keys, |key| key != PADDING).count_ones();
     let nearest = (0u32..).zip(keys).min_by_key(|&(_, key)| key).filter(|(_, key)| **key != PADDING);
     let Some((lane, &nearest)) = nearest else {
         return "The node's only child is the leaf that was visited first.".to_owned();
@@ -195,10 +195,10 @@ fn boxes(keys: &[Key], after: &State, descent: &Descent) -> String {
     )
 }
 
-fn left_out(out: u32, after: &State, descent: &Descent) -> Option<String> {
+fn describe_pruned(out: u32, after: &State, descent: &Descent) -> Option<String> {
     let node = descent.done.as_ref()?;
     let then =
-        if descent.way.is_empty() { "the root is done" } else { "the search continues in the node above" };
+        if descent.path.is_empty() { "the root is done" } else { "the search continues in the node above" };
     let Some((lane, nearest)) = node.nearest() else { return Some(format!("No child remains: {then}.")) };
     let at = distance_of(nearest);
     let those = match out.count_ones() {
@@ -215,7 +215,7 @@ fn left_out(out: u32, after: &State, descent: &Descent) -> Option<String> {
 
 /// The number of the last box of a height.
 fn last_box(state: &State, height: u32) -> u32 {
-    let count = (0..height).fold(leaves(state), |count, _| count.div_ceil(WARP as u64));
+    let count = (0..height).fold(leaf_count(state), |count, _| count.div_ceil(WARP as u64));
     count as u32 - 1
 }
 
@@ -223,11 +223,15 @@ fn last_box(state: &State, height: u32) -> u32 {
 fn children(height: u32, first: u32, last: u32) -> String {
     let (first, last) = (thousands(first.into()), thousands(last.into()));
     let many = if height == 0 { "leaves" } else { "nodes" };
-    if first == last { format!("{} {first}", what(height)) } else { format!("{many} {first} to {last}") }
+    if first == last {
+        format!("{} {first}", child_noun(height))
+    } else {
+        format!("{many} {first} to {last}")
+    }
 }
 
 /// The name of a child of a node.
-fn what(height: u32) -> &'static str {
+fn child_noun(height: u32) -> &'static str {
     if height == 0 { "leaf" } else { "node" }
 }
 
@@ -244,7 +248,7 @@ fn tie(at: f32, last: Key) -> &'static str {
     if at == distance_of(last) { " (among equal distances, the smaller position wins)" } else { "" }
 }
 
-fn is(mask: u32, width: u32) -> String {
+fn lanes_are(mask: u32, width: u32) -> String {
     format!("{} {}", lanes(mask, width), if mask.count_ones() == 1 { "is" } else { "are" })
 }
 

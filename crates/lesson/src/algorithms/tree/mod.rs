@@ -26,7 +26,7 @@ pub struct Index {
     /// Final counts of the recorded search.
     pub visits: Visits,
     /// Counts if boxes are visited in curve order.
-    pub as_they_lie: Visits,
+    pub curve_order: Visits,
     /// Counts of brute force.
     pub brute: Counters,
 }
@@ -57,8 +57,8 @@ impl Algorithm for Index {
 /// The traversal of a tree: its nodes, then its leaves.
 pub static TRAVERSAL: Code = Code {
     lines: &TREE,
-    second: 12,
-    says: ["The traversal, in short", "The traversal, in short: a node", "The traversal, in short: a leaf"],
+    second_part: 12,
+    titles: ["The traversal, in short", "The traversal, in short: a node", "The traversal, in short: a leaf"],
     line_of: line_of_tree,
 };
 
@@ -147,7 +147,7 @@ fn line_of_tree(step: &Step) -> Option<usize> {
             TreeStep::OwnLeaf { .. } => 0,
             TreeStep::Node { .. } => 2,
             TreeStep::Boxes { .. } => 3,
-            TreeStep::LeftOut { .. } => 6,
+            TreeStep::Pruned { .. } => 6,
             TreeStep::Child { .. } => 7,
             TreeStep::Leaf { .. } => 13,
             TreeStep::Merged => 20,

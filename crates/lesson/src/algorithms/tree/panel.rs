@@ -9,10 +9,10 @@ use crate::algorithms::AlgorithmPictures;
 use crate::engines::index::{Tree, WARP};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::lessons::{Shows, Take};
-use crate::picture::ballot::{Numbers, Table, buffer, spelled_out};
+use crate::picture::ballot::{LaneTable, NumberLayout, buffer, explained_lane};
 use crate::picture::cells::{Cell, Grid};
 use crate::picture::counter_table::{self, Bar};
-use crate::picture::kinds::{Entry, of_buffer};
+use crate::picture::legend::{Entry, buffer_entries};
 use crate::picture::moment::{Vote, nearest, vote};
 use crate::picture::page::Layout;
 use crate::picture::pen::{ROW, Scale, area, dashed, digits, faint, line, sans, width};
@@ -25,13 +25,13 @@ use crate::text::thousands;
 
 impl AlgorithmPictures for Index {
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
-        let leaves_node = matches!(layout.view.step().and_then(Step::tree), Some(TreeStep::LeftOut { .. }));
+        let leaves_node = matches!(layout.view.step().and_then(Step::tree), Some(TreeStep::Pruned { .. }));
         match layout.large {
             true if layout.is_done() || leaves_node => {
                 layout.pair(Panel::Cloud, Panel::Lanes, Panel::Account, [0.6, 0.4])
             }
             true => layout.pair(Panel::Lanes, Panel::Cloud, Panel::Cloud, [0.66, 0.34]),
-            false => layout.of_search(Panel::Lanes, [0.44, 0.56], 0.47),
+            false => layout.search_panels(Panel::Lanes, [0.44, 0.56], 0.47),
         }
     }
 
@@ -40,9 +40,9 @@ impl AlgorithmPictures for Index {
         let text = view.text;
         let row = (text * ROW).min(high * 0.6 / 8.0);
         let (counts, shape) = (view.state().counts, view.state().shape);
-        let [nodes, left_out] =
-            view.state().descent().map_or([0; 2], |descent| [descent.nodes, descent.left_out.len() as u32]);
-        let so_far = [counts.points_seen, counts.groups, nodes, left_out, counts.candidates, counts.merges];
+        let [nodes, pruned] =
+            view.state().descent().map_or([0; 2], |descent| [descent.nodes, descent.pruned.len() as u32]);
+        let so_far = [counts.points_seen, counts.groups, nodes, pruned, counts.candidates, counts.merges];
         // Hides the numbers that a question about the whole search may ask for. Those of brute force are
         // known.
         let known = |at: usize, column: usize| !view.asking || (column == 2 && at < 4);
@@ -69,14 +69,14 @@ impl AlgorithmPictures for Index {
     }
 
     fn legend(&self, view: &View<'_>) -> Vec<Entry> {
-        let mut kinds = of_buffer(view);
+        let mut entries = buffer_entries(view);
         if view.state().descent().is_some() {
-            kinds.extend(KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
+            entries.extend(KINDS.map(|(ink, words, filled)| (ink, words.to_owned(), filled)));
         }
-        kinds
+        entries
     }
 
-    fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+    fn write_table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
         let heads = ["", "nearest box first", "boxes in curve order", "brute force"]
             .map(|head| format!("<th class=\"n\">{head}</th>"));
         writeln!(out, "<table>\n<tr>{}</tr>", heads.concat())?;
@@ -91,7 +91,7 @@ impl AlgorithmPictures for Index {
 impl Index {
     /// Final counts: of this search, of one that visits boxes in curve order, and of brute force.
     fn counted(&self, n: u32) -> [(&'static str, [Option<u32>; 3]); 6] {
-        let (here, lie, brute) = (self.visits, self.as_they_lie, self.brute);
+        let (here, lie, brute) = (self.visits, self.curve_order, self.brute);
         [
             ("points evaluated", [Some(here.accessed), Some(lie.accessed), Some(n)]),
             ("leaves visited", [Some(here.leaves), Some(lie.leaves), None]),
@@ -114,7 +114,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (state, text) = (view.state(), view.text);
     let shape = state.shape;
     let title = room.take_top(text * 1.6);
-    let names = width(Font::Sans, view.type_of(0.8), "voters below") + text * 0.5;
+    let names = width(Font::Sans, view.font_size(0.8), "voters below") + text * 0.5;
     let margin = text * 0.6;
     let columns = |room: Area, high: f32| Grid {
         area: area(names, room.y, (wide - names - margin).max(1.0), high),
@@ -132,7 +132,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let boxes = node.filter(|node| !node.keys.is_empty()).map(as_vote);
     let shown = vote.as_ref().or(boxes.as_ref());
     let grids = 2.0 * (shape.registers as f32).min(8.0) * 0.6;
-    let numbers = Numbers::fit(shown, columns(room, 1.0).area.width / shape.width as f32, margin, rest, view);
+    let cell_width = columns(room, 1.0).area.width / shape.width as f32;
+    let numbers = NumberLayout::fit(shown, cell_width, margin, rest, view);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     let one = ((rest - more) / (3.0 + of_one + grids)).clamp(1.0, text * 2.2);
     let all = (3.0 + of_one) * one + more;
@@ -142,9 +143,15 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         Some(TreeStep::Child { lane }) => Some(*lane),
         _ => None,
     };
-    let lane = if vote.is_some() { spelled_out(view, vote.as_ref()) } else { chosen };
-    let mut table =
-        Table { scene: &mut scene, view, grid: columns(room, one), names: label(room, one), one, all };
+    let lane = if vote.is_some() { explained_lane(view, vote.as_ref()) } else { chosen };
+    let mut table = LaneTable {
+        scene: &mut scene,
+        view,
+        grid: columns(room, one),
+        names: label(room, one),
+        row_height: one,
+        total_height: all,
+    };
     table.lanes(shown, lane);
     table.distances(shown, &numbers);
     match &boxes {
@@ -204,7 +211,7 @@ fn heading_of(view: &View<'_>, node: Option<&Node>) -> String {
     match node {
         None => "Lanes: nothing yet".to_owned(),
         Some(node) => {
-            let name = if descent.way.len() == usize::from(descent.done.is_none()) {
+            let name = if descent.path.len() == usize::from(descent.done.is_none()) {
                 "the root".to_owned()
             } else {
                 format!("node {}", node.group)
@@ -224,9 +231,9 @@ fn as_vote(node: &Node) -> Vote {
     Vote {
         points: vec![u32::MAX; node.keys.len()],
         distances,
-        asked: node.waiting,
+        voters: node.waiting,
         mask: Some(0),
-        taken: 0,
+        slots_before: 0,
         appended: 0,
     }
 }
@@ -235,7 +242,7 @@ fn as_vote(node: &Node) -> Vote {
 fn result(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
     let state = view.state();
     let shape = state.shape;
-    let scale = Scale::of(view.recording());
+    let scale = Scale::for_recording(view.recording());
     let taken = |element: usize, key: Key| {
         if element < shape.k as usize { Cell::Taken(key) } else { Cell::Leftover(key) }
     };
@@ -265,7 +272,7 @@ fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index) {
     let state = view.state();
     let share = |points: u32| points as f32 / state.shape.n as f32;
     let hidden = |points: u32| (!view.asking).then(|| share(points));
-    let lie = index.as_they_lie.accessed;
+    let lie = index.curve_order.accessed;
     let searches = [
         Bar {
             name: "nearest first",
@@ -290,20 +297,20 @@ pub const KINDS: [(Ink, &str, bool); 3] = [
 ];
 
 /// The leaves under pruned boxes.
-pub fn leaves_left_out<'a>(tree: &Tree, descent: &'a Descent) -> impl Iterator<Item = usize> + 'a {
+pub fn pruned_leaves<'a>(tree: &Tree, descent: &'a Descent) -> impl Iterator<Item = usize> + 'a {
     let leaves = tree.boxes(0).count();
-    descent.left_out.iter().flat_map(move |&(height, number)| {
+    descent.pruned.iter().flat_map(move |&(height, number)| {
         let under = WARP.pow(height);
         number as usize * under..((number as usize + 1) * under).min(leaves)
     })
 }
 
 /// Draws the boxes, below the points.
-pub fn under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, descent: &Descent) {
+pub fn draw_under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, descent: &Descent) {
     let text = view.text;
     let thin = (text * 0.06).max(0.8);
-    for &(height, number) in &descent.left_out {
-        let rect = place(plane, tree, height, number);
+    for &(height, number) in &descent.pruned {
+        let rect = box_area(plane, tree, height, number);
         scene.rect(
             rect,
             0.0,
@@ -315,7 +322,7 @@ pub fn under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, des
         let now = descent.leaf.as_ref().is_some_and(|looked_at| looked_at.number == leaf);
         let (fill, stroke) = if now { (0.3, thin * 2.5) } else { (0.14, thin) };
         scene.rect(
-            place(plane, tree, 0, leaf),
+            box_area(plane, tree, 0, leaf),
             0.0,
             Some(faint(Ink::Intermediate, fill)),
             Some(line(faint(Ink::Intermediate, 0.8), stroke)),
@@ -323,7 +330,7 @@ pub fn under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, des
     }
     if descent.visited.is_empty() {
         scene.rect(
-            place(plane, tree, 0, descent.own),
+            box_area(plane, tree, 0, descent.own),
             0.0,
             Some(faint(Ink::Accent, 0.18)),
             Some(line(Ink::Accent, text * 0.2)),
@@ -340,14 +347,14 @@ pub fn under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, des
         let (waits, is_near) = (node.waiting >> lane & 1 == 1, near >> lane & 1 == 1);
         if loads || is_near {
             scene.rect(
-                place(plane, tree, height, number),
+                box_area(plane, tree, height, number),
                 0.0,
                 Some(faint(Ink::Accent, 0.08)),
                 Some(line(Ink::Accent, thin * 1.6)),
             );
         } else if waits && descent.done.is_none() {
             scene.rect(
-                place(plane, tree, height, number),
+                box_area(plane, tree, height, number),
                 0.0,
                 None,
                 Some(line(faint(Ink::TextWeak, 0.6), thin)),
@@ -357,7 +364,7 @@ pub fn under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, des
 }
 
 /// Draws over the points: the query clamped to the boxes, with lines to it, and the box that is visited next.
-pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, descent: &Descent) {
+pub fn draw_over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, descent: &Descent) {
     let Some(node) = descent.node().filter(|_| descent.leaf.is_none()) else { return };
     let (text, query) = (view.text, &view.recording().parameters.query);
     let from = plane.at(query);
@@ -367,15 +374,15 @@ pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, desc
             for lane in lanes_in(node.waiting) {
                 let (ink, opacity) =
                     if near >> lane & 1 == 1 { (Ink::Accent, 1.0) } else { (Ink::TextWeak, 0.35) };
-                clamped(scene, from, plane.at(&clamp(tree, node, lane, query)), ink, opacity, text);
+                draw_clamped(scene, from, plane.at(&clamp(tree, node, lane, query)), ink, opacity, text);
             }
         }
-        Some(TreeStep::Child { lane }) => chosen(scene, plane, tree, node, *lane, query, Ink::Accent, text),
+        Some(TreeStep::Child { lane }) => draw_box(scene, plane, tree, node, *lane, query, Ink::Accent, text),
         // The nearest place in the box is on the circle or outside, because it is not nearer than the k-th
         // neighbour.
-        Some(TreeStep::LeftOut { .. }) => {
+        Some(TreeStep::Pruned { .. }) => {
             if let Some((lane, _)) = node.nearest() {
-                chosen(scene, plane, tree, node, lane, query, Ink::Text, text);
+                draw_box(scene, plane, tree, node, lane, query, Ink::Text, text);
             }
         }
         _ => {}
@@ -384,7 +391,7 @@ pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, desc
 
 /// Draws a box, the place in it that is nearest to the query, and the line to it.
 #[expect(clippy::too_many_arguments, reason = "the box and its place in the scene")]
-fn chosen(
+fn draw_box(
     scene: &mut Scene,
     plane: &Plane,
     tree: &Tree,
@@ -395,11 +402,12 @@ fn chosen(
     text: f32,
 ) {
     let (height, number) = node.child(lane);
-    scene.rect(place(plane, tree, height, number), 0.0, Some(faint(ink, 0.18)), Some(line(ink, text * 0.2)));
-    clamped(scene, plane.at(query), plane.at(&clamp(tree, node, lane, query)), ink, 1.0, text);
+    let area = box_area(plane, tree, height, number);
+    scene.rect(area, 0.0, Some(faint(ink, 0.18)), Some(line(ink, text * 0.2)));
+    draw_clamped(scene, plane.at(query), plane.at(&clamp(tree, node, lane, query)), ink, 1.0, text);
 }
 
-fn clamped(scene: &mut Scene, from: Point, to: Point, ink: Ink, opacity: f32, text: f32) {
+fn draw_clamped(scene: &mut Scene, from: Point, to: Point, ink: Ink, opacity: f32, text: f32) {
     if from != to {
         scene.path(vec![from, to], line(faint(ink, 0.8 * opacity), (text * 0.08).max(1.0)));
     }
@@ -414,7 +422,7 @@ fn clamp(tree: &Tree, node: &Node, lane: u32, query: &[f32]) -> Vec<f32> {
 }
 
 /// The area of a box in the picture; a box without extent gets a minimum size.
-fn place(plane: &Plane, tree: &Tree, height: u32, number: u32) -> Area {
+fn box_area(plane: &Plane, tree: &Tree, height: u32, number: u32) -> Area {
     const LEAST: f32 = 3.0;
     let (group, lane) = (number as usize / WARP, number as usize % WARP);
     let (low, high, _) = tree.boxes(height as usize).group(group);

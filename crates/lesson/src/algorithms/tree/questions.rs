@@ -1,14 +1,14 @@
 //! Questions about the tree search.
 
-use super::state::leaves;
+use super::state::leaf_count;
 use super::{Index, TreeStep};
 use crate::algorithms::AlgorithmQuestions;
 use crate::algorithms::kernel::questions as kernel;
-use crate::algorithms::kernel::questions::of_kernel;
+use crate::algorithms::kernel::questions::kernel_question;
 use crate::describe::key;
 use crate::engines::lockstep::{PADDING, distance_of};
 use crate::print::distances_from_lane_0;
-use crate::questions::{Answer, Ask, Pick, Question};
+use crate::questions::{Answer, Pick, Question, Topic};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;
@@ -18,19 +18,19 @@ impl AlgorithmQuestions for Index {
     fn question(
         &self,
         recording: &Recording,
-        ask: Ask,
+        topic: Topic,
         at: usize,
         before: &State,
         pick: &mut Pick<'_>,
     ) -> Option<Question> {
         let shape = recording.shape();
         // The picture still shows the node that is done, not the one in which the search continues.
-        if matches!(ask, Ask::Child | Ask::Visited) && before.descent()?.done.is_some() {
+        if matches!(topic, Topic::Child | Topic::Visited) && before.descent()?.done.is_some() {
             return None;
         }
-        let leaves = leaves(before);
-        let (subject, text, answer) = match (ask, recording.steps()[at].tree()) {
-            (Ask::Leaves, _) => {
+        let leaves = leaf_count(before);
+        let (subject, text, answer) = match (topic, recording.steps()[at].tree()) {
+            (Topic::Leaves, _) => {
                 let right = self.visits.leaves;
                 let text = format!(
                     "{} points in {leaves} leaves, k = {}: how many leaves will be visited, nearest box \
@@ -40,15 +40,15 @@ impl AlgorithmQuestions for Index {
                 );
                 (0, text, Answer::Number { right, within: right / 3 })
             }
-            (Ask::Order, _) => {
-                let right = self.as_they_lie.leaves;
+            (Topic::Order, _) => {
+                let right = self.curve_order.leaves;
                 let text = format!(
                     "If boxes were visited in curve order, not nearest first: how many of the {leaves} \
                      leaves would be visited?"
                 );
                 (0, text, Answer::Number { right, within: right / 3 })
             }
-            (Ask::Child, Some(TreeStep::Child { lane })) => {
+            (Topic::Child, Some(TreeStep::Child { lane })) => {
                 let node = before.descent()?.node()?;
                 let (_, nearest) = node.nearest()?;
                 // At the displayed precision, the nearest box must be unique.
@@ -64,7 +64,7 @@ impl AlgorithmQuestions for Index {
                     Answer::Number { right: *lane, within: 0 },
                 )
             }
-            (Ask::Visited, Some(step @ (TreeStep::Child { .. } | TreeStep::LeftOut { .. }))) => {
+            (Topic::Visited, Some(step @ (TreeStep::Child { .. } | TreeStep::Pruned { .. }))) => {
                 let (lane, nearest) = before.descent()?.node()?.nearest()?;
                 if before.last() == PADDING || key(nearest) == key(before.last()) {
                     return None;
@@ -78,35 +78,35 @@ impl AlgorithmQuestions for Index {
                 );
                 (lane, text, Answer::YesNo(matches!(step, TreeStep::Child { .. })))
             }
-            _ => return of_kernel(recording, ask, at, before, pick),
+            _ => return kernel_question(recording, topic, at, before, pick),
         };
-        let question = Question::new(ask, at, subject, text, answer);
-        Some(if matches!(ask, Ask::Leaves | Ask::Order) {
-            question.among(1..=u32::try_from(leaves).unwrap_or(u32::MAX))
+        let question = Question::new(topic, at, subject, text, answer);
+        Some(if matches!(topic, Topic::Leaves | Topic::Order) {
+            question.with_range(1..=u32::try_from(leaves).unwrap_or(u32::MAX))
         } else {
             question
         })
     }
 
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
-        match (ask, recording.steps()[at].tree()) {
-            (Ask::Child | Ask::Visited, Some(TreeStep::Child { .. })) => true,
-            (Ask::Visited, Some(TreeStep::LeftOut { lanes })) => *lanes != 0,
-            _ => kernel::suits(ask, at, recording),
+    fn suits(&self, topic: Topic, at: usize, recording: &Recording) -> bool {
+        match (topic, recording.steps()[at].tree()) {
+            (Topic::Child | Topic::Visited, Some(TreeStep::Child { .. })) => true,
+            (Topic::Visited, Some(TreeStep::Pruned { lanes })) => *lanes != 0,
+            _ => kernel::suits(topic, at, recording),
         }
     }
 
     fn is_yes(&self, step: &Step) -> bool {
-        !matches!(step.tree(), Some(TreeStep::LeftOut { .. }))
+        !matches!(step.tree(), Some(TreeStep::Pruned { .. }))
     }
 
-    fn given(&self, ask: Ask, step: &Step, state: &State) -> String {
-        match (ask, step.tree()) {
-            (Ask::Votes, Some(TreeStep::Leaf { keys, .. })) => {
+    fn printed_data(&self, topic: Topic, step: &Step, state: &State) -> String {
+        match (topic, step.tree()) {
+            (Topic::Votes, Some(TreeStep::Leaf { keys, .. })) => {
                 distances_from_lane_0(&keys.iter().map(|&key| distance_of(key)).collect::<Vec<_>>())
             }
-            (Ask::Child, _) => {
-                let Some(node) = state.descent().and_then(|descent| descent.way.last()) else {
+            (Topic::Child, _) => {
+                let Some(node) = state.descent().and_then(|descent| descent.path.last()) else {
                     return String::new();
                 };
                 let left = |(lane, &key): (u32, _)| {
@@ -119,12 +119,12 @@ impl AlgorithmQuestions for Index {
     }
 
     fn why(&self, question: &Question, _recording: &Recording) -> Option<String> {
-        let why = match question.ask {
-            Ask::Leaves => {
+        let why = match question.topic {
+            Topic::Leaves => {
                 "The visited leaves are near the circle through the k-th neighbour; all others were pruned \
                  by their boxes."
             }
-            Ask::Order => {
+            Topic::Order => {
                 "Near points that are found late lower the bound late: until then, more boxes have to be \
                  visited."
             }

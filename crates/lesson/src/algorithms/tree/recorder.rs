@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::state::lanes_of;
+use super::state::lanes_where;
 use super::{Index, TreeStep};
 use crate::engines::cuda::trace::TreeTrace;
 use crate::engines::index::{self, BVH, Observer, Tree, WARP, visits_in_order};
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of};
 use crate::error::LessonError;
-use crate::from_gpu::compare_told;
+use crate::from_gpu::check_trace;
 use crate::knn::Problem;
 use crate::recording::{Parameters, Recording};
 use crate::state::{Shape, lanes_in};
@@ -28,15 +28,15 @@ pub fn record_tree(
     Shape::check_tree(width)?;
     Shape::check(width, problem.k())?;
     let tree = Tree::new(&problem);
-    let shape = Shape::of(&problem, width);
-    let (nearest, visits) = index::watch(&tree, &problem, query, Recorder::new(shape.capacity()));
-    let as_they_lie = visits_in_order(&tree, &problem, query);
-    let brute = lockstep::watch::<WARP, _>(&problem, query, None, ()).counters;
+    let shape = Shape::for_problem(&problem, width);
+    let (nearest, visits) = index::observe(&tree, &problem, query, Recorder::new(shape.capacity()));
+    let curve_order = visits_in_order(&tree, &problem, query);
+    let brute = lockstep::observe::<WARP, _>(&problem, query, None, ()).counters;
     let parameters = Parameters::new(&BVH, shape, &problem, query, data);
     Ok(Recording::new(parameters, problem, query, nearest.observer.steps).with_baseline(Index {
         tree,
         visits,
-        as_they_lie,
+        curve_order,
         brute,
     }))
 }
@@ -85,13 +85,13 @@ impl Observer for Recorder {
     }
 
     fn left_out(&mut self, lanes: u32) {
-        self.steps.push(TreeStep::LeftOut { lanes }.into());
+        self.steps.push(TreeStep::Pruned { lanes }.into());
     }
 
     fn visited(&mut self, leaf: usize, keys: &Lanes<Key, WARP>, candidates: u32) {
         self.keys = keys.to_vec();
         self.candidates = candidates;
-        self.points_seen += lanes_of(keys, |key| key != PADDING).count_ones();
+        self.points_seen += lanes_where(keys, |key| key != PADDING).count_ones();
         self.steps.push(TreeStep::Leaf { leaf: leaf as u32, keys: keys.to_vec() }.into());
         self.steps.push(Step::Ballot { mask: candidates });
     }
@@ -149,6 +149,6 @@ impl Shape {
 /// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
 pub(crate) fn compare(trace: &TreeTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
     let mut recorder = Recorder::new(twin.shape().capacity());
-    let told = trace.tell(&mut recorder);
-    compare_told(told, recorder.steps, &trace.neighbours, twin)
+    let decoded = trace.replay(&mut recorder);
+    check_trace(decoded, recorder.steps, &trace.neighbours, twin)
 }

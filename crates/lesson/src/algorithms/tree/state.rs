@@ -19,7 +19,7 @@ pub struct Descent {
     /// The leaf in which the query's code would be.
     pub own: u32,
     /// The unfinished nodes on the path, starting with the root.
-    pub way: Vec<Node>,
+    pub path: Vec<Node>,
     /// Number of nodes whose children were compared with the query.
     pub nodes: u32,
     /// The current leaf.
@@ -29,7 +29,7 @@ pub struct Descent {
     /// Leaves in the order in which they were visited.
     pub visited: Vec<u32>,
     /// Pruned boxes, as height and number, in order.
-    pub left_out: Vec<(u32, u32)>,
+    pub pruned: Vec<(u32, u32)>,
 }
 
 /// A node whose children are compared with the query, one per lane.
@@ -70,7 +70,7 @@ impl Node {
 
     /// Mask of the waiting children whose keys are below `last`.
     pub fn below(&self, last: Key) -> u32 {
-        lanes_of(&self.keys, |key| key < last) & self.waiting
+        lanes_where(&self.keys, |key| key < last) & self.waiting
     }
 }
 
@@ -85,32 +85,32 @@ impl Descent {
     pub fn new(own: u32) -> Self {
         Self {
             own,
-            way: Vec::new(),
+            path: Vec::new(),
             nodes: 0,
             leaf: None,
             done: None,
             visited: Vec::new(),
-            left_out: Vec::new(),
+            pruned: Vec::new(),
         }
     }
 
     /// The current node, or that of the last step.
     pub fn node(&self) -> Option<&Node> {
-        self.done.as_ref().or(self.way.last())
+        self.done.as_ref().or(self.path.last())
     }
 
     /// Applies a step.
     ///
     /// # Panics If the step refers to a node other than the current one.
     pub fn apply(&mut self, step: &TreeStep) {
-        if matches!(step, TreeStep::Node { .. } | TreeStep::Child { .. } | TreeStep::LeftOut { .. }) {
+        if matches!(step, TreeStep::Node { .. } | TreeStep::Child { .. } | TreeStep::Pruned { .. }) {
             self.done = None;
         }
         match step {
             TreeStep::Node { height, group } => {
                 self.leaf = None;
                 self.nodes += 1;
-                self.way.push(Node {
+                self.path.push(Node {
                     height: *height,
                     group: *group,
                     keys: Vec::new(),
@@ -119,20 +119,20 @@ impl Descent {
                 });
             }
             TreeStep::Boxes { keys } => {
-                let node = self.here();
-                node.waiting = lanes_of(keys, |key| key != PADDING);
+                let node = self.current_node();
+                node.waiting = lanes_where(keys, |key| key != PADDING);
                 node.keys.clone_from(keys);
             }
             TreeStep::Child { lane } => {
                 self.leaf = None;
-                let node = self.here();
+                let node = self.current_node();
                 node.waiting &= !(1 << lane);
                 node.chosen = Some(*lane);
             }
-            TreeStep::LeftOut { lanes } => {
+            TreeStep::Pruned { lanes } => {
                 self.leaf = None;
-                let mut node = self.way.pop().expect("a node is left that was come to");
-                self.left_out.extend(lanes_in(*lanes).map(|lane| node.child(lane)));
+                let mut node = self.path.pop().expect("a node is left that was come to");
+                self.pruned.extend(lanes_in(*lanes).map(|lane| node.child(lane)));
                 node.chosen = None;
                 self.done = Some(node);
             }
@@ -144,18 +144,18 @@ impl Descent {
         }
     }
 
-    fn here(&mut self) -> &mut Node {
-        self.way.last_mut().expect("children are those of a node that was come to")
+    fn current_node(&mut self) -> &mut Node {
+        self.path.last_mut().expect("children are those of a node that was come to")
     }
 }
 
 /// Mask of the lanes whose keys satisfy a predicate.
-pub fn lanes_of(keys: &[Key], is: impl Fn(Key) -> bool) -> u32 {
+pub fn lanes_where(keys: &[Key], is: impl Fn(Key) -> bool) -> u32 {
     (0..).zip(keys).fold(0, |lanes, (lane, &key)| lanes | u32::from(is(key)) << lane)
 }
 
 /// The number of leaves of the tree.
-pub fn leaves(state: &State) -> u64 {
+pub fn leaf_count(state: &State) -> u64 {
     u64::from(state.shape.n).div_ceil(WARP as u64)
 }
 
@@ -191,8 +191,8 @@ pub enum TreeStep {
     },
     /// No key of the node's remaining children is below the k-th neighbour's: they are pruned. The search
     /// continues in the node above. Schema 1 calls the step `left_out`.
-    #[serde(rename = "pruned", alias = "left_out")]
-    LeftOut {
+    #[serde(alias = "left_out")]
+    Pruned {
         /// Mask of the lanes that hold them.
         lanes: u32,
     },
@@ -214,10 +214,10 @@ impl AlgorithmStep for TreeStep {
         state.stage = Stage::Descend;
         match self {
             Self::OwnLeaf { leaf } => state.own = Some(Descent::new(*leaf).into()),
-            Self::Node { .. } | Self::Boxes { .. } | Self::Child { .. } | Self::LeftOut { .. } => {}
+            Self::Node { .. } | Self::Boxes { .. } | Self::Child { .. } | Self::Pruned { .. } => {}
             Self::Leaf { keys, .. } => {
                 state.ballot = 0;
-                state.counts.points_seen += lanes_of(keys, |key| key != PADDING).count_ones();
+                state.counts.points_seen += lanes_where(keys, |key| key != PADDING).count_ones();
                 state.counts.groups += 1;
                 state.stage = Stage::Filter;
             }
@@ -237,14 +237,14 @@ impl AlgorithmStep for TreeStep {
         match self {
             Self::Merged => 2 * u64::from(shape.capacity()),
             Self::Boxes { keys } | Self::Leaf { keys, .. } => keys.len() as u64,
-            Self::OwnLeaf { .. } | Self::Node { .. } | Self::Child { .. } | Self::LeftOut { .. } => 1,
+            Self::OwnLeaf { .. } | Self::Node { .. } | Self::Child { .. } | Self::Pruned { .. } => 1,
         }
     }
 
     fn level(&self) -> Level {
         match self {
             Self::OwnLeaf { .. } => Level::Search,
-            Self::Boxes { .. } | Self::LeftOut { .. } => Level::Stage,
+            Self::Boxes { .. } | Self::Pruned { .. } => Level::Stage,
             Self::Node { .. } | Self::Child { .. } | Self::Leaf { .. } => Level::Layer,
             Self::Merged => Level::Lane,
         }
@@ -258,7 +258,7 @@ impl AlgorithmStep for TreeStep {
         matches!(self, Self::Leaf { .. }).then_some(Begins::Points)
     }
 
-    fn is_of_merge(&self) -> bool {
+    fn is_in_merge(&self) -> bool {
         matches!(self, Self::Merged)
     }
 }

@@ -95,7 +95,7 @@ pub fn describe(step: &Step, after: &State, queues: &Queues) -> Option<String> {
             format!(
                 "Merge {merges} is done: {change}. So far a merge sorted {listed} keys and brought in {} on \
                  average.",
-                significant(f64::from(queues.came) / f64::from(merges.max(1)))
+                significant(f64::from(queues.keys_merged) / f64::from(merges.max(1)))
             )
         }
         Step::Finished => {
@@ -110,7 +110,7 @@ pub fn describe(step: &Step, after: &State, queues: &Queues) -> Option<String> {
                 },
                 count(shape.n.into(), "point", "points"),
                 thousands(after.counts.candidates.into()),
-                thousands(queues.came.into()),
+                thousands(queues.keys_merged.into()),
                 count(after.counts.merges.into(), "merge", "merges")
             )
         }

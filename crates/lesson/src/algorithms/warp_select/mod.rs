@@ -6,7 +6,7 @@ pub(crate) mod questions;
 pub(crate) mod recorder;
 pub mod state;
 
-use super::kernel::Buffered;
+use super::kernel::BufferCounts;
 use super::{Algorithm, Code, Line, OwnStep, line, plain};
 use crate::engines::cuda::Cuda;
 use crate::engines::select;
@@ -20,7 +20,7 @@ pub use state::WarpSelectStep;
 
 /// Final counts of warp select, and of the kernel's candidate buffer for the same neighbours.
 #[derive(Clone, Copy, Debug)]
-pub struct Queued {
+pub struct WarpSelectBaseline {
     /// Keys of a lane's queue, Q.
     pub length: u32,
     /// Merges of the lanes' queues into the warp's.
@@ -28,17 +28,17 @@ pub struct Queued {
     /// Keys that lanes inserted into their queues.
     pub inserts: u32,
     /// Keys that merges brought into the warp's queue.
-    pub came: u32,
+    pub keys_merged: u32,
     /// Counts of the kernel's twin, whose buffer has as many slots as the warp's queue has keys.
-    pub buffer: Buffered,
+    pub buffer: BufferCounts,
 }
 
-impl Queued {
+impl WarpSelectBaseline {
     /// The engine whose twin records, and the name of the twin.
     pub(crate) const TWIN: (&Descriptor, &str) = (&select::WARP_SELECT, "warp select's twin");
 }
 
-impl Algorithm for Queued {
+impl Algorithm for WarpSelectBaseline {
     fn code(&self) -> &'static Code {
         &QUEUES
     }
@@ -47,7 +47,7 @@ impl Algorithm for Queued {
         [Some("Key taken"), Some("Merge"), Some("k-th")]
     }
 
-    fn start(&self) -> &'static str {
+    fn initial_words(&self) -> &'static str {
         "all queues are empty"
     }
 
@@ -66,8 +66,12 @@ impl Algorithm for Queued {
 /// Warp select: the scan, then a merge.
 pub static QUEUES: Code = Code {
     lines: &LANES,
-    second: 8,
-    says: ["Warp select, in short", "Warp select, in short: its search", "Warp select, in short: its merge"],
+    second_part: 8,
+    titles: [
+        "Warp select, in short",
+        "Warp select, in short: its search",
+        "Warp select, in short: its merge",
+    ],
     line_of: line_of_queues,
 };
 

@@ -4,42 +4,42 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use super::state::{Queues, across, met, order};
-use super::{Queued, WarpSelectStep};
+use super::state::{Queues, mirrored_element, order_words, striped_position};
+use super::{WarpSelectBaseline, WarpSelectStep};
 use crate::account::account;
 use crate::algorithms::AlgorithmPictures;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::theory;
 use crate::lessons::{Shows, Take};
-use crate::picture::ballot::{Numbers, Table};
+use crate::picture::ballot::{LaneTable, NumberLayout};
 use crate::picture::cells::{Cell, Grid, chip};
 use crate::picture::counter_table::{self, Bar};
-use crate::picture::kinds::{Entry, is_merging, query_and, votes};
+use crate::picture::legend::{Entry, base_entries, is_merging, votes};
 use crate::picture::moment::{nearest, vote, waiting};
 use crate::picture::page::Layout;
 use crate::picture::pen::{ROW, Scale, area, digits, faint, line, sans, width};
 use crate::picture::scene::{Area, Font, Ink, Scene, Target};
 use crate::picture::{Film, Panel, View, cloud};
-use crate::print::compared;
+use crate::print::write_comparison;
 use crate::state::lanes_in;
 use crate::step::{Placed, Step};
 use crate::text::{significant, thousands};
 
-impl AlgorithmPictures for Queued {
+impl AlgorithmPictures for WarpSelectBaseline {
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
-        layout.of_wide_search(Panel::Queues)
+        layout.wide_search_panels(Panel::Queues)
     }
 
     fn draw_account(&self, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         let (mut scene, mut room) = view.canvas([wide, high]);
         let (state, text) = (view.state(), view.text);
         let row = (text * ROW).min(high * 0.6 / 6.0);
-        let (counts, buffer, theory) = (state.counts, self.buffer, account(state).expected_in_the_end);
-        let came = state.queues().map_or(0, |queues| queues.came);
+        let (counts, buffer, theory) = (state.counts, self.buffer, account(state).expected_at_end);
+        let keys_merged = state.queues().map_or(0, |queues| queues.keys_merged);
         let number = |number: u32| thousands(number.into());
         let none = || "\u{2013}".to_owned();
-        let each = |came: u32, merges: u32| {
-            if merges == 0 { none() } else { significant(f64::from(came) / f64::from(merges)) }
+        let each = |keys: u32, merges: u32| {
+            if merges == 0 { none() } else { significant(f64::from(keys) / f64::from(merges)) }
         };
         // Hides the numbers that would reveal how many merges there will be.
         let hidden = |words: String| if view.asking { String::new() } else { words };
@@ -71,9 +71,9 @@ impl AlgorithmPictures for Queued {
             (
                 "keys per merge",
                 [
-                    each(came, counts.merges),
-                    hidden(each(self.came, self.merges)),
-                    hidden(each(buffer.came, buffer.merges)),
+                    each(keys_merged, counts.merges),
+                    hidden(each(self.keys_merged, self.merges)),
+                    hidden(each(buffer.keys_merged, buffer.merges)),
                     none(),
                 ],
             ),
@@ -112,39 +112,39 @@ impl AlgorithmPictures for Queued {
 
     fn legend(&self, view: &View<'_>) -> Vec<Entry> {
         let state = view.state();
-        let mut kinds = query_and(format!(
+        let mut entries = base_entries(format!(
             "{} of {} in the warp's queue",
             thousands(nearest(view.cursor).len() as u64),
             thousands(state.shape.k.into())
         ));
-        kinds.push((
+        entries.push((
             Ink::Buffer,
             format!("{} in the lanes' queues", thousands(waiting(state).len() as u64)),
             true,
         ));
         match votes(view).filter(|_| !is_merging(view)) {
             Some([taken, left]) => {
-                kinds.push((Ink::Candidate, format!("{taken} inserted; paler: dropped"), true));
-                kinds.push((Ink::Rejected, format!("{left} not inserted"), false));
+                entries.push((Ink::Candidate, format!("{taken} inserted; paler: dropped"), true));
+                entries.push((Ink::Rejected, format!("{left} not inserted"), false));
             }
-            None => kinds.push((Ink::Candidate, "inserted; paler: dropped".to_owned(), true)),
+            None => entries.push((Ink::Candidate, "inserted; paler: dropped".to_owned(), true)),
         }
-        kinds
+        entries
     }
 
     fn caption(&self, view: &View<'_>, bound: &str) -> String {
         if view.state().max_distance.is_infinite() {
             return "Fewer than k neighbours are known".to_owned();
         }
-        let before = if moves_kth(view) { " before this merge" } else { "" };
+        let before = if is_kth_pending(view) { " before this merge" } else { "" };
         cloud::kth_words(view, &format!("squared distance {bound}{before}"))
     }
 
-    fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
+    fn write_table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
         let (shape, buffer) = (take.recording.shape(), self.buffer);
         let (n, k, capacity) = (shape.n as usize, shape.k as usize, shape.capacity() as usize);
         let number = |number: u32| Some(thousands(number.into()));
-        let each = |came: u32, merges: u32| Some(significant(f64::from(came) / f64::from(merges.max(1))));
+        let each = |keys: u32, merges: u32| Some(significant(f64::from(keys) / f64::from(merges.max(1))));
         let rows = [
             (
                 "keys inserted",
@@ -164,14 +164,14 @@ impl AlgorithmPictures for Queued {
             ),
             (
                 "keys that came into the intermediate result",
-                vec![number(self.came), number(buffer.came), None],
+                vec![number(self.keys_merged), number(buffer.keys_merged), None],
             ),
             (
                 "of these per merge",
-                vec![each(self.came, self.merges), each(buffer.came, buffer.merges), None],
+                vec![each(self.keys_merged, self.merges), each(buffer.keys_merged, buffer.merges), None],
             ),
         ];
-        compared(
+        write_comparison(
             &["queues in lanes", &format!("a buffer of {capacity}"), "its theory, mean at most"],
             &rows,
             out,
@@ -191,13 +191,13 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let title = room.take_top(text * 1.6);
     let Some(queues) = state.queues() else {
         scene.label(title, 0.0, sans(text, Ink::Text), "Queues: still empty");
-        lanes_alone(&mut scene, view, room);
+        draw_lane_numbers(&mut scene, view, room);
         return scene;
     };
     let step = view.step().and_then(Step::warp_select);
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(view));
 
-    let names = width(Font::Sans, view.type_of(0.8), "distance") + text * 0.5;
+    let names = width(Font::Sans, view.font_size(0.8), "distance") + text * 0.5;
     let margin = text * 0.6;
     let columns = |room: Area, high: f32, rows: u32| Grid {
         area: area(names, room.y, (wide - names - margin).max(1.0), high),
@@ -213,7 +213,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let between = text * 0.8;
     let rest = (room.height - 2.0 * heading_high - between).max(1.0);
     let vote = vote(view.cursor).filter(|_| !queues.is_list && !is_last_merge(view));
-    let numbers = Numbers::fit(
+    let numbers = NumberLayout::fit(
         vote.as_ref(),
         columns(room, 1.0, 1).area.width / shape.width as f32,
         margin,
@@ -226,32 +226,45 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (lanes_share, warp_share) = (share(queues.length()), share(shape.registers));
     let one = ((rest - more) / (3.0 + of_one + lanes_share + warp_share)).clamp(1.0, text * 2.2);
     let all = (2.0 + of_one) * one + more;
-    let mut table =
-        Table { scene: &mut scene, view, grid: columns(room, one, 1), names: label(room, one), one, all };
+    let mut table = LaneTable {
+        scene: &mut scene,
+        view,
+        grid: columns(room, one, 1),
+        names: label(room, one),
+        row_height: one,
+        total_height: all,
+    };
     table.lanes(vote.as_ref(), None);
     table.distances(vote.as_ref(), &numbers);
-    table.bits("inserts", queues.took.filter(|_| vote.is_some()), Ink::Candidate, None);
+    table.bits("inserts", queues.inserted.filter(|_| vote.is_some()), Ink::Candidate, None);
     room.take_top(all);
 
     let lanes_heading = room.take_top(heading_high);
-    chip(&mut scene, lanes_heading, Ink::Buffer, &lanes_say(queues, state.last(), step), text);
+    chip(&mut scene, lanes_heading, Ink::Buffer, &lane_queues_heading(queues, state.last(), step), text);
     let lanes = columns(room, one * lanes_share, queues.length());
-    names_of_rows(&mut scene, &lanes, label(room, lanes.area.height), text, |row| {
+    draw_row_names(&mut scene, &lanes, label(room, lanes.area.height), text, |row| {
         if queues.is_list { thousands((row * shape.width).into()) } else { row.to_string() }
     });
     room.take_top(lanes.area.height);
     let below = columns(room, one, 1);
     if !queues.is_list {
-        let mut table =
-            Table { scene: &mut scene, view, grid: below, names: label(room, one), one, all: one };
+        let mut table = LaneTable {
+            scene: &mut scene,
+            view,
+            grid: below,
+            names: label(room, one),
+            row_height: one,
+            total_height: one,
+        };
         table.bits("breaks", queues.broken, Ink::Error, None);
     }
     room.take_top(one);
     let strip = room.take_top(between);
     let warp_heading = room.take_top(heading_high);
-    chip(&mut scene, warp_heading, Ink::Intermediate, &warp_says(&state.registers, state.last(), step), text);
+    let says = warp_queue_heading(&state.registers, state.last(), step);
+    chip(&mut scene, warp_heading, Ink::Intermediate, &says, text);
     let warp = columns(room, one * warp_share, shape.registers);
-    names_of_rows(&mut scene, &warp, label(room, warp.area.height), text, |row| {
+    draw_row_names(&mut scene, &warp, label(room, warp.area.height), text, |row| {
         thousands((row * shape.width).into())
     });
 
@@ -259,13 +272,14 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     marks(&mut scene, view, queues, &lanes, &warp, step);
     if let Some(WarpSelectStep::Exchanged { taken }) = step {
         // Arrows from column to mirrored column, between the queues.
-        let columns: BTreeSet<u32> = taken.iter().map(|element| across(shape.width, element).0).collect();
+        let columns: BTreeSet<u32> =
+            taken.iter().map(|element| striped_position(shape.width, element).0).collect();
         for lane in columns {
             let (from, to) =
                 (lanes.cell(shape.width - 1 - lane, 0).center()[0], warp.cell(lane, 0).center()[0]);
             let ends = [[from, lanes.area.bottom() + 1.0], [to, strip.bottom()]];
             scene.path(ends.to_vec(), line(faint(Ink::Intermediate, 0.85), (text * 0.12).max(1.2)));
-            scene.head(
+            scene.arrowhead(
                 ends[1],
                 [to - from, ends[1][1] - ends[0][1]],
                 (text * 0.5).min(strip.height),
@@ -277,7 +291,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 }
 
 /// Draws lane numbers that can be pointed at, when nothing else is shown.
-pub(crate) fn lanes_alone(scene: &mut Scene, view: &View<'_>, room: Area) {
+pub(crate) fn draw_lane_numbers(scene: &mut Scene, view: &View<'_>, room: Area) {
     let width = view.state().shape.width;
     let grid = Grid {
         area: area(0.0, room.y, room.width, (view.text * 1.5).min(room.height)),
@@ -304,7 +318,7 @@ fn heading(view: &View<'_>) -> String {
     let state = view.state();
     let bound = match digits(state.max_distance, 3) {
         _ if state.max_distance.is_infinite() => "the k-th is not known yet".to_owned(),
-        bound if moves_kth(view) => format!("the k-th was at {bound}"),
+        bound if is_kth_pending(view) => format!("the k-th was at {bound}"),
         bound => format!("the k-th is at {bound}"),
     };
     match state.group {
@@ -317,13 +331,13 @@ fn heading(view: &View<'_>) -> String {
 }
 
 /// The state of the lanes' queues after a step, and what is marked in them. `last` is the k-th key.
-fn lanes_say(queues: &Queues, last: Key, step: Option<&WarpSelectStep>) -> String {
+fn lane_queues_heading(queues: &Queues, last: Key, step: Option<&WarpSelectStep>) -> String {
     let what = match step {
         _ if !queues.is_list => "The lanes' queues, the largest key first".to_owned(),
         Some(WarpSelectStep::QueuesSorted) => {
-            format!("The lanes' queues as one list, {}", order(&queues.keys))
+            format!("The lanes' queues as one list, {}", order_words(&queues.keys))
         }
-        _ => format!("The lanes' queues as one list, after the exchange: {}", order(&queues.keys)),
+        _ => format!("The lanes' queues as one list, after the exchange: {}", order_words(&queues.keys)),
     };
     let marked = match step {
         Some(WarpSelectStep::Inserted { placed }) if !placed.is_empty() => "; marked: just inserted",
@@ -336,22 +350,22 @@ fn lanes_say(queues: &Queues, last: Key, step: Option<&WarpSelectStep>) -> Strin
 }
 
 /// The same for the warp's queue, whose k-th key is `last`.
-fn warp_says(keys: &[Key], last: Key, step: Option<&WarpSelectStep>) -> String {
+fn warp_queue_heading(keys: &[Key], last: Key, step: Option<&WarpSelectStep>) -> String {
     if keys.iter().all(|&key| key == PADDING) {
         return "The warp's queue: still empty".to_owned();
     }
     match step {
         Some(WarpSelectStep::Exchanged { taken }) => {
             let marked = if taken.count() == 0 { "" } else { "; marked: came from the list" };
-            format!("The warp's queue, after the exchange: {}{marked}", order(keys))
+            format!("The warp's queue, after the exchange: {}{marked}", order_words(keys))
         }
-        _ if last == PADDING => format!("The warp's queue, {}; fewer than k are known", order(keys)),
-        _ => format!("The warp's queue, {}; marked: the k-th", order(keys)),
+        _ if last == PADDING => format!("The warp's queue, {}; fewer than k are known", order_words(keys)),
+        _ => format!("The warp's queue, {}; marked: the k-th", order_words(keys)),
     }
 }
 
 /// Whether the warp's queue has been merged, but its new k-th key has not been read yet.
-pub(crate) fn moves_kth(view: &View<'_>) -> bool {
+pub(crate) fn is_kth_pending(view: &View<'_>) -> bool {
     matches!(
         view.step().and_then(Step::warp_select),
         Some(
@@ -362,7 +376,7 @@ pub(crate) fn moves_kth(view: &View<'_>) -> bool {
     )
 }
 
-fn names_of_rows(scene: &mut Scene, grid: &Grid, names: Area, text: f32, name: impl Fn(u32) -> String) {
+fn draw_row_names(scene: &mut Scene, grid: &Grid, names: Area, text: f32, name: impl Fn(u32) -> String) {
     let size = (text * 0.75).min(grid.high());
     let every = [1, 2, 4, 8, 16, 32]
         .into_iter()
@@ -381,14 +395,14 @@ fn names_of_rows(scene: &mut Scene, grid: &Grid, names: Area, text: f32, name: i
 
 fn keys(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp: &Grid) {
     let (state, text) = (view.state(), view.text);
-    let scale = Scale::of(view.recording());
+    let scale = Scale::for_recording(view.recording());
     let there = queues.keys.iter().chain(&state.registers).copied().filter(|&key| key != PADDING);
     let look = if lanes.high() < warp.high() { lanes } else { warp }.flat_look(there, text);
     let k = state.shape.k;
     let both = [(lanes, &queues.keys), (warp, &state.registers)];
     for (at, (grid, keys)) in both.into_iter().enumerate() {
         for (element, &key) in (0u32..).zip(keys) {
-            let (lane, register) = across(state.shape.width, element);
+            let (lane, register) = striped_position(state.shape.width, element);
             // Keys past the k-th do not matter.
             let holds = if at == 1 && element >= k { Cell::Leftover(key) } else { Cell::Taken(key) };
             grid.draw(scene, lane, register, holds, look, &scale);
@@ -432,8 +446,9 @@ fn marks(
         }
         Some(WarpSelectStep::Exchanged { taken }) => {
             for element in taken.iter() {
-                let ((from, from_row), (to, to_row)) =
-                    (across(shape.width, met(shape.capacity(), element)), across(shape.width, element));
+                let mirrored = mirrored_element(shape.capacity(), element);
+                let (from, from_row) = striped_position(shape.width, mirrored);
+                let (to, to_row) = striped_position(shape.width, element);
                 lanes.mark(scene, from, from_row, Ink::Intermediate);
                 warp.mark(scene, to, to_row, Ink::Intermediate);
             }
@@ -442,14 +457,14 @@ fn marks(
             // Keys below the k-th come first. They have the colour of its circle, because they are inside it.
             let below = queues.keys.iter().take_while(|&&key| is_below(key, state.last())).count() as u32;
             for element in 0..below {
-                let (lane, register) = across(shape.width, element);
+                let (lane, register) = striped_position(shape.width, element);
                 lanes.mark(scene, lane, register, Ink::Intermediate);
             }
         }
         _ => {}
     }
     if state.last() != PADDING && !matches!(step, Some(WarpSelectStep::Exchanged { .. })) {
-        let (lane, register) = across(shape.width, shape.k - 1);
+        let (lane, register) = striped_position(shape.width, shape.k - 1);
         warp.mark(scene, lane, register, Ink::Accent);
     }
 }

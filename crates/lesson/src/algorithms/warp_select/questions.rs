@@ -1,30 +1,30 @@
 //! Questions about warp select, with the answers that known misconceptions lead to.
 
 use super::state::Queues;
-use super::{Queued, WarpSelectStep};
+use super::{WarpSelectBaseline, WarpSelectStep};
 use crate::algorithms::AlgorithmQuestions;
 use crate::describe::key;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::print::{distances_from_lane_0, keys_from_lane_0};
-use crate::questions::{Answer, Ask, Pick, Question, Reply, slips};
+use crate::questions::{Answer, Pick, Question, Reply, Topic, misconceptions};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;
 use crate::text::{count, significant, thousands};
 
-impl AlgorithmQuestions for Queued {
+impl AlgorithmQuestions for WarpSelectBaseline {
     fn question(
         &self,
         recording: &Recording,
-        ask: Ask,
+        topic: Topic,
         at: usize,
         before: &State,
         _pick: &mut Pick<'_>,
     ) -> Option<Question> {
         let shape = before.shape;
         let last = before.last();
-        let (text, answer, slips) = match (ask, recording.steps()[at].warp_select()) {
-            (Ask::Merges, _) => {
+        let (text, answer, misconceptions) = match (topic, recording.steps()[at].warp_select()) {
+            (Topic::Merges, _) => {
                 let text = format!(
                     "{} points, k = {}, a queue of {} in each of {} lanes: how many merges will there be?",
                     thousands(shape.n.into()),
@@ -34,7 +34,7 @@ impl AlgorithmQuestions for Queued {
                 );
                 (text, Answer::Number { right: self.merges, within: self.merges / 4 }, Vec::new())
             }
-            (Ask::Takes, Some(WarpSelectStep::Inserted { placed })) => {
+            (Topic::Takes, Some(WarpSelectStep::Inserted { placed })) => {
                 let (distances, queues) = (recording.distances(before.group?), before.queues()?);
                 // At the displayed precision each lane's answer must be clear.
                 let close = |(lane, &distance): (u32, &f32)| {
@@ -53,9 +53,9 @@ impl AlgorithmQuestions for Queued {
                     .to_owned();
                 let text =
                     "Which lanes insert their distance into their queue and drop its largest key?".to_owned();
-                (text, Answer::Lanes(mask), slips(Reply::Lanes(mask), [(Reply::Lanes(below), says)]))
+                (text, Answer::Lanes(mask), misconceptions(Reply::Lanes(mask), [(Reply::Lanes(below), says)]))
             }
-            (Ask::Breaks, Some(WarpSelectStep::Checked { broken })) => {
+            (Topic::Breaks, Some(WarpSelectStep::Checked { broken })) => {
                 let queues = before.queues()?;
                 let close = |lane: u32| queues.first(lane) != last && key(queues.first(lane)) == key(last);
                 if last == PADDING || (0..shape.width).any(close) {
@@ -73,20 +73,21 @@ impl AlgorithmQuestions for Queued {
                 };
                 let text = format!("The k-th is at {}: does this group cause a merge?", key(last));
                 let right = *broken != 0;
-                (text, Answer::YesNo(right), slips(Reply::YesNo(right), [(Reply::YesNo(!right), says)]))
+                let misconceptions = misconceptions(Reply::YesNo(right), [(Reply::YesNo(!right), says)]);
+                (text, Answer::YesNo(right), misconceptions)
             }
             _ => return None,
         };
-        let possible = if ask == Ask::Merges { 1 } else { 0 }..=u32::MAX;
-        Some(Question { slips, possible, ..Question::new(ask, at, 0, text, answer) })
+        let possible = if topic == Topic::Merges { 1 } else { 0 }..=u32::MAX;
+        Some(Question { misconceptions, possible, ..Question::new(topic, at, 0, text, answer) })
     }
 
-    fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
-        match (ask, recording.steps()[at].warp_select()) {
-            (Ask::Takes, Some(WarpSelectStep::Inserted { placed })) => {
+    fn suits(&self, topic: Topic, at: usize, recording: &Recording) -> bool {
+        match (topic, recording.steps()[at].warp_select()) {
+            (Topic::Takes, Some(WarpSelectStep::Inserted { placed })) => {
                 !placed.is_empty() && placed.len() < recording.shape().width as usize
             }
-            (Ask::Breaks, Some(WarpSelectStep::Checked { .. })) => true,
+            (Topic::Breaks, Some(WarpSelectStep::Checked { .. })) => true,
             _ => false,
         }
     }
@@ -95,28 +96,28 @@ impl AlgorithmQuestions for Queued {
         !matches!(step.warp_select(), Some(WarpSelectStep::Checked { broken: 0 }))
     }
 
-    fn given(&self, ask: Ask, step: &Step, state: &State) -> String {
+    fn printed_data(&self, topic: Topic, step: &Step, state: &State) -> String {
         let keys = || {
             keys_from_lane_0("Largest keys of the queues", &state.queues().map(largest).unwrap_or_default())
         };
-        match (ask, step) {
-            (Ask::Takes, Step::Group { distances, .. }) => distances_from_lane_0(distances) + &keys(),
-            (Ask::Breaks, _) => keys(),
+        match (topic, step) {
+            (Topic::Takes, Step::Group { distances, .. }) => distances_from_lane_0(distances) + &keys(),
+            (Topic::Breaks, _) => keys(),
             _ => String::new(),
         }
     }
 
     fn why(&self, question: &Question, recording: &Recording) -> Option<String> {
-        if question.ask != Ask::Merges {
+        if question.topic != Topic::Merges {
             return None;
         }
         Some(format!(
             "A merge of the lanes' queues brings in {} keys on average, because one lane is enough to cause \
              it. A buffer of {} needs {} for the same points, and brings in {} per merge.",
-            significant(f64::from(self.came) / f64::from(self.merges)),
+            significant(f64::from(self.keys_merged) / f64::from(self.merges)),
             thousands(recording.shape().capacity().into()),
             count(self.buffer.merges.into(), "merge", "merges"),
-            significant(f64::from(self.buffer.came) / f64::from(self.buffer.merges))
+            significant(f64::from(self.buffer.keys_merged) / f64::from(self.buffer.merges))
         ))
     }
 }

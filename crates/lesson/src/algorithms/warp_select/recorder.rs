@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::state::across;
-use super::{Queued, WarpSelectStep};
-use crate::algorithms::kernel::Buffered;
+use super::state::striped_position;
+use super::{WarpSelectBaseline, WarpSelectStep};
+use crate::algorithms::kernel::BufferCounts;
 use crate::algorithms::kernel::recorder::record;
 use crate::engines::cuda::trace::QueueTrace;
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of, key_of};
 use crate::engines::select::{Observer, WARP_SELECT, warp_select};
 use crate::error::LessonError;
-use crate::from_gpu::compare_told;
+use crate::from_gpu::check_trace;
 use crate::knn::Problem;
 use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
@@ -20,7 +20,7 @@ use crate::step::{Placed, Step};
 const GPU_WARP: usize = 32;
 
 /// Keys of a lane's queue: as on a GPU with the same number of registers per lane in the warp's queue.
-pub fn queue_of(registers: u32) -> u32 {
+pub fn queue_length(registers: u32) -> u32 {
     warp_select::default_queue(registers as usize * GPU_WARP) as u32
 }
 
@@ -37,7 +37,7 @@ pub fn record_queues(
     data: &str,
 ) -> Result<Recording, LessonError> {
     Shape::check(width, problem.k())?;
-    let buffer = Buffered::of(&record(Arc::clone(&problem), query, width, None, data)?);
+    let buffer = BufferCounts::count(&record(Arc::clone(&problem), query, width, None, data)?);
     Ok(match width {
         4 => record_width::<4>(problem, query, data, buffer),
         8 => record_width::<8>(problem, query, data, buffer),
@@ -50,14 +50,14 @@ fn record_width<const W: usize>(
     problem: Arc<Problem>,
     query: usize,
     data: &str,
-    buffer: Buffered,
+    buffer: BufferCounts,
 ) -> Recording {
-    let shape = Shape::of(&problem, W as u32);
-    let queue = queue_of(shape.registers) as usize;
+    let shape = Shape::for_problem(&problem, W as u32);
+    let queue = queue_length(shape.registers) as usize;
     let row = lockstep::distances_to(&problem, query, 0..problem.n());
     let (recorder, [merges, inserts, ..]) =
-        warp_select::watch::<W, _>(&row, problem.k(), queue, Recorder::<W>::new(shape, queue));
-    let came = recorder
+        warp_select::observe::<W, _>(&row, problem.k(), queue, Recorder::<W>::new(shape, queue));
+    let keys_merged = recorder
         .steps
         .iter()
         .map(|step| {
@@ -65,7 +65,7 @@ fn record_width<const W: usize>(
         })
         .sum();
     let parameters = Parameters::new(&WARP_SELECT, shape, &problem, query, data);
-    let baseline = Queued { length: queue as u32, merges, inserts, came, buffer };
+    let baseline = WarpSelectBaseline { length: queue as u32, merges, inserts, keys_merged, buffer };
     Recording::new(parameters, problem, query, recorder.steps).with_baseline(baseline)
 }
 
@@ -128,7 +128,7 @@ impl<const W: usize> Observer<W> for Recorder<W> {
 
     fn exchanged(&mut self, warp_queue: &[Lanes<Key, W>], _lane_queue: &[Lanes<Key, W>]) {
         let at = |element: u32| {
-            let (lane, register) = across(W as u32, element);
+            let (lane, register) = striped_position(W as u32, element);
             warp_queue[register as usize][lane as usize]
         };
         let taken = (0..self.warp_queue.len() as u32)
@@ -165,6 +165,6 @@ impl<const W: usize> Observer<W> for Recorder<W> {
 /// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
 pub(crate) fn compare(trace: &QueueTrace, twin: &Recording, length: u32) -> Result<Vec<Step>, LessonError> {
     let mut recorder = Recorder::new(twin.shape(), length as usize);
-    let told = trace.tell(&mut recorder);
-    compare_told(told, recorder.steps, &trace.neighbours, twin)
+    let decoded = trace.replay(&mut recorder);
+    check_trace(decoded, recorder.steps, &trace.neighbours, twin)
 }

@@ -24,27 +24,27 @@ pub struct Queues {
     /// Whether the queues form one list.
     pub is_list: bool,
     /// The lanes that inserted their key of this group; `None` before the comparison.
-    pub took: Option<u32>,
+    pub inserted: Option<u32>,
     /// The lanes that break the invariant; `None` before the check.
     pub broken: Option<u32>,
     /// Keys that completed merges brought into the warp's queue.
-    pub came: u32,
-    /// Keys of the merge in progress; they are added to `came` when it is done.
-    pub coming: u32,
+    pub keys_merged: u32,
+    /// Keys of the merge in progress; they are added to `keys_merged` when it is done.
+    pub keys_merging: u32,
 }
 
 /// The lane and register of an element.
-pub fn across(width: u32, element: u32) -> (u32, u32) {
+pub fn striped_position(width: u32, element: u32) -> (u32, u32) {
     (element % width, element / width)
 }
 
 /// The element of the lanes' list that is compared with an element of the warp's queue of `capacity` keys.
-pub fn met(capacity: u32, element: u32) -> u32 {
+pub fn mirrored_element(capacity: u32, element: u32) -> u32 {
     capacity - 1 - element
 }
 
 /// The order of keys in words. Equal keys, such as padding, neither rise nor fall.
-pub fn order(keys: &[Key]) -> &'static str {
+pub fn order_words(keys: &[Key]) -> &'static str {
     let mut ways: Vec<bool> =
         keys.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| pair[0] < pair[1]).collect();
     ways.dedup();
@@ -58,12 +58,12 @@ pub fn order(keys: &[Key]) -> &'static str {
 }
 
 impl AlgorithmState for Queues {
-    fn follow(&mut self, step: &Step) {
+    fn apply_shared(&mut self, step: &Step) {
         match step {
-            Step::Group { .. } => (self.took, self.broken) = (None, None),
+            Step::Group { .. } => (self.inserted, self.broken) = (None, None),
             Step::MaxDistance { .. } => {
                 self.broken = None;
-                self.came += std::mem::take(&mut self.coming);
+                self.keys_merged += std::mem::take(&mut self.keys_merging);
             }
             _ => {}
         }
@@ -78,7 +78,15 @@ impl Queues {
     /// Queues of `length` keys per lane, all padding.
     pub fn new(shape: Shape, length: u32) -> Self {
         let keys = vec![PADDING; (shape.width * length) as usize];
-        Self { width: shape.width, keys, is_list: false, took: None, broken: None, came: 0, coming: 0 }
+        Self {
+            width: shape.width,
+            keys,
+            is_list: false,
+            inserted: None,
+            broken: None,
+            keys_merged: 0,
+            keys_merging: 0,
+        }
     }
 
     /// Keys of a lane's queue, Q.
@@ -99,7 +107,7 @@ impl Queues {
         match step {
             WarpSelectStep::Queues { .. } => {}
             WarpSelectStep::Inserted { placed } => {
-                self.took = Some(placed.iter().fold(0, |lanes, key| lanes | 1 << key.lane));
+                self.inserted = Some(placed.iter().fold(0, |lanes, key| lanes | 1 << key.lane));
                 for key in placed {
                     let lane = key.lane as usize;
                     // The largest drops out, and the keys above the new one move up.
@@ -110,17 +118,17 @@ impl Queues {
                 }
             }
             WarpSelectStep::Checked { broken } => self.broken = Some(*broken),
-            WarpSelectStep::Drained => (self.took, self.broken) = (None, None),
+            WarpSelectStep::Drained => (self.inserted, self.broken) = (None, None),
             WarpSelectStep::QueuesSorted => {
                 self.keys.sort_unstable();
                 self.is_list = true;
             }
             WarpSelectStep::Exchanged { taken } => {
                 for element in taken.iter() {
-                    let met = met(warp.len() as u32, element);
+                    let met = mirrored_element(warp.len() as u32, element);
                     std::mem::swap(&mut warp[element as usize], &mut self.keys[met as usize]);
                 }
-                self.coming = taken.count();
+                self.keys_merging = taken.count();
             }
             WarpSelectStep::WarpQueueSorted => warp.sort_unstable(),
             WarpSelectStep::QueuesDescend => {
@@ -185,7 +193,7 @@ impl AlgorithmStep for WarpSelectStep {
             Self::Inserted { placed } => {
                 state.counts.groups_hit += u32::from(!placed.is_empty());
                 state.counts.candidates += placed.len() as u32;
-                state.decide();
+                state.update_points_seen();
                 state.stage = Stage::Insert;
             }
             Self::Checked { broken: 0 } => state.stage = Stage::Filter,
@@ -243,7 +251,7 @@ impl AlgorithmStep for WarpSelectStep {
         matches!(self, Self::Drained).then_some(Begins::Merge)
     }
 
-    fn is_of_merge(&self) -> bool {
+    fn is_in_merge(&self) -> bool {
         !matches!(self, Self::Queues { .. } | Self::Inserted { .. } | Self::Checked { .. })
     }
 }

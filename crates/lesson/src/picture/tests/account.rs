@@ -6,7 +6,7 @@ use super::{recorded, texts};
 use crate::Step;
 use crate::algorithms::OwnStep;
 use crate::algorithms::warp_select::WarpSelectStep;
-use crate::lessons::{Choice, LESSONS, Search};
+use crate::lessons::{LESSONS, Overrides, Search};
 use crate::progress::Silent;
 
 #[test]
@@ -15,7 +15,7 @@ fn account_matches_the_state() {
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len() * 2 / 3);
     let counts = cursor.state().counts;
-    let scene = draw(Panel::Account, &View::of(&cursor, 14.0), [500.0, 400.0]);
+    let scene = draw(Panel::Account, &View::new(&cursor, 14.0), [500.0, 400.0]);
     let words = texts(&scene);
     for (name, value) in [
         ("points seen", u64::from(counts.points_seen)),
@@ -47,7 +47,7 @@ fn account_matches_the_state() {
 #[test]
 fn mean_of_merges_covers_completed_merges_only() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
-    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
     let mut cursor = Cursor::new(take.recording.clone());
     let (mut merges, mut came, mut coming) = (0, 0, 0);
     for position in 1..=take.recording.len() {
@@ -59,7 +59,7 @@ fn mean_of_merges_covers_completed_merges_only() {
             Some(Step::MaxDistance { .. }) => (merges, came) = (merges + 1, came + coming),
             _ => {}
         }
-        let scene = draw(Panel::Account, &View::of(&cursor, 14.0), [500.0, 400.0]);
+        let scene = draw(Panel::Account, &View::new(&cursor, 14.0), [500.0, 400.0]);
         let words = texts(&scene);
         let after = |name: &str| words[words.iter().position(|text| *text == name).unwrap() + 1].to_owned();
         let average = if merges == 0 {

@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 use super::super::*;
 use super::texts;
 use crate::algorithms::Baseline;
-use crate::lessons::{Choice, LESSONS, Search, named};
+use crate::lessons::{LESSONS, Overrides, Search, named};
 use crate::progress::Silent;
 
 /// A question about the number of merges hides them and their cost.
 #[test]
 fn open_questions_hide_the_final_counts() {
     let lesson = named("order").unwrap();
-    let takes = lesson.record(Choice::default(), &Silent).unwrap();
+    let takes = lesson.record(Overrides::default(), &Silent).unwrap();
     let cursor = Cursor::new(takes[0].recording.clone());
-    let expected = crate::account::account(cursor.state()).expected_in_the_end;
+    let expected = crate::account::account(cursor.state()).expected_at_end;
     let tells = |asking: bool| {
-        let view = View { asking, ..View::of(&cursor, 16.0) };
+        let view = View { asking, ..View::new(&cursor, 16.0) };
         let scene = comparison(lesson, &[(&takes[0], view)], [1280.0, 720.0]);
         let said = texts(&scene).join(" | ");
         [
@@ -33,13 +33,13 @@ fn open_questions_hide_the_final_counts() {
 #[test]
 fn open_questions_hide_the_merges_of_queues() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
-    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
     let cursor = Cursor::new(take.recording.clone());
     let Baseline::WarpSelect(queued) = take.recording.baseline() else {
         panic!("it is held against a buffer")
     };
     let tells = |asking: bool| {
-        let scene = page(lesson, &take, &View { asking, ..View::of(&cursor, 16.0) }, [1280.0, 720.0]);
+        let scene = page(lesson, &take, &View { asking, ..View::new(&cursor, 16.0) }, [1280.0, 720.0]);
         let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
         // Numbers that no lane has.
         [queued.inserts, queued.buffer.candidates].map(|number| words.contains(&number.to_string()))
@@ -51,13 +51,13 @@ fn open_questions_hide_the_merges_of_queues() {
 #[test]
 fn open_questions_hide_the_visits_of_trees() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Tree).unwrap();
-    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
     let (cursor, index) = (Cursor::new(take.recording.clone()), take.recording.index().unwrap());
     let tells = |asking: bool| {
-        let scene = page(lesson, &take, &View { asking, ..View::of(&cursor, 16.0) }, [1280.0, 720.0]);
+        let scene = page(lesson, &take, &View { asking, ..View::new(&cursor, 16.0) }, [1280.0, 720.0]);
         let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
         // Numbers that no lane has.
-        [index.visits.accessed, index.visits.left_out, index.as_they_lie.accessed]
+        [index.visits.accessed, index.visits.left_out, index.curve_order.accessed]
             .map(|number| words.contains(&number.to_string()))
     };
     assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));

@@ -6,7 +6,7 @@ use super::super::*;
 use super::{recorded, takes};
 use crate::Step;
 use crate::lessons::Take;
-use crate::questions::{Answer, Ask};
+use crate::questions::{Answer, Topic};
 
 #[test]
 fn slots_and_votes_match_the_recording() {
@@ -19,10 +19,10 @@ fn slots_and_votes_match_the_recording() {
         match &*cursor.step().unwrap() {
             Step::Group { .. } => assert_eq!(vote.unwrap().mask, None),
             Step::Ballot { mask } => {
-                assert_eq!((vote.as_ref().unwrap().mask, vote.unwrap().asked), (Some(*mask), 0xffff))
+                assert_eq!((vote.as_ref().unwrap().mask, vote.unwrap().voters), (Some(*mask), 0xffff))
             }
             Step::FilteredAgain { rest, mask } => {
-                assert_eq!((vote.as_ref().unwrap().mask, vote.unwrap().asked), (Some(*mask), *rest))
+                assert_eq!((vote.as_ref().unwrap().mask, vote.unwrap().voters), (Some(*mask), *rest))
             }
             Step::Positions { slots } => {
                 let vote = vote.unwrap();
@@ -51,7 +51,7 @@ fn distances_on(
 ) -> Vec<(String, f32)> {
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(position);
-    let scene = page(lesson, take, &View { asking: true, ..View::of(&cursor, text) }, [1280.0, 720.0]);
+    let scene = page(lesson, take, &View { asking: true, ..View::new(&cursor, text) }, [1280.0, 720.0]);
     let is_number = |text: &str| text.contains('.') && text.parse::<f32>().is_ok();
     // Such a page has no other numbers in the monospaced font: the warp's 32 keys are bars.
     let mut numbers: Vec<([f32; 4], String, f32)> = Vec::new();
@@ -84,7 +84,7 @@ fn votes_are_legible_in_the_picture() {
     let mut asked = 0;
     for (lesson, take) in takes() {
         let width = take.recording.shape().width as usize;
-        for question in lesson.questions(&take).iter().filter(|question| question.ask == Ask::Votes) {
+        for question in lesson.questions(&take).iter().filter(|question| question.topic == Topic::Votes) {
             // With larger type, not everything fits on the page.
             for (text, least) in [(16.0, 9.6), (18.0, 10.8), (22.0, 8.0)] {
                 let numbers = distances_on(lesson, &take, question.at, text);

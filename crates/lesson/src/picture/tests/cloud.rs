@@ -47,7 +47,7 @@ fn hovered_targets_are_marked_in_the_cloud() {
     ];
     for (target, point) in cases {
         let scene =
-            draw(Panel::Cloud, &View { hover: Some(target), ..View::of(&cursor, 14.0) }, [500.0, 400.0]);
+            draw(Panel::Cloud, &View { hover: Some(target), ..View::new(&cursor, 14.0) }, [500.0, 400.0]);
         let spot = scene.spots.iter().find(|spot| spot.target == Target::Point(point)).unwrap().area.center();
         let marked = scene.shapes.iter().find_map(|shape| match shape {
             Shape::Dots { centers, fill: None, line: Some(line), .. } if line.paint == Ink::Text.into() => {
@@ -87,7 +87,7 @@ fn circle_is_drawn_only_in_two_dimensions() {
         let recording = recorded(spec, 9, 8, 8);
         let mut cursor = Cursor::new(recording.clone());
         cursor.seek(recording.len());
-        let view = View::of(&cursor, 14.0);
+        let view = View::new(&cursor, 14.0);
         let scene = draw(Panel::Cloud, &view, [700.0, 500.0]);
         assert_eq!(circle(&scene).is_some(), circles, "{spec}");
         assert!(texts(&scene).iter().any(|text| text.contains(says)), "{spec}: {:?}", texts(&scene));
@@ -103,7 +103,7 @@ fn circle_is_drawn_only_in_two_dimensions() {
     }
     let recording = recorded("uniform:n=300,d=5", 9, 8, 8);
     let cursor = Cursor::new(recording);
-    let scene = draw(Panel::Cloud, &View::of(&cursor, 14.0), [700.0, 500.0]);
+    let scene = draw(Panel::Cloud, &View::new(&cursor, 14.0), [700.0, 500.0]);
     assert!(texts(&scene).contains(&"300 points, axes 1 and 2 of 5"));
     assert_eq!(dots_of_points(&scene), 300);
 }
@@ -113,13 +113,13 @@ fn large_clouds_are_subsampled_with_a_note() {
     let recording = recorded("uniform:n=60000,d=2", 9, 8, 32);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len());
-    let view = View::of(&cursor, 14.0);
+    let view = View::new(&cursor, 14.0);
     let scene = draw(Panel::Cloud, &view, [700.0, 500.0]);
     assert!(texts(&scene).iter().any(|text| text.starts_with("20,000 of 60,000 points")));
     // The lens draws its points a second time.
     assert!(dots_of_points(&scene) > 20_000 && scene.maps[0].lens.is_some());
     let start = Cursor::new(recording.clone());
-    assert_eq!(dots_of_points(&draw(Panel::Cloud, &View::of(&start, 14.0), [700.0, 500.0])), 20_000);
+    assert_eq!(dots_of_points(&draw(Panel::Cloud, &View::new(&start, 14.0), [700.0, 500.0])), 20_000);
     assert_eq!(scene, draw(Panel::Cloud, &view, [700.0, 500.0]), "the same ones every time");
     // The neighbours are always drawn.
     let spots = targets(&scene);
@@ -137,7 +137,7 @@ fn legends_match_the_search() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 0..=take.recording.len() {
             cursor.seek(position);
-            let scene = draw(Panel::Cloud, &View::of(&cursor, 14.0), [700.0, 500.0]);
+            let scene = draw(Panel::Cloud, &View::new(&cursor, 14.0), [700.0, 500.0]);
             let words = texts(&scene).join(" | ");
             for foreign in ["buffer", "candidate", "max_distance", "ballot"] {
                 assert!(!words.contains(foreign), "lesson {}, position {position}: {words}", lesson.number);

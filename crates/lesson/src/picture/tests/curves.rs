@@ -9,7 +9,7 @@ use super::super::*;
 use super::{check, recorded, texts};
 use crate::edits::Edits;
 use crate::engines::lockstep::{Fault, Key, PADDING, index_of};
-use crate::lessons::{Choice, named};
+use crate::lessons::{Overrides, named};
 use crate::progress::Silent;
 use crate::{Recording, Step};
 
@@ -29,7 +29,7 @@ fn seek(recording: &Arc<Recording>, position: usize) -> Cursor {
 }
 
 fn shown(cursor: &Cursor, asking: bool) -> Scene {
-    draw(Panel::Curves, &View { asking, ..View::of(cursor, 14.0) }, [800.0, 500.0])
+    draw(Panel::Curves, &View { asking, ..View::new(cursor, 14.0) }, [800.0, 500.0])
 }
 
 /// The heights of the full dots of a list, from the left.
@@ -58,8 +58,8 @@ fn minima_are_tents_of_the_smallest_keys() {
             let k = (width * registers) as usize;
             let recording = recorded(&format!("uniform:n={},d=2", 4 * k), 3, k, width);
             for after in minima(&recording) {
-                let facing = MergeInputs::of(&seek(&recording, after - 1), false).unwrap();
-                let met = MergeInputs::of(&seek(&recording, after), false).unwrap();
+                let facing = MergeInputs::at(&seek(&recording, after - 1), false).unwrap();
+                let met = MergeInputs::at(&seek(&recording, after), false).unwrap();
                 assert_eq!((&facing.phase, &met.phase), (&Phase::Facing, &Phase::Kept));
                 assert_eq!(facing.crossings, met.crossings, "the announced crossings occur");
                 assert!(
@@ -91,7 +91,7 @@ fn minima_are_tents_of_the_smallest_keys() {
                 };
                 assert_eq!(sorted([&facing.buffer, &facing.result]), sorted([&met.kept, &met.lost]));
                 for layer in 1..=k.ilog2() as usize {
-                    let run = MergeInputs::of(&seek(&recording, after + layer), false).unwrap();
+                    let run = MergeInputs::at(&seek(&recording, after + layer), false).unwrap();
                     let Phase::Resorting { layer: shape, done, .. } = run.phase.clone() else {
                         panic!("{:?}", run.phase)
                     };
@@ -143,7 +143,7 @@ fn open_questions_hide_the_origin_of_elements() {
         (said.contains("cross"), said.contains("mirror"), heights(&scene, Ink::Intermediate).is_sorted())
     };
     assert_eq!((tells(false), tells(true)), ((true, true, true), (false, false, false)));
-    assert_eq!(MergeInputs::of(&cursor, true).unwrap().phase, Phase::Apart { sorted: Some(true) });
+    assert_eq!(MergeInputs::at(&cursor, true).unwrap().phase, Phase::Apart { sorted: Some(true) });
     assert!(
         heights(&shown(&cursor, true), Ink::Intermediate).is_sorted_by(|a, b| a >= b),
         "the intermediate result in its own order"
@@ -153,7 +153,7 @@ fn open_questions_hide_the_origin_of_elements() {
 #[test]
 fn non_crossing_lists_are_described_as_such() {
     let typed: Vec<f32> = (17..=32).chain(1..=16).map(|key| key as f32).collect();
-    let choice = Choice { touched: Edits { keys: Some(typed), ..Edits::default() }, ..Choice::default() };
+    let choice = Overrides { edits: Edits { keys: Some(typed), ..Edits::default() }, ..Overrides::default() };
     let take = named("merge").unwrap().record(choice, &Silent).unwrap().remove(0);
     let after = minima(&take.recording).nth(1).unwrap();
     let said = |at: usize| texts(&shown(&seek(&take.recording, at), false)).join(" | ");
@@ -195,9 +195,9 @@ fn hovered_points_are_ringed_in_their_curves() {
             .flat_map(|at| [Target::Element(at), Target::Slot(at)])
             .chain((0..shape.n).map(Target::Point));
         for hover in hovers {
-            let meeting = MergeInputs::of(&cursor, false).unwrap();
+            let meeting = MergeInputs::at(&cursor, false).unwrap();
             let scene =
-                draw(Panel::Curves, &View { hover: Some(hover), ..View::of(&cursor, 14.0) }, [700.0, 400.0]);
+                draw(Panel::Curves, &View { hover: Some(hover), ..View::new(&cursor, 14.0) }, [700.0, 400.0]);
             let rings = scene.shapes.iter().filter(|shape| {
                 matches!(
                     shape,
@@ -236,8 +236,8 @@ fn hovered_points_are_ringed_in_their_curves() {
 /// The recording of a fault, on data that show it.
 fn broken(fault: Fault) -> Arc<Recording> {
     let lesson = named(crate::fault::row(fault).lesson).unwrap().with_data_for(fault);
-    let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
-    lesson.broken(&sound, fault).unwrap().recording
+    let sound = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    lesson.with_fault(&sound, fault).unwrap().recording
 }
 
 /// The texts about a faulty search do not claim correct properties.
@@ -254,12 +254,12 @@ fn faulty_merges_without_a_mirror_claim_no_tent() {
             "{facing}"
         );
         // Keys are lost if the smallest are spread over both lists.
-        let met = MergeInputs::of(&seek(&recording, after), false).unwrap();
+        let met = MergeInputs::at(&seek(&recording, after), false).unwrap();
         let loses = met.kept.iter().map(|dot| dot.key).max() > met.lost.iter().map(|dot| dot.key).min();
         assert!(!loses || !facing.contains("is smaller") && !facing.contains("are smaller"), "{facing}");
         lose += usize::from(loses && facing.contains("cross"));
         let cursor = seek(&recording, after);
-        let keys = keys(&MergeInputs::of(&cursor, false).unwrap().kept);
+        let keys = keys(&MergeInputs::at(&cursor, false).unwrap().kept);
         let top = (0..keys.len()).max_by_key(|&at| keys[at]).unwrap();
         let is_tent =
             keys[..=top].is_sorted() && keys[top..].is_sorted_by(|a, b| a >= b) && top + 1 < keys.len();
@@ -280,7 +280,7 @@ fn order_is_claimed_only_for_ordered_keys() {
         let mut disordered = 0;
         for at in 1..=recording.len() {
             let cursor = seek(&recording, at);
-            let Some(meeting) = MergeInputs::of(&cursor, false) else { continue };
+            let Some(meeting) = MergeInputs::at(&cursor, false) else { continue };
             let said = texts(&shown(&cursor, false)).join(" | ");
             let [buffer, result] = [&meeting.buffer, &meeting.result].map(|list| keys(list).is_sorted());
             let falls = keys(&meeting.result).is_sorted_by(|a, b| a >= b);

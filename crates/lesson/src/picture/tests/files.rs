@@ -1,11 +1,11 @@
 //! Written files: every page compared with another renderer, and every character.
 
-use warpscope_draw::testing::differing;
+use warpscope_draw::testing::count_differing;
 
 use crate::describe::describe;
 use crate::draw::fonts;
 use crate::draw::svg::svg;
-use crate::lessons::{Choice, LESSONS};
+use crate::lessons::{LESSONS, Overrides};
 use crate::palette::DARK;
 use crate::picture::film::{Film, SIZE};
 use crate::progress::Silent;
@@ -15,11 +15,11 @@ use crate::{Cursor, Level};
 #[test]
 fn svg_pages_match_the_raster() {
     for lesson in &LESSONS {
-        let takes = lesson.record(Choice::default(), &Silent).unwrap();
+        let takes = lesson.record(Overrides::default(), &Silent).unwrap();
         let film = Film::new(lesson, takes, SIZE, 1.0, DARK);
         let at = film.lead().range.end;
         let ours = film.image(at).unwrap();
-        let far = differing(&svg(&film.scene(at), &film.palette), &ours, 1.0);
+        let far = count_differing(&svg(&film.scene(at), &film.palette), &ours, 1.0);
         assert!(
             far < ours.as_raw().len() / 50,
             "lesson {}: {far} of {} values differ",
@@ -43,7 +43,7 @@ fn every_character_of_the_lessons_has_a_glyph() {
         said += lesson.goal;
         said += lesson.paragraph;
         said += lesson.summary;
-        for take in lesson.record(Choice { k: Some(8), ..Choice::default() }, &Silent).unwrap() {
+        for take in lesson.record(Overrides { k: Some(8), ..Overrides::default() }, &Silent).unwrap() {
             take.recording.code().lines.iter().for_each(|line| said += line.text);
             let mut cursor = Cursor::new(take.recording.clone());
             while cursor.position() < take.recording.len() {
@@ -52,13 +52,13 @@ fn every_character_of_the_lessons_has_a_glyph() {
             }
             for question in lesson.questions(&take) {
                 said += &question.text;
-                question.slips.iter().for_each(|slip| said += &slip.says);
+                question.misconceptions.iter().for_each(|misconception| said += &misconception.explanation);
                 said += &question.right(take.recording.shape().width);
                 question.options.iter().chain(&question.why).for_each(|text| said += text);
             }
         }
     }
-    let mut missing: Vec<char> = said.chars().filter(|&character| !fonts::has(character)).collect();
+    let mut missing: Vec<char> = said.chars().filter(|&character| !fonts::has_glyph(character)).collect();
     missing.sort_unstable();
     missing.dedup();
     assert!(missing.is_empty(), "no glyph for {missing:?}");

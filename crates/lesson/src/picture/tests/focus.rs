@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::focus::Focus;
-use super::super::moment::running;
+use super::super::moment::running_sort;
 use super::super::*;
 use super::{recorded, targets};
 use crate::Step;
@@ -17,7 +17,7 @@ fn focused_comparators_have_both_ends_in_focus() {
         for position in recording.range_of_merge(1).unwrap() {
             cursor.seek(position + 1);
             let Some(Step::Layer { layer, .. }) = cursor.step().as_deref().cloned() else { continue };
-            let run = running(&cursor).unwrap();
+            let run = running_sort(&cursor).unwrap();
             let far = [
                 None,
                 Some(Target::Element(k as u32 - 1)),
@@ -25,8 +25,8 @@ fn focused_comparators_have_both_ends_in_focus() {
                 Some(Target::Element(k as u32 / 3)),
             ];
             for hover in far {
-                let view = View { hover, ..View::of(&cursor, 14.0) };
-                let focus = Focus::of(&view, &run, 8);
+                let view = View { hover, ..View::new(&cursor, 14.0) };
+                let focus = Focus::new(&view, &run, 8);
                 let elements: BTreeSet<u32> = focus.elements.iter().copied().collect();
                 let ends: BTreeSet<u32> = focus.pairs.iter().flat_map(|pair| [pair.low, pair.high]).collect();
                 assert_eq!((elements.len(), &elements), (16, &ends), "K = {k}, {layer:?}, {hover:?}");
@@ -57,7 +57,7 @@ fn comparators_are_hidden_before_the_first_layer() {
     let swap = recording.steps().iter().position(|step| *step == Step::Swap).unwrap();
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(swap + 1);
-    let view = View { asking: true, ..View::of(&cursor, 14.0) };
+    let view = View { asking: true, ..View::new(&cursor, 14.0) };
     let scene = draw(Panel::Network, &view, [700.0, 620.0]);
     assert!(targets(&scene).iter().all(|target| !target.starts_with("Comparator")));
     assert!((0..16).all(|element| targets(&scene).contains(&format!("{:?}", Target::Element(element)))));

@@ -8,18 +8,18 @@ use super::{check, targets, texts};
 use crate::algorithms::OwnStep;
 use crate::algorithms::heap::HeapStep;
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
-use crate::lessons::{Choice, Lesson, Take, named};
-use crate::meter::{ROWS, Way, words};
+use crate::lessons::{Lesson, Overrides, Take, named};
+use crate::meter::{ROWS, Strategy, words};
 use crate::progress::Silent;
 use crate::step::Step;
 
 fn take() -> (&'static Lesson, Take) {
     let lesson = named("heap").unwrap();
-    (lesson, lesson.record(Choice::default(), &Silent).unwrap().remove(0))
+    (lesson, lesson.record(Overrides::default(), &Silent).unwrap().remove(0))
 }
 
 fn view(cursor: &Cursor, hover: Option<Target>) -> View<'_> {
-    View { hover, ..View::of(cursor, 14.0) }
+    View { hover, ..View::new(cursor, 14.0) }
 }
 
 /// The number of frames of an ink without a fill.
@@ -44,7 +44,7 @@ fn heap_panel_matches_the_lane() {
                 draw(Panel::Heaps, &view(&cursor, (lane > 0).then_some(Target::Lane(lane))), [900.0, 420.0]);
             let heaps = cursor.state().heaps().unwrap();
             assert!(texts(&scene).iter().any(|text| text.starts_with(&format!("Lane {lane}'s heap: "))));
-            let keys = heaps.of(lane);
+            let keys = heaps.lane_keys(lane);
             let points: BTreeSet<String> = keys
                 .iter()
                 .filter(|&&key| key != PADDING)
@@ -85,7 +85,7 @@ fn idle_share_matches_the_meter() {
     let scene = draw(Panel::Heaps, &view(&cursor, None), [900.0, 420.0]);
     let meter = take.recording.meter().unwrap();
     let idle = ROWS.iter().find(|row| row.name == "idle lanes").unwrap();
-    let percent = meter.number(idle, Way::ThreadAQuery, &meter.all(Way::ThreadAQuery)).unwrap();
+    let percent = meter.number(idle, Strategy::ThreadPerQuery, &meter.all(Strategy::ThreadPerQuery)).unwrap();
     assert!(
         texts(&scene).iter().any(|text| text.contains(&format!("idle ({percent:.0} %)"))),
         "{percent}: {:?}",
@@ -98,7 +98,7 @@ fn meter_panel_shows_its_numbers() {
     let (_, take) = take();
     let kernel = named("search")
         .unwrap()
-        .record(Choice { k: Some(8), width: Some(8), ..Choice::default() }, &Silent)
+        .record(Overrides { k: Some(8), width: Some(8), ..Overrides::default() }, &Silent)
         .unwrap()
         .remove(0);
     for recording in [take.recording, kernel.recording] {
@@ -111,7 +111,7 @@ fn meter_panel_shows_its_numbers() {
             let shown = texts(&scene);
             for row in &ROWS {
                 let at = shown.iter().position(|text| *text == row.name).unwrap();
-                for (way, text) in Way::ALL.into_iter().zip(&shown[at + 1..]) {
+                for (way, text) in Strategy::ALL.into_iter().zip(&shown[at + 1..]) {
                     let number = meter.number(row, way, &meter.so_far(way, cursor.state()));
                     let expected = match number {
                         None => "\u{2013}".to_owned(),

@@ -9,7 +9,7 @@ use crate::Step;
 use crate::engines::lockstep::{PADDING, distance_of};
 
 fn warp<'a>(cursor: &'a Cursor, hover: Option<Target>) -> (View<'a>, Scene) {
-    let view = View { hover, ..View::of(cursor, 14.0) };
+    let view = View { hover, ..View::new(cursor, 14.0) };
     (view, draw(Panel::Warp, &view, [900.0, 620.0]))
 }
 
@@ -23,7 +23,7 @@ fn padding_is_hatched_and_focused_keys_are_labelled() {
         for hover in [None, Some(Target::Lane(31)), Some(Target::Element(40)), Some(Target::Slot(100))] {
             let (view, scene) = warp(&cursor, hover);
             check(&scene, &format!("position {position}, {hover:?}"));
-            let focus = Focus::of(&view);
+            let focus = Focus::new(&view);
             match hover {
                 Some(Target::Lane(lane)) => assert_eq!(focus, Focus::Lane(lane)),
                 Some(Target::Element(_)) => assert_eq!(focus, Focus::Lane(1)),
@@ -95,7 +95,7 @@ fn focus_follows_the_step() {
     let mut seen = 0;
     for position in 1..=recording.len() {
         cursor.seek(position);
-        let focus = Focus::of(&View::of(&cursor, 14.0));
+        let focus = Focus::new(&View::new(&cursor, 14.0));
         match cursor.step().as_deref() {
             Some(Step::MaxDistance { .. }) => assert_eq!(focus, Focus::Lane(699 / 32)),
             Some(Step::Appended { placed }) => {

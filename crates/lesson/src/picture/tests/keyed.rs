@@ -6,7 +6,7 @@ use super::super::*;
 use super::{check, recorded};
 use crate::Step;
 use crate::engines::lockstep::{PADDING, index_of};
-use crate::lessons::{Choice, named};
+use crate::lessons::{Overrides, named};
 use crate::progress::Silent;
 
 /// The numbers in the map, with the targets below them.
@@ -33,7 +33,7 @@ fn numbers_are_the_elements_of_their_points() {
     let mut seen = 0;
     for position in 0..=recording.len() {
         cursor.seek(position);
-        let scene = draw(Panel::Cloud, &View::of(&cursor, 14.0), [600.0, 500.0]);
+        let scene = draw(Panel::Cloud, &View::new(&cursor, 14.0), [600.0, 500.0]);
         check(&scene, &format!("position {position}"));
         let merges = matches!(
             cursor.step().as_deref(),
@@ -58,7 +58,7 @@ fn numbers_are_the_elements_of_their_points() {
 fn map_stays_fixed_during_merges() {
     let recording = recorded("uniform:n=64,d=2", 9, 16, 8);
     let mut cursor = Cursor::new(recording.clone());
-    let map = |cursor: &Cursor| draw(Panel::Cloud, &View::of(cursor, 14.0), [600.0, 500.0]).maps[0];
+    let map = |cursor: &Cursor| draw(Panel::Cloud, &View::new(cursor, 14.0), [600.0, 500.0]).maps[0];
     let first = map(&cursor);
     for position in 1..=recording.len() {
         cursor.seek(position);
@@ -72,12 +72,12 @@ fn map_stays_fixed_during_merges() {
 fn sorting_lessons_include_a_map() {
     for id in ["sort", "wide", "merge"] {
         let lesson = named(id).unwrap();
-        let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+        let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start..=take.range.end {
             cursor.seek(position);
             for text in [12.0, 20.0] {
-                let view = View::of(&cursor, text);
+                let view = View::new(&cursor, text);
                 let zoomed = View { zoom: (text > 16.0).then_some(Panel::Cloud), ..view };
                 assert_eq!(
                     page(lesson, &take, &zoomed, [1280.0, 720.0]).maps.len(),

@@ -28,7 +28,7 @@ use crate::algorithms::Baseline;
 use crate::cloud::{Order, Source};
 use crate::draw::fonts;
 use crate::knn::{Metric, Problem, Queries, Setup};
-use crate::lessons::{Choice, LESSONS, Take};
+use crate::lessons::{LESSONS, Overrides, Take};
 use crate::progress::Silent;
 use crate::{Recording, record, record_digits, record_heaps, record_queues, record_tree};
 
@@ -43,7 +43,7 @@ const SIZES: [([f32; 2], f32); 5] = [
 
 fn takes() -> impl Iterator<Item = (&'static crate::lessons::Lesson, Take)> {
     LESSONS.iter().flat_map(|lesson| {
-        lesson.record(Choice::default(), &Silent).unwrap().into_iter().map(move |take| (lesson, take))
+        lesson.record(Overrides::default(), &Silent).unwrap().into_iter().map(move |take| (lesson, take))
     })
 }
 
@@ -121,12 +121,13 @@ fn check(scene: &Scene, what: &str) {
             Shape::Polygon { corners, .. } => stands(around(corners, 0.0), cut, shape),
             Shape::Text { at, anchor, size, font, text, .. } => {
                 assert!(*size > 0.0 && size.is_finite() && !text.is_empty(), "{what}: {shape:?}");
-                assert!(text.chars().all(fonts::has), "{what}: `{text}`");
+                assert!(text.chars().all(fonts::has_glyph), "{what}: `{text}`");
                 assert!(
                     !text.contains("NaN") && !text.contains("inf ") && !text.ends_with("inf"),
                     "{what}: `{text}`"
                 );
-                let (wide, high) = (super::pen::width(*font, *size, text), fonts::line(*font).height * size);
+                let wide = super::pen::width(*font, *size, text);
+                let high = fonts::line_metrics(*font).height * size;
                 let (left, top) = (at[0] - anchor[0] * wide, at[1] - anchor[1] * high);
                 // The room between lines is empty.
                 let air = (high - size) / 2.0;
@@ -182,7 +183,7 @@ fn every_panel_fits_its_area() {
             for (at, panel) in Panel::ALL.into_iter().enumerate() {
                 // Every panel is drawn at every size.
                 let (size, text) = SIZES[(position + at) % SIZES.len()];
-                let scene = draw(panel, &View::of(&cursor, text), size);
+                let scene = draw(panel, &View::new(&cursor, text), size);
                 assert_eq!(scene.size, size);
                 check(
                     &scene,
@@ -235,7 +236,7 @@ fn all_warp_and_cloud_shapes_are_drawable() {
                 let (size, text) = SIZES[(position / every + at) % SIZES.len()];
                 let hover = everything[(position / every * 7 + at) % everything.len()];
                 check(
-                    &draw(panel, &View { hover, ..View::of(&cursor, text) }, size),
+                    &draw(panel, &View { hover, ..View::new(&cursor, text) }, size),
                     &format!("{spec}, k = {k}, {position}, {panel:?}, {hover:?}"),
                 );
             }
@@ -278,7 +279,7 @@ fn all_trees_are_drawable() {
                 let (size, text) = SIZES[(position + at) % SIZES.len()];
                 let (hover, asking) = (hovers[(position * 7 + at) % hovers.len()], position % 3 == 0);
                 check(
-                    &draw(panel, &View { hover, asking, ..View::of(&cursor, text) }, size),
+                    &draw(panel, &View { hover, asking, ..View::new(&cursor, text) }, size),
                     &format!("{spec}, {position}, {panel:?}, {hover:?}"),
                 );
             }
@@ -329,7 +330,7 @@ fn all_selections_are_drawable() {
                     let (size, text) = SIZES[(position + at) % SIZES.len()];
                     let (hover, asking) = (hovers[(position * 7 + at) % hovers.len()], position % 3 == 0);
                     check(
-                        &draw(panel, &View { hover, asking, ..View::of(&cursor, text) }, size),
+                        &draw(panel, &View { hover, asking, ..View::new(&cursor, text) }, size),
                         &format!("{spec}, {position}, {panel:?}, {hover:?}"),
                     );
                 }
@@ -349,7 +350,7 @@ fn spots_refer_to_existing_targets() {
         let mut cursor = Cursor::new(recording.clone());
         for position in take.range.clone().step_by(7) {
             cursor.seek(position);
-            let view = View::of(&cursor, 14.0);
+            let view = View::new(&cursor, 14.0);
             let size = [640.0, 400.0];
             let lanes = set(&mut (0..shape.width).map(Target::Lane));
             let slots = set(&mut (0..shape.capacity()).map(Target::Slot));

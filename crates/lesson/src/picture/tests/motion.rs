@@ -2,9 +2,11 @@
 
 use super::check;
 use crate::engines::lockstep::{PADDING, key_of};
-use crate::lessons::{Choice, LESSONS, Take, named};
-use crate::picture::motion::{MOST, Motion, Moving, Origin, eased, motions, offset};
-use crate::picture::scene::{Area, Drawing, Id, Ink, Line, Point, Scene, Shape, Spot, TrackId, Transition};
+use crate::lessons::{LESSONS, Overrides, Take, named};
+use crate::picture::motion::{MAX_MOVING, Motion, Moving, Origin, eased, motions, offset};
+use crate::picture::scene::{
+    Area, Drawing, Ink, Line, Point, Scene, Shape, Spot, TrackId, TrackKey, Transition,
+};
 use crate::picture::*;
 use crate::progress::Silent;
 use crate::step::Step;
@@ -21,7 +23,7 @@ fn keys(places: &[(u32, f32, f32)]) -> Scene {
     for &(point, column, row) in places {
         let area = cell(column, row);
         scene.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Field.into()), line: None });
-        scene.thing(Id::of(TrackId::Key(key_of(1.0, point))), area, Transition::Past, |scene| {
+        scene.track(TrackKey::new(TrackId::Key(key_of(1.0, point))), area, Transition::Arc, |scene| {
             scene.shapes.push(Shape::Rect { area, round: 1.0, fill: Some(Ink::Accent.into()), line: None });
         });
     }
@@ -108,7 +110,7 @@ fn morphing_shapes_interpolate_their_lengths() {
     let curve = |points: Vec<Point>, radius: f32| {
         let line = Line { paint: Ink::Accent.into(), width: 1.0, dash: None };
         let mut scene = Scene::new(10.0, 10.0);
-        scene.thing(Id::of(TrackId::Curve(0)), Area::default(), Transition::Becomes, |scene| {
+        scene.track(TrackKey::new(TrackId::Curve(0)), Area::default(), Transition::Morph, |scene| {
             scene.shapes.push(Shape::Path { points, line });
             scene.shapes.push(Shape::Dots {
                 centers: vec![[1.0, 1.0]],
@@ -141,7 +143,7 @@ fn speed_is_constant_along_paths_with_corners() {
 #[test]
 fn too_many_shapes_are_not_animated() {
     let crowd =
-        |row: f32| keys(&(0..=MOST as u32).map(|point| (point, point as f32, row)).collect::<Vec<_>>());
+        |row: f32| keys(&(0..=MAX_MOVING as u32).map(|point| (point, point as f32, row)).collect::<Vec<_>>());
     assert!(Moving::between(&crowd(0.0), &crowd(3.0)).is_none());
 }
 
@@ -150,7 +152,7 @@ fn scenes(take: &Take, position: usize, panel: Panel) -> [Scene; 2] {
     let mut cursor = Cursor::new(take.recording.clone());
     [position - 1, position].map(|at| {
         cursor.seek(at);
-        draw(panel, &View::of(&cursor, 14.0), [620.0, 420.0])
+        draw(panel, &View::new(&cursor, 14.0), [620.0, 420.0])
     })
 }
 
@@ -185,12 +187,12 @@ fn sorted(scene: &Drawing) -> Vec<String> {
 fn motions_start_and_end_at_the_drawn_positions() {
     let mut moved = std::collections::BTreeMap::<Panel, usize>::new();
     for lesson in &LESSONS {
-        let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+        let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         let mut before: Vec<Scene> = Vec::new();
         for position in take.range.start..=take.range.end {
             cursor.seek(position);
-            let view = View::of(&cursor, 14.0);
+            let view = View::new(&cursor, 14.0);
             let after: Vec<Scene> =
                 Panel::ALL.into_iter().map(|panel| draw(panel, &view, [620.0, 420.0])).collect();
             for ((before, after), panel) in before.iter().zip(&after).zip(Panel::ALL) {
@@ -234,7 +236,7 @@ fn motions_start_and_end_at_the_drawn_positions() {
 fn ways(before: &Scene, after: &Scene) -> Vec<[Point; 2]> {
     let motions = motions(before, after);
     let way = |Motion { shapes, from }: &Motion| {
-        let thing = after.things.iter().find(|thing| thing.shapes == *shapes).expect("only things move");
+        let thing = after.tracked.iter().find(|thing| thing.shapes == *shapes).expect("only things move");
         let to = thing.area.center();
         let Origin::Places { offsets, .. } = from else { panic!("{from:?}") };
         [[to[0] + offsets[0][0], to[1] + offsets[0][1]], to]
@@ -247,7 +249,7 @@ fn ways(before: &Scene, after: &Scene) -> Vec<[Point; 2]> {
 fn key_motion_matches_the_recorded_steps() {
     let mut layers = 0;
     for id in ["sort", "wide", "merge"] {
-        let take = named(id).unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
+        let take = named(id).unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start + 1..=take.range.end {
             cursor.seek(position);
@@ -262,9 +264,10 @@ fn key_motion_matches_the_recorded_steps() {
                         .map(|way| way.map(Target::Element))
                         .collect()
                 }
-                Some(Step::Minimum { taken }) => {
-                    taken.iter().map(|to| [Target::Slot(state.meets(to)), Target::Element(to)]).collect()
-                }
+                Some(Step::Minimum { taken }) => taken
+                    .iter()
+                    .map(|to| [Target::Slot(state.merge_partner(to)), Target::Element(to)])
+                    .collect(),
                 _ => continue,
             };
             let [before, after] = scenes(&take, position, Panel::Warp);
@@ -298,7 +301,7 @@ fn key_motion_matches_the_recorded_steps() {
 
 #[test]
 fn candidates_move_from_lane_to_slot() {
-    let take = named("buffer").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
+    let take = named("buffer").unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
     let mut went = 0;
     for position in take.range.start + 1..=take.range.end {
         let Step::Appended { placed } = &take.recording.steps()[position - 1] else { continue };
@@ -320,7 +323,7 @@ fn candidates_move_from_lane_to_slot() {
 
 #[test]
 fn circle_shrinks_to_the_new_bound() {
-    let take = named("problem").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
+    let take = named("problem").unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
     let radii = |scene: &Drawing| -> Vec<f32> {
         scene
             .shapes

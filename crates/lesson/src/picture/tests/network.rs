@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::moment::running;
+use super::super::moment::running_sort;
 use super::super::scene::{Ink, Shape};
 use super::super::*;
 use super::{recorded, texts};
@@ -34,7 +34,7 @@ fn running_layer_is_highlighted() {
         let mut layers = 0;
         for position in 0..=recording.position_of_merge(1).unwrap() {
             cursor.seek(position);
-            let view = View::of(&cursor, 14.0);
+            let view = View::new(&cursor, 14.0);
             let scene = draw(Panel::Network, &view, [700.0, 500.0]);
             let shown: BTreeSet<u32> = scene
                 .spots
@@ -84,7 +84,7 @@ fn wires_carry_the_recorded_keys() {
     let mut past = Cursor::new(recording.clone());
     for position in 0..=recording.len() {
         cursor.seek(position);
-        let Some(run) = running(&cursor) else { continue };
+        let Some(run) = running_sort(&cursor) else { continue };
         assert_eq!(run.keys.len(), run.done() + 1);
         for (after, keys) in run.keys.iter().enumerate() {
             past.seek(run.start + after);
@@ -101,7 +101,7 @@ fn wires_are_drawn_only_if_legible() {
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.steps().iter().position(|step| matches!(step, Step::Layer { .. })).unwrap() + 1);
     let comparators = |high: f32| {
-        let scene = draw(Panel::Network, &View::of(&cursor, 14.0), [900.0, high]);
+        let scene = draw(Panel::Network, &View::new(&cursor, 14.0), [900.0, high]);
         scene.spots.iter().filter(|spot| matches!(spot.target, Target::Comparator(_))).count()
     };
     assert_eq!((comparators(500.0), comparators(900.0)), (8, 32));

@@ -4,7 +4,7 @@ use super::super::scene::{Area, Spot};
 use super::super::*;
 use super::{check, takes, texts};
 use crate::Step;
-use crate::lessons::{Choice, named};
+use crate::lessons::{Overrides, named};
 use crate::picture::page::{areas, columns, points_seen, position_at};
 use crate::progress::Silent;
 
@@ -24,7 +24,7 @@ fn pages_contain_all_their_panels() {
             let step = (take.range.len() / 9).max(1);
             for position in take.range.clone().skip(at).step_by(step) {
                 cursor.seek(position);
-                let view = View { hover: Some(Target::Lane(3)), ..View::of(&cursor, text) };
+                let view = View { hover: Some(Target::Lane(3)), ..View::new(&cursor, text) };
                 let scene = page(lesson, &take, &view, [wide, high]);
                 check(&scene, &format!("lesson {}, {wide} × {high}", lesson.number));
                 let words = texts(&scene);
@@ -58,7 +58,7 @@ fn pages_contain_all_their_panels() {
 #[test]
 fn recordings_are_compared_at_equal_points_seen() {
     let lesson = named("order").unwrap();
-    let takes = lesson.record(Choice::default(), &Silent).unwrap();
+    let takes = lesson.record(Overrides::default(), &Silent).unwrap();
     for seen in [0, 31, 32, 700, 2048, 9999] {
         let cursors: Vec<Cursor> = takes
             .iter()
@@ -83,7 +83,7 @@ fn recordings_are_compared_at_equal_points_seen() {
             .all(|cursor| cursor.state().counts.points_seen == cursors[0].state().counts.points_seen);
         assert_ne!(points_seen(&cursors.iter().collect::<Vec<_>>()).starts_with("up to "), alike, "{seen}");
         let views: Vec<_> =
-            takes.iter().zip(&cursors).map(|(take, cursor)| (take, View::of(cursor, 14.0))).collect();
+            takes.iter().zip(&cursors).map(|(take, cursor)| (take, View::new(cursor, 14.0))).collect();
         let size = [1280.0, 720.0];
         let scene = comparison(lesson, &views, size);
         check(&scene, &format!("{seen} points"));

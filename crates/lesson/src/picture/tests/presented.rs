@@ -5,7 +5,7 @@ use super::super::page::{areas, panels_ever, panels_of};
 use super::super::pen::width;
 use super::super::scene::{Font, Shape};
 use super::super::*;
-use crate::lessons::{Choice, LESSONS, Lesson, Take};
+use crate::lessons::{LESSONS, Lesson, Overrides, Take};
 use crate::progress::Silent;
 
 /// The size of the picture on a screen of 1280 × 720, above the player, and of its running text.
@@ -18,7 +18,7 @@ const LEAST: f32 = 18.0;
 /// The lesson's takes at some of their moments, the first and the last among them.
 fn moments(mut look: impl FnMut(&Lesson, &Take, &Cursor)) {
     for lesson in &LESSONS {
-        for take in lesson.record(Choice::default(), &Silent).unwrap() {
+        for take in lesson.record(Overrides::default(), &Silent).unwrap() {
             let mut cursor = Cursor::new(take.recording.clone());
             let step = (take.range.len() / 40).max(1);
             for position in (take.range.start..take.range.end).step_by(step).chain([take.range.end]) {
@@ -42,7 +42,7 @@ fn letters(shape: &Shape) -> Option<([f32; 4], &str)> {
 #[test]
 fn presented_text_is_large_and_does_not_overlap() {
     moments(|lesson, take, cursor| {
-        let scene = page(lesson, take, &View::of(cursor, TEXT), SIZE);
+        let scene = page(lesson, take, &View::new(cursor, TEXT), SIZE);
         let what = format!("lesson {}, step {}", lesson.id, cursor.position());
         for shape in &scene.shapes {
             if let Shape::Text { size, text, .. } = shape {
@@ -66,7 +66,7 @@ fn presented_text_is_large_and_does_not_overlap() {
 #[test]
 fn one_panel_dominates_the_page() {
     moments(|lesson, _, cursor| {
-        let areas = areas(lesson, &View::of(cursor, TEXT), SIZE);
+        let areas = areas(lesson, &View::new(cursor, TEXT), SIZE);
         let sizes: Vec<f32> = areas
             .iter()
             .filter(|(panel, _)| *panel != Panel::Sentence)
@@ -86,7 +86,7 @@ fn one_panel_dominates_the_page() {
 #[test]
 fn any_panel_can_be_zoomed() {
     moments(|lesson, take, cursor| {
-        let view = View::of(cursor, TEXT);
+        let view = View::new(cursor, TEXT);
         let ever = panels_ever(lesson, take);
         for panel in panels_of(lesson, &view) {
             assert!(ever.contains(&panel));
@@ -111,11 +111,11 @@ fn any_panel_can_be_zoomed() {
 #[test]
 fn minimum_size_applies_only_to_large_type() {
     let lesson = crate::lessons::named("search").unwrap();
-    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(120);
     let smallest = |text: f32, size: [f32; 2]| {
-        let scene = page(lesson, &take, &View::of(&cursor, text), size);
+        let scene = page(lesson, &take, &View::new(&cursor, text), size);
         let sizes = scene.shapes.iter().filter_map(|shape| {
             if let Shape::Text { size, font: Font::Sans, .. } = shape { Some(*size) } else { None }
         });

@@ -20,7 +20,7 @@ fn queues_and_buckets_match_the_recording() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 1..=take.recording.len() {
             cursor.seek(position);
-            let view = View::of(&cursor, 14.0);
+            let view = View::new(&cursor, 14.0);
             let state = cursor.state();
             if let Some(queues) = state.queues() {
                 let scene = draw(Panel::Queues, &view, [900.0, 520.0]);
@@ -59,7 +59,7 @@ fn queue_headings_match_every_step() {
             cursor.seek(position);
             let (state, step) = (cursor.state(), cursor.step());
             let Some(queues) = state.queues() else { continue };
-            let scene = draw(Panel::Queues, &View::of(&cursor, 14.0), [1200.0, 520.0]);
+            let scene = draw(Panel::Queues, &View::new(&cursor, 14.0), [1200.0, 520.0]);
             let starting = |start: &str| {
                 texts(&scene).into_iter().find(|text| text.starts_with(start)).unwrap().to_owned()
             };

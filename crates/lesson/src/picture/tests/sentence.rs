@@ -11,7 +11,7 @@ fn sentence_panel_shows_the_description() {
             cursor.seek(position);
             // While a question is open, there is no badge below it.
             let scene =
-                draw(Panel::Sentence, &View { asking: true, ..View::of(&cursor, 16.0) }, [900.0, 92.0]);
+                draw(Panel::Sentence, &View { asking: true, ..View::new(&cursor, 16.0) }, [900.0, 92.0]);
             let said = crate::describe::describe(&cursor.step().unwrap(), cursor.state());
             assert_eq!(texts(&scene).join(" "), said);
         }

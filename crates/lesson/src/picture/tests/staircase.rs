@@ -53,7 +53,7 @@ fn staircase_matches_the_recorded_layers() {
     let mut cursor = Cursor::new(recording.clone());
     for (done, &at) in of_first.iter().enumerate() {
         cursor.seek(at + 1);
-        let scene = draw(Panel::Network, &View::of(&cursor, 14.0), [700.0, 500.0]);
+        let scene = draw(Panel::Network, &View::new(&cursor, 14.0), [700.0, 500.0]);
         let words = texts(&scene);
         assert!(words.contains(&format!("{shuffles} layers shuffle between lanes").as_str()), "{words:?}");
         assert!(

@@ -13,7 +13,7 @@ fn hit_testing_finds_the_drawn_target() {
     let recording = recorded("uniform:n=200,d=2", 5, 16, 8);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.position_of_merge(0).unwrap());
-    let view = View::of(&cursor, 14.0);
+    let view = View::new(&cursor, 14.0);
     let scene = draw(Panel::Warp, &view, [800.0, 500.0]);
     let center =
         |wanted: Target| scene.spots.iter().find(|spot| spot.target == wanted).unwrap().area.center();
@@ -35,7 +35,7 @@ fn invariants_hold_when_expected_and_violations_are_named() {
         for position in 0..=take.recording.len() {
             cursor.seek(position);
             let step = cursor.step();
-            let told = warp::invariant(cursor.state(), step.as_deref());
+            let told = warp::order_check(cursor.state(), step.as_deref());
             let done = match step.as_deref() {
                 Some(Step::Swap | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. }))) => {
                     continue;
@@ -52,19 +52,19 @@ fn invariants_hold_when_expected_and_violations_are_named() {
     cursor.seek(recording.len());
     let mut state = cursor.state().clone();
     state.registers.swap(4, 5);
-    let told = warp::invariant(&state, None);
+    let told = warp::order_check(&state, None);
     assert_eq!((told.holds, told.breaks_at), (false, Some(4)));
     assert!(told.says.ends_with("only up to element 4"));
     let minimum = Step::Minimum { taken: crate::Elements::default() };
     state.registers.swap(10, 11);
-    assert!(!warp::invariant(&state, Some(&minimum)).holds);
+    assert!(!warp::order_check(&state, Some(&minimum)).holds);
     let runs = Step::Layer {
         pass: Pass::Sort,
         layer: crate::knn::network::Layer { size: 4, stride: 1 },
         shuffle: None,
         swapped: crate::Elements::default(),
     };
-    assert!(!warp::invariant(&state, Some(&runs)).holds);
+    assert!(!warp::order_check(&state, Some(&runs)).holds);
 }
 
 #[test]
@@ -74,6 +74,6 @@ fn padding_is_drawn_as_infinity() {
     cursor.seek(recording.len());
     let padding = cursor.state().registers.iter().filter(|&&key| key == PADDING).count();
     assert_eq!(padding, 12);
-    let scene = draw(Panel::Warp, &View::of(&cursor, 14.0), [1200.0, 500.0]);
+    let scene = draw(Panel::Warp, &View::new(&cursor, 14.0), [1200.0, 500.0]);
     assert_eq!(texts(&scene).iter().filter(|text| **text == "\u{221e}").count(), padding);
 }

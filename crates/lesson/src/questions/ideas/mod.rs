@@ -1,24 +1,24 @@
 //! Questions about the ideas of a lesson, one row each: why it works, what a change would do, and how the
 //! idea transfers to another case. Every wrong option comes from a known misconception.
 
-mod of_others;
-mod of_search;
-mod of_sorting;
+mod other_searches;
+mod search;
+mod sorting;
 
-use super::{Answer, Ask, Question, Random, Reply, Slip};
+use super::{Answer, Misconception, Question, Random, Reply, Topic};
 use crate::lessons::{Lesson, Take};
 use crate::recording::Recording;
 use crate::sizes;
 use crate::state::Shape;
-pub use of_others::{HEAP, NOT_LOOKING, RADIX_SELECT, WARP_SELECT};
-pub use of_search::{BUFFER, ORDER, PROBLEM, SEARCH, WAIT, YOURS};
-pub use of_sorting::{MERGE, SORT, WIDE};
+pub use other_searches::{HEAP, NOT_LOOKING, RADIX_SELECT, WARP_SELECT};
+pub use search::{BUFFER, ORDER, PROBLEM, SEARCH, WAIT, YOURS};
+pub use sorting::{MERGE, SORT, WIDE};
 
 /// A question about an idea. Texts name sizes in braces ([`sizes`]), so that they hold for any sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Idea {
-    /// [`Ask::Why`], [`Ask::WhatIf`] or [`Ask::Transfer`].
-    pub ask: Ask,
+    /// [`Topic::Why`], [`Topic::WhatIf`] or [`Topic::Transfer`].
+    pub topic: Topic,
     /// The question.
     pub text: &'static str,
     /// The correct option.
@@ -32,7 +32,7 @@ pub struct Idea {
 }
 
 /// Minimum number of options: with fewer, a guess is right too often.
-const LEAST: usize = 3;
+const MIN_OPTIONS: usize = 3;
 
 /// Suits all sizes.
 const fn any(_: Shape) -> bool {
@@ -45,7 +45,7 @@ const fn why(
     why: &'static str,
     wrong: &'static [(&'static str, &'static str)],
 ) -> Idea {
-    Idea { ask: Ask::Why, text, right, why, wrong, suits: any }
+    Idea { topic: Topic::Why, text, right, why, wrong, suits: any }
 }
 
 const fn what_if(
@@ -54,7 +54,7 @@ const fn what_if(
     why: &'static str,
     wrong: &'static [(&'static str, &'static str)],
 ) -> Idea {
-    Idea { ask: Ask::WhatIf, text, right, why, wrong, suits: any }
+    Idea { topic: Topic::WhatIf, text, right, why, wrong, suits: any }
 }
 
 const fn transfer(
@@ -63,7 +63,7 @@ const fn transfer(
     why: &'static str,
     wrong: &'static [(&'static str, &'static str)],
 ) -> Idea {
-    Idea { ask: Ask::Transfer, text, right, why, wrong, suits: any }
+    Idea { topic: Topic::Transfer, text, right, why, wrong, suits: any }
 }
 
 /// The questions about a lesson's ideas with the sizes of a take, options in random order. They are asked
@@ -80,7 +80,7 @@ fn question(
     at: usize,
     random: &mut Random,
 ) -> Option<Question> {
-    let says = |text: &str| sizes::filled(text, recording.shape());
+    let says = |text: &str| sizes::fill_in(text, recording.shape());
     let right = says(idea.right);
     let mut options = vec![(right.clone(), None)];
     for (option, mistake) in idea.wrong {
@@ -90,22 +90,22 @@ fn question(
             options.push((option, Some(says(mistake))));
         }
     }
-    if options.len() < LEAST {
+    if options.len() < MIN_OPTIONS {
         return None;
     }
     random.shuffle(&mut options);
     let place = options.iter().position(|(option, _)| *option == right)? as u32;
-    let slip = |(number, (_, mistake)): (u32, &(String, Option<String>))| {
-        mistake.clone().map(|says| Slip { reply: Reply::Choice(number), says })
+    let misconception = |(number, (_, mistake)): (u32, &(String, Option<String>))| {
+        mistake.clone().map(|explanation| Misconception { reply: Reply::Choice(number), explanation })
     };
-    let slips = (0..).zip(&options).filter_map(slip).collect();
+    let misconceptions = (0..).zip(&options).filter_map(misconception).collect();
     let options = options.into_iter().map(|(option, _)| option).collect();
     let why = Some(says(idea.why));
     Some(Question {
         options,
-        slips,
+        misconceptions,
         why,
-        ..Question::new(idea.ask, at, row, says(idea.text), Answer::Choice(place))
+        ..Question::new(idea.topic, at, row, says(idea.text), Answer::Choice(place))
     })
 }
 

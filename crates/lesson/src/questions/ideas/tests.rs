@@ -11,15 +11,15 @@ use crate::edits::Edits;
 use crate::engines::lockstep::{Fault, registers_for};
 use crate::fault::row;
 use crate::knn::{Metric, Problem, Queries, Setup, network, theory};
-use crate::lessons::{Arrangement, Choice, LESSONS, named};
-use crate::meter::Way;
-use crate::own_data::Own;
+use crate::lessons::{Arrangement, LESSONS, Overrides, named};
+use crate::meter::Strategy;
+use crate::own_data::OwnData;
 use crate::progress::Silent;
 use crate::step::{Pass, Step};
 use crate::{State, record};
 
 /// The question that contains some words, of a lesson recorded with a choice.
-fn asked(id: &str, words: &str, choice: Choice) -> (Question, Vec<Take>) {
+fn asked(id: &str, words: &str, choice: Overrides) -> (Question, Vec<Take>) {
     let lesson = named(id).unwrap();
     let takes = lesson.record(choice, &Silent).unwrap();
     let questions = about(lesson, &takes[0], &mut Random::new(1));
@@ -31,14 +31,14 @@ fn asked(id: &str, words: &str, choice: Choice) -> (Question, Vec<Take>) {
 
 /// Its correct answer.
 fn right(id: &str, words: &str) -> (String, Vec<Take>) {
-    let (question, takes) = asked(id, words, Choice::default());
+    let (question, takes) = asked(id, words, Overrides::default());
     (question.right(takes[0].recording.shape().width), takes)
 }
 
 #[test]
 fn every_lesson_asks_concise_idea_questions() {
     for lesson in &LESSONS {
-        let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+        let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
         let questions = about(lesson, &take, &mut Random::new(3));
         assert_eq!(
             questions.len(),
@@ -46,14 +46,14 @@ fn every_lesson_asks_concise_idea_questions() {
             "lesson {}: with its own sizes, all make sense",
             lesson.id
         );
-        let families: BTreeSet<Ask> = questions.iter().map(|question| question.ask).collect();
+        let families: BTreeSet<Topic> = questions.iter().map(|question| question.topic).collect();
         assert!(questions.len() >= 3 && families.len() >= 2, "lesson {}: {families:?}", lesson.id);
         let mut texts = BTreeSet::new();
         for question in &questions {
             let said = question
-                .slips
+                .misconceptions
                 .iter()
-                .map(|slip| slip.says.as_str())
+                .map(|misconception| misconception.explanation.as_str())
                 .chain([question.text.as_str(), question.why.as_deref().unwrap()]);
             for text in said.chain(question.options.iter().map(String::as_str)) {
                 assert!(
@@ -65,7 +65,7 @@ fn every_lesson_asks_concise_idea_questions() {
             assert!(question.text.ends_with('?') && question.text.len() < 130, "{}", question.text);
             assert!(
                 question.why.as_ref().unwrap().ends_with('.')
-                    && question.slips.iter().all(|slip| slip.says.ends_with('.'))
+                    && question.misconceptions.iter().all(|wrong| wrong.explanation.ends_with('.'))
             );
             assert!(
                 question.options.iter().all(|option| option.len() < 90 && !option.ends_with('.')),
@@ -73,11 +73,11 @@ fn every_lesson_asks_concise_idea_questions() {
                 question.options
             );
             assert_eq!(
-                question.slips.len() + 1,
+                question.misconceptions.len() + 1,
                 question.options.len(),
                 "every wrong option names its misconception"
             );
-            assert!(question.slips.iter().all(|slip| slip.reply != question.answer.reply()));
+            assert!(question.misconceptions.iter().all(|wrong| wrong.reply != question.answer.reply()));
             assert!(texts.insert(&question.text), "twice: {}", question.text);
         }
     }
@@ -88,7 +88,7 @@ fn every_lesson_asks_concise_idea_questions() {
 fn neither_position_nor_length_reveals_the_answer() {
     let (mut places, mut longest, mut all) = ([0; 4], 0, 0);
     for lesson in &LESSONS {
-        let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
+        let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
         for seed in 0..20 {
             for question in about(lesson, &take, &mut Random::new(seed)) {
                 let Answer::Choice(right) = question.answer else { panic!("{question:?}") };
@@ -134,7 +134,7 @@ fn ideas_are_valid_at_other_sizes_or_skipped() {
     ]) {
         let lesson = named(id).unwrap();
         let take = lesson
-            .record(Choice { k: Some(k), width: Some(width), ..Choice::default() }, &Silent)
+            .record(Overrides { k: Some(k), width: Some(width), ..Overrides::default() }, &Silent)
             .unwrap()
             .remove(0);
         for question in about(lesson, &take, &mut Random::new(5)) {
@@ -146,7 +146,7 @@ fn ideas_are_valid_at_other_sizes_or_skipped() {
     let mut asked = Vec::new();
     for (n, k) in [(9, 8), (16, 32), (32, 32), (64, 32), (128, 32), (4096, 32), (40, 1), (300, 1)] {
         let recording = farthest_first("order", n, k, 32);
-        let take = Take { recording, ..lesson.record(Choice::default(), &Silent).unwrap().remove(0) };
+        let take = Take { recording, ..lesson.record(Overrides::default(), &Silent).unwrap().remove(0) };
         let questions = about(lesson, &take, &mut Random::new(5));
         questions.iter().for_each(makes_sense);
         asked.push(questions.len());
@@ -164,14 +164,14 @@ fn ideas_are_valid_at_other_sizes_or_skipped() {
 /// Checks that options differ, and that no plural follows a 1.
 fn makes_sense(question: &Question) {
     let options: BTreeSet<&str> = question.options.iter().map(String::as_str).collect();
-    assert!(options.len() == question.options.len() && options.len() >= LEAST, "{question:?}");
+    assert!(options.len() == question.options.len() && options.len() >= MIN_OPTIONS, "{question:?}");
     for same in [["by 0", "not at all"], ["about 0", "none"], ["0", "none"]] {
         assert!(!same.iter().all(|option| options.contains(option)), "{question:?}");
     }
     let said = question
-        .slips
+        .misconceptions
         .iter()
-        .map(|slip| slip.says.as_str())
+        .map(|misconception| misconception.explanation.as_str())
         .chain([question.text.as_str(), question.why.as_deref().unwrap()]);
     for text in said.chain(options) {
         assert!(!text.contains('{'), "{text}");
@@ -219,10 +219,10 @@ fn digit_length_follows_the_warp_width() {
         (4, "here of 2 bits, puts every point into one of 4 buckets"),
         (16, "here of 4 bits, puts every point into one of 16 buckets"),
     ] {
-        let take =
-            lesson.record(Choice { width: Some(width), ..Choice::default() }, &Silent).unwrap().remove(0);
+        let overrides = Overrides { width: Some(width), ..Overrides::default() };
+        let take = lesson.record(overrides, &Silent).unwrap().remove(0);
         let shape = take.recording.shape();
-        assert!(lesson.says(lesson.paragraph, shape).contains(said));
+        assert!(lesson.fill_in(lesson.paragraph, shape).contains(said));
         // The number of buckets that the recording counts.
         let mut state = take.recording.start();
         take.recording
@@ -248,10 +248,10 @@ fn doubling_the_keys_matches_the_steps_of_the_twin() {
     ] {
         let (said, takes) = right(id, words);
         let shape = takes[0].recording.shape();
-        let choice = Choice {
+        let choice = Overrides {
             k: Some(2 * shape.capacity() as usize),
             width: Some(if id == "sort" { 2 * shape.width } else { shape.width }),
-            ..Choice::default()
+            ..Overrides::default()
         };
         let twice = named(id).unwrap().record(choice, &Silent).unwrap().remove(0).recording;
         assert_eq!(twice.shape().capacity(), 2 * shape.capacity());
@@ -273,9 +273,12 @@ fn doubling_the_keys_matches_the_steps_of_the_twin() {
 fn halving_the_lanes_matches_the_shuffles_of_the_twin() {
     let (said, takes) = right("wide", "how many layers would need a shuffle");
     let shape = takes[0].recording.shape();
-    let choice =
-        Choice { k: Some(shape.capacity() as usize), width: Some(shape.width / 2), ..Choice::default() };
-    let half = named("wide").unwrap().record(choice, &Silent).unwrap().remove(0);
+    let overrides = Overrides {
+        k: Some(shape.capacity() as usize),
+        width: Some(shape.width / 2),
+        ..Overrides::default()
+    };
+    let half = named("wide").unwrap().record(overrides, &Silent).unwrap().remove(0);
     let steps = &half.recording.steps()[half.range.clone()];
     assert_eq!(
         said,
@@ -349,9 +352,9 @@ fn nearest_first_order_needs_one_merge() {
             drop_zero_rows: false,
         };
         let (query, none) = (Queries::Rows(vec![7]), Edits::default());
-        let own = |arrangement| Own { cloud: &cloud, queries: &query, query: 0, arrangement };
+        let own = |arrangement| OwnData { cloud: &cloud, queries: &query, query: 0, arrangement };
         let merges =
-            |order| lesson.record_touched(own(order), setup, 32, &none, None).unwrap().recording.merges();
+            |order| lesson.record_edited(own(order), setup, 32, &none, None).unwrap().recording.merges();
         assert_eq!(merges(Arrangement::NearestFirst), 1);
         assert_eq!(merges(Arrangement::FarthestFirst), theory::worst_case_merges(n, 32) as usize);
     }
@@ -396,21 +399,21 @@ fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Reco
         drop_zero_rows: false,
     };
     let none = Edits::default();
-    let own = Own {
+    let own = OwnData {
         cloud: &cloud,
         queries: &Queries::Rows(vec![7]),
         query: 0,
         arrangement: Arrangement::FarthestFirst,
     };
-    let take = named(id).unwrap().record_touched(own, setup, width, &none, None);
+    let take = named(id).unwrap().record_edited(own, setup, width, &none, None);
     take.unwrap().recording
 }
 
 /// Whether a faulty search finds the right neighbours, and the candidates without and with the fault.
 fn with(fault: Fault, id: &str) -> (bool, [u32; 2]) {
     let lesson = named(id).unwrap().with_data_for(fault);
-    let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
-    let broken = lesson.broken(&take, fault).unwrap().recording;
+    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let broken = lesson.with_fault(&take, fault).unwrap().recording;
     let end = |recording: &Recording| {
         let mut state = State { fault: recording.parameters.fault, ..recording.start() };
         recording.steps().iter().for_each(|step| state.apply(step));
@@ -478,7 +481,7 @@ fn depth_of_a_larger_heap_matches_the_answer() {
     let k = takes[0].recording.shape().k as usize;
     let recording = named("heap")
         .unwrap()
-        .record(Choice { k: Some(2 * k + 1), ..Choice::default() }, &Silent)
+        .record(Overrides { k: Some(2 * k + 1), ..Overrides::default() }, &Silent)
         .unwrap()
         .remove(0)
         .recording;
@@ -488,7 +491,8 @@ fn depth_of_a_larger_heap_matches_the_answer() {
         most = most.max(rounds);
     }
     assert_eq!(said, most.to_string());
-    assert!(recording.meter().is_some_and(|meter| meter.all(Way::ThreadAQuery) != meter.all(Way::Thread)));
+    let meter = recording.meter().unwrap();
+    assert!(meter.all(Strategy::ThreadPerQuery) != meter.all(Strategy::Thread));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::text;
 
 /// The points that have the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum PointSet {
     Data,
     /// Rows of the query file, which are separate points.
     Queries,
@@ -133,9 +133,9 @@ impl Numbers {
 
 /// A sample of the values, evenly spaced by row, ascending.
 fn sample(values: &[f32]) -> Arc<[f32]> {
-    const MOST: usize = 1 << 14;
+    const MAX_SAMPLE: usize = 1 << 14;
     let there = || values.iter().copied().filter(|value| !value.is_nan());
-    let step = there().count().div_ceil(MOST).max(1);
+    let step = there().count().div_ceil(MAX_SAMPLE).max(1);
     let mut sample: Vec<f32> = there().step_by(step).collect();
     sample.sort_unstable_by(f32::total_cmp);
     sample.into()
@@ -170,7 +170,7 @@ pub struct Categories {
 /// The values that colour points.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    pub whose: Whose,
+    pub points: PointSet,
     /// Name: "merges".
     pub title: String,
     /// Unit: "per query", "radians".
@@ -182,7 +182,7 @@ pub struct Channel {
     pub colors: Option<Arc<PointValues>>,
     pub prefers_categories: bool,
     /// The rows with a value, ascending, if they are few.
-    pub few: Option<Arc<[u32]>>,
+    pub sparse_rows: Option<Arc<[u32]>>,
     /// Number of rows without a value.
     pub missing: u64,
     /// The words after that number: "were not asked".
@@ -194,7 +194,7 @@ pub struct Channel {
 impl Channel {
     /// A numeric channel; `missing` is the number of rows without a value, and their description.
     pub fn of_numbers(
-        whose: Whose,
+        points: PointSet,
         title: impl Into<String>,
         unit: &'static str,
         numbers: Option<Numbers>,
@@ -202,14 +202,14 @@ impl Channel {
     ) -> Self {
         let title = title.into();
         Self {
-            whose,
+            points,
             title,
             unit,
             numbers,
             categories: None,
             colors: None,
             prefers_categories: false,
-            few: None,
+            sparse_rows: None,
             missing,
             why_missing,
             note: None,
@@ -274,7 +274,7 @@ impl Channel {
 }
 
 #[derive(Clone, Debug, Default)]
-pub enum Colored {
+pub enum ColoringState {
     #[default]
     Nothing,
     /// What the user has to do first.
@@ -292,7 +292,7 @@ mod tests {
         Channel {
             categories,
             prefers_categories: true,
-            ..Channel::of_numbers(Whose::Data, "t", "", numbers, (0, ""))
+            ..Channel::of_numbers(PointSet::Data, "t", "", numbers, (0, ""))
         }
     }
 

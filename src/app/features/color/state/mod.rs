@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use crate::app::features::analysis::state::AnalysisKind;
-use crate::app::model::how::How;
+use crate::app::model::select_mode::SelectMode;
 use crate::engines::registry;
 use crate::knn::Measure;
 
@@ -235,14 +235,14 @@ impl ColorView {
 #[derive(Clone, Debug)]
 pub enum ColorAction {
     Set(ColorView),
-    SelectCategory(usize, How),
+    SelectCategory(usize, SelectMode),
     /// Select rows with values in a closed range.
-    SelectBetween(f64, f64, How),
+    SelectBetween(f64, f64, SelectMode),
     /// Select this many of the highest or lowest values, and ties of the last one.
     SelectMost {
         count: usize,
         highest: bool,
-        how: How,
+        how: SelectMode,
     },
     Retry,
     /// Start or stop the replay.

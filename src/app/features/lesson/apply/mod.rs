@@ -1,19 +1,19 @@
 //! Carries out the actions of the lesson.
 
+pub mod drag;
 pub mod quiz;
-pub mod touch;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::export::Job;
-use super::record::{Recorded, broken, on_gpu, or_twin, own, record};
+use super::record::{Recorded, inject_fault, on_gpu, or_twin, own, record};
 use super::state::LessonAction;
 use super::state::files::{LessonFile, RangeDraft};
 use super::state::player::{Player, SPEEDS};
 use super::state::session::{
-    Breaking, ExplorerProblem, FileQuery, LessonDraft, Presenting, Touch, lesson_of,
+    DragState, ExplorerProblem, FaultChoice, FileQuery, LessonDraft, Presenting, lesson_of,
 };
 use crate::app::context::app::{App, EXPORT, Exporting, Feature, Written};
 use crate::app::jobs::table::{AtExit, Cancel, Kind, Slot};
@@ -30,7 +30,7 @@ pub static FEATURE: Feature = Feature {
     apply: |app, action| {
         match action {
             Action::Lesson(action) => app.lesson_action(action),
-            Action::Command(Command::Undo) if app.session.lesson.open => app.undo_touch(),
+            Action::Command(Command::Undo) if app.session.lesson.open => app.undo_drag(),
             Action::Command(Command::Cancel) if app.cancel_in_lesson() => {}
             Action::Command(command)
                 if command.mode() == Mode::Lesson
@@ -137,16 +137,16 @@ impl App {
             }
             LessonAction::Reset => {
                 self.session.lesson.asked = None;
-                self.session.lesson.set_draft(lesson, LessonDraft::of(lesson));
+                self.session.lesson.set_draft(lesson, LessonDraft::for_lesson(lesson));
                 self.change_data(lesson);
                 self.record_lesson(lesson);
             }
-            LessonAction::Break(breaking) => {
-                self.session.lesson.breaking = breaking;
+            LessonAction::SetFault(fault_choice) => {
+                self.session.lesson.fault_choice = fault_choice;
                 self.record_lesson(lesson);
             }
             LessonAction::Guess(fault) => {
-                if let Breaking::Hunt { guess, .. } = &mut self.session.lesson.breaking {
+                if let FaultChoice::Hunt { guess, .. } = &mut self.session.lesson.fault_choice {
                     *guess = Some(fault);
                 }
             }
@@ -175,7 +175,7 @@ impl App {
             }
             LessonAction::Source(source) => self.session.lesson.source = source,
             LessonAction::Quiz(action) => self.quiz_action(action),
-            LessonAction::Touch(action) => self.touch(action),
+            LessonAction::Drag(action) => self.drag_in_map(action),
             LessonAction::Zoom(panel) => self.session.lesson.zoom = panel,
         }
     }
@@ -184,7 +184,7 @@ impl App {
     fn change_data(&mut self, lesson: &'static Lesson) {
         let session = &mut self.session.lesson;
         let mut draft = session.draft(lesson);
-        let Some(recorded) = session.touch.recorded.as_ref().filter(|recorded| **recorded != draft) else {
+        let Some(recorded) = session.drag.recorded.as_ref().filter(|recorded| **recorded != draft) else {
             return;
         };
         let touched = recorded.touched.clone();
@@ -192,8 +192,8 @@ impl App {
             draft.touched = Edits::default();
             session.set_draft(lesson, draft);
         }
-        session.touch.forget_changes();
-        session.touch.before = session.player.clone().map(|player| (player, touched));
+        session.drag.forget_changes();
+        session.drag.before = session.player.clone().map(|player| (player, touched));
     }
 
     /// Shows a lesson, and records it if necessary.
@@ -202,12 +202,12 @@ impl App {
         let there = self.session.lesson.player_of(lesson).is_some();
         self.show_lesson();
         self.state.lesson.number = lesson.number;
-        if there || self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
+        if there || self.jobs.params(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
             return;
         }
-        (self.session.lesson.player, self.session.lesson.breaking, self.session.lesson.zoom) =
-            (None, Breaking::No, None);
-        self.session.lesson.touch = Touch::default();
+        (self.session.lesson.player, self.session.lesson.fault_choice, self.session.lesson.zoom) =
+            (None, FaultChoice::None, None);
+        self.session.lesson.drag = DragState::default();
         self.record_lesson(lesson);
     }
 
@@ -239,7 +239,7 @@ impl App {
             ..self.session.lesson.draft(lesson)
         };
         let answered = self.session.answered.as_ref();
-        let mut question = answered.map(|answered| ExplorerProblem::of(&answered.record.spec));
+        let mut question = answered.map(|answered| ExplorerProblem::from_spec(&answered.record.spec));
         draft.k = answered.map_or(self.state.draft.k.clone(), |answered| answered.record.spec.k.to_string());
         match (self.session.picked, answered) {
             (Some(Picked::Row(row)), _) if (row as usize) < cloud.len() => {
@@ -264,8 +264,8 @@ impl App {
         self.session.lesson.asked = question;
         self.show_lesson();
         self.state.lesson.number = OWN_DATA;
-        (self.session.lesson.player, self.session.lesson.breaking) = (None, Breaking::No);
-        self.session.lesson.touch = Touch::default();
+        (self.session.lesson.player, self.session.lesson.fault_choice) = (None, FaultChoice::None);
+        self.session.lesson.drag = DragState::default();
         self.record_lesson(lesson);
     }
 
@@ -275,7 +275,7 @@ impl App {
         // The earlier recording is obsolete, even if this one is impossible.
         self.jobs.stop(&RECORD);
         let session = &mut self.session.lesson;
-        (session.quiz, session.error, session.touch.behind) = (None, None, false);
+        (session.quiz, session.error, session.drag.behind) = (None, None, false);
         let draft = session.draft(lesson);
         match self.work_of_lesson(lesson, draft, self.state.lesson.gpu) {
             Ok(work) => self.jobs.start(&RECORD, lesson, work),
@@ -301,7 +301,7 @@ impl App {
         let (choice, row) = read.map_err(|errors| errors.into_iter().next().map(|error| error.sentence))?;
         // The explorer's problem applies only to the lesson on the user's own data.
         let asked = session.asked.clone().filter(|_| lesson.number == OWN_DATA);
-        let question = asked.unwrap_or_else(|| ExplorerProblem::typed(&self.state.draft));
+        let question = asked.unwrap_or_else(|| ExplorerProblem::from_draft(&self.state.draft));
         let setup = Setup {
             k: choice.k.unwrap_or(lesson.k),
             metric: question.metric,
@@ -311,20 +311,22 @@ impl App {
             drop_zero_rows: question.drop_nonfinite,
         };
         let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));
-        let breaking = self.session.lesson.breaking;
+        let fault_choice = self.session.lesson.fault_choice;
         // A fault may need data that differ from the lesson's.
         let with_data =
-            if let Breaking::Chosen(fault) = breaking { lesson.with_data_for(fault) } else { *lesson };
+            if let FaultChoice::Chosen(fault) = fault_choice { lesson.with_data_for(fault) } else { *lesson };
         // Faults are injected only into the twin.
-        let gpu = breaking == Breaking::No
+        let gpu = fault_choice == FaultChoice::None
             && gpu
             && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
         Ok(move |progress: &dyn Progress| {
             let began = Instant::now();
-            let takes = broken(lesson, record(&with_data, choice, own, setup, progress)?, breaking)?;
+            let recorded = record(&with_data, choice, own, setup, progress)?;
+            let takes = inject_fault(lesson, recorded, fault_choice)?;
             let took = began.elapsed();
-            let (takes, instead) = if gpu { or_twin(on_gpu(lesson, &takes), takes)? } else { (takes, None) };
-            Ok(Recorded { takes, instead, draft, took })
+            let (takes, fallback_reason) =
+                if gpu { or_twin(on_gpu(lesson, &takes), takes)? } else { (takes, None) };
+            Ok(Recorded { takes, fallback_reason, draft, took })
         })
     }
 
@@ -340,9 +342,9 @@ impl App {
             }
             session.set_draft(lesson, draft);
             if session.player_of(lesson).is_some() {
-                (session.player, session.quiz, session.touch) = (None, None, Touch::default());
+                (session.player, session.quiz, session.drag) = (None, None, DragState::default());
             }
-            if self.jobs.about(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
+            if self.jobs.params(&RECORD).is_some_and(|recorded| recorded.number == lesson.number) {
                 self.jobs.stop(&RECORD);
             }
             if self.session.lesson.open && self.state.lesson.number == lesson.number {
@@ -360,20 +362,20 @@ impl App {
         match outcome {
             // Another lesson is open by now.
             _ if lesson.number != self.state.lesson.number => {}
-            Ok(Ok(Recorded { mut takes, instead, draft, took })) if !takes.is_empty() => {
-                if let Some(why) = instead {
+            Ok(Ok(Recorded { mut takes, fallback_reason, draft, took })) if !takes.is_empty() => {
+                if let Some(why) = fallback_reason {
                     self.session.log.warn(About::Lesson, why);
                 }
-                let alike = session.touch.recorded.as_ref().is_some_and(|recorded| recorded.is_alike(&draft));
+                let alike = session.drag.recorded.as_ref().is_some_and(|recorded| recorded.is_alike(&draft));
                 if let Some(before) = session
-                    .touch
+                    .drag
                     .compared(&draft.touched)
                     .filter(|before| alike && before.takes.len() == takes.len())
                 {
                     takes
                         .iter_mut()
                         .zip(&before.takes)
-                        .for_each(|(take, before)| take.mark_turned(Some(&before.recording)));
+                        .for_each(|(take, before)| take.mark_changed_comparators(Some(&before.recording)));
                 }
                 let mut player = Player::new(lesson, takes);
                 // Changing k keeps level and take; moving a point also keeps the position in the story.
@@ -383,20 +385,20 @@ impl App {
                     if alike {
                         // During a drag, relative to the position where the drag began, so that moving back
                         // shows the same step again.
-                        let held = session.touch.before.as_ref().filter(|_| session.touch.held);
+                        let held = session.drag.before.as_ref().filter(|_| session.drag.held);
                         player.follow(held.map_or(before, |(taken, _)| taken));
                     } else {
                         player.seek(0);
                     }
                 }
                 // In a hunt, start from the beginning.
-                if matches!(session.breaking, Breaking::Hunt { guess: None, .. }) {
+                if matches!(session.fault_choice, FaultChoice::Hunt { guess: None, .. }) {
                     player.seek(0);
                 }
-                (session.touch.recorded, session.touch.took) = (Some(draft), Some(took));
+                (session.drag.recorded, session.drag.took) = (Some(draft), Some(took));
                 // The quiz refers to steps of the previous recording.
                 (session.player, session.quiz, session.error) = (Some(player), None, None);
-                self.session.log.settle(About::Lesson);
+                self.session.log.resolve(About::Lesson);
             }
             Ok(Err(LessonError::Cloud(crate::cloud::CloudError::Cancelled))) => {
                 session.error = Some("Cancelled.".to_owned())
@@ -408,8 +410,8 @@ impl App {
         if let Some(error) = self.session.lesson.error.clone() {
             self.session.log.error(About::Lesson, error);
         }
-        if self.session.lesson.touch.behind {
-            self.record_touched(lesson);
+        if self.session.lesson.drag.behind {
+            self.record_edits(lesson);
         }
     }
 
@@ -467,7 +469,7 @@ impl App {
         }
         if let Some(player) = self.session.lesson.player.as_mut().filter(|player| player.has_marks()) {
             player.remove_marks();
-            self.session.lesson.touch.before = None;
+            self.session.lesson.drag.before = None;
             return true;
         }
         if self.session.lesson.zoom.take().is_some() {

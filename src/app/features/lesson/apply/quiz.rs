@@ -9,7 +9,7 @@ use crate::app::features::lesson::state::quiz::{Phase, Quiz};
 use crate::app::features::lesson::state::{PollAction, QuizAction};
 use crate::lesson::Cursor;
 use crate::lesson::feedback::why;
-use crate::lesson::questions::pool::offers;
+use crate::lesson::questions::pool::poll_options;
 use crate::lesson::questions::{Question, Random};
 
 impl App {
@@ -19,7 +19,7 @@ impl App {
             return;
         }
         let Some(player) = &mut session.player else { return };
-        session.touch.held = false;
+        session.drag.held = false;
         player.pause();
         let seed = session.questions_seed.unwrap_or_else(by_the_clock);
         session.quiz =
@@ -113,7 +113,7 @@ fn polled(question: &Question, player: &Player) -> Poll {
     let mut after = Cursor::new(recording.clone());
     after.seek(question.shown_at());
     // Seeded by position, so that the options are the same each time.
-    let offers = offers(question, recording.shape(), &mut Random::new(question.at as u64));
+    let offers = poll_options(question, recording.shape(), &mut Random::new(question.at as u64));
     let right = offers.iter().position(|offer| question.answer.accepts(offer.reply)).unwrap_or(0);
     Poll::new(offers, right, why(question, &after))
 }

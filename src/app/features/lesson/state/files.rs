@@ -3,7 +3,7 @@
 use super::player::Player;
 use crate::app::model::fields::{Field, FieldError, number};
 use crate::lesson::Level;
-use crate::lesson::moments::{MOST_FRAMES, MOST_ON_PAPER};
+use crate::lesson::moments::{MAX_FRAMES, MAX_PRINTED};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LessonFile {
@@ -79,8 +79,8 @@ impl LessonFile {
     pub fn most(self) -> usize {
         match self {
             Self::Page => usize::MAX,
-            Self::Handout => MOST_ON_PAPER,
-            _ => MOST_FRAMES,
+            Self::Handout => MAX_PRINTED,
+            _ => MAX_FRAMES,
         }
     }
 }

@@ -8,7 +8,7 @@ pub mod session;
 
 use crate::lesson::fault::Fault;
 use crate::lesson::picture::Panel;
-use session::{Breaking, LessonDraft};
+use session::{FaultChoice, LessonDraft};
 
 /// Actions of the lesson other than commands.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub enum LessonAction {
     /// Restore the lesson's own settings.
     Reset,
     /// Record the lesson with a fault, or without.
-    Break(Breaking),
+    SetFault(FaultChoice),
     Guess(Fault),
     Seek(usize),
     /// Select another take.
@@ -33,13 +33,13 @@ pub enum LessonAction {
     /// Show the source of a line of the pseudocode (inner `None`: of the running line); `None` closes it.
     Source(Option<Option<usize>>),
     Quiz(QuizAction),
-    Touch(TouchAction),
+    Drag(DragAction),
     Zoom(Option<Panel>),
 }
 
 /// Drags of the query and of points in a map. Coordinates of both axes are relative to their origins.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TouchAction {
+pub enum DragAction {
     /// Begin a drag.
     Hold,
     Query([f32; 2]),

@@ -69,7 +69,7 @@ impl Player {
 
     /// The lesson's panels at the current position, largest first.
     pub fn panels(&self) -> Vec<Panel> {
-        panels_of(self.lesson, &View::of(self.cursor(), 14.0))
+        panels_of(self.lesson, &View::new(self.cursor(), 14.0))
     }
 
     /// The positions in all takes.
@@ -107,14 +107,14 @@ impl Player {
 
     /// Whether comparators are marked as deciding differently since a point was moved.
     pub fn has_marks(&self) -> bool {
-        self.takes.iter().any(|take| take.recording.turned().is_some())
+        self.takes.iter().any(|take| take.recording.changed_comparators().is_some())
     }
 
     /// Removes the marks from takes and cursors, which each hold the recording.
     pub fn remove_marks(&mut self) {
         for (take, cursor) in self.takes.iter_mut().zip(&mut self.cursors) {
             let position = cursor.position();
-            take.mark_turned(None);
+            take.mark_changed_comparators(None);
             *cursor = Cursor::new(take.recording.clone());
             cursor.seek(position);
         }
@@ -191,9 +191,9 @@ impl Player {
     /// Performs the steps that are due; returns the seconds until the next.
     pub fn advance(&mut self, now: f64, steps_per_second: f32) -> Option<f64> {
         /// After a longer gap between frames, skipped steps are not made up.
-        const LATE: f64 = 0.25;
+        const MAX_GAP_SECS: f64 = 0.25;
         let mut due = self.due?;
-        if now - due > LATE {
+        if now - due > MAX_GAP_SECS {
             due = now;
         }
         while due <= now {
@@ -233,12 +233,12 @@ fn levels(take: &Take, range: Range<usize>) -> [bool; Level::ALL.len()] {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::lesson::lessons::{Choice, named};
+    use crate::lesson::lessons::{Overrides, named};
     use crate::progress::Silent;
 
     pub fn player(id: &str) -> Player {
         let lesson = named(id).expect("there is such a lesson");
-        Player::new(lesson, lesson.record(Choice::default(), &Silent).expect("its own data"))
+        Player::new(lesson, lesson.record(Overrides::default(), &Silent).expect("its own data"))
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! A class poll: options, votes of up to two rounds, and what is revealed.
 
-use crate::lesson::questions::pool::Offer;
+use crate::lesson::questions::pool::PollOption;
 
 /// Maximum number of votes for an option.
-pub const MOST_VOTES: u32 = 9_999;
+pub const MAX_VOTES: u32 = 9_999;
 
 /// What is revealed, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -19,7 +19,7 @@ enum Shown {
 /// between, before the answer is revealed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Poll {
-    offers: Vec<Offer>,
+    offers: Vec<PollOption>,
     /// Index of the right option, from 0.
     right: usize,
     /// The explanation of the right option.
@@ -33,7 +33,7 @@ pub struct Poll {
 
 impl Poll {
     /// A poll without votes; `right` is the index of the right option, from 0.
-    pub fn new(offers: Vec<Offer>, right: usize, why: String) -> Self {
+    pub fn new(offers: Vec<PollOption>, right: usize, why: String) -> Self {
         Self {
             votes: vec![vec![0; offers.len()]],
             offers,
@@ -44,7 +44,7 @@ impl Poll {
         }
     }
 
-    pub fn offers(&self) -> &[Offer] {
+    pub fn offers(&self) -> &[PollOption] {
         &self.offers
     }
 
@@ -94,9 +94,9 @@ impl Poll {
         wrong.max_by_key(|&option| self.counted(option))
     }
 
-    /// Adds a vote, unless voting is closed or the option has [`MOST_VOTES`].
+    /// Adds a vote, unless voting is closed or the option has [`MAX_VOTES`].
     pub fn vote(&mut self, option: usize) {
-        if option < self.offers.len() && self.is_open() && self.counted(option) < MOST_VOTES {
+        if option < self.offers.len() && self.is_open() && self.counted(option) < MAX_VOTES {
             *self.counted_mut(option) += 1;
             self.came.push(option);
         }
@@ -114,7 +114,7 @@ impl Poll {
 
     pub fn set(&mut self, option: usize, votes: u32) {
         if option < self.offers.len() && self.is_open() {
-            *self.counted_mut(option) = votes.min(MOST_VOTES);
+            *self.counted_mut(option) = votes.min(MAX_VOTES);
             self.came.retain(|came| *came != option);
         }
     }
@@ -155,8 +155,8 @@ mod tests {
     use crate::lesson::questions::Reply;
 
     fn poll() -> Poll {
-        let offers =
-            (0..3).map(|number| Offer { reply: Reply::Number(number), text: number.to_string() }).collect();
+        let option = |number: u32| PollOption { reply: Reply::Number(number), text: number.to_string() };
+        let offers = (0..3).map(option).collect();
         Poll::new(offers, 2, "so".to_owned())
     }
 
@@ -168,11 +168,11 @@ mod tests {
         poll.set(2, 40_000);
         poll.set(0, 3);
         poll.take_back();
-        assert_eq!([0, 1, 2].map(|option| poll.counted(option)), [3, 1, MOST_VOTES]);
+        assert_eq!([0, 1, 2].map(|option| poll.counted(option)), [3, 1, MAX_VOTES]);
         // Typed counts are not undone vote by vote.
         poll.take_back();
         poll.take_back();
-        assert_eq!([0, 1, 2].map(|option| poll.counted(option)), [3, 0, MOST_VOTES]);
+        assert_eq!([0, 1, 2].map(|option| poll.counted(option)), [3, 0, MAX_VOTES]);
         poll.set(2, 1);
         assert_eq!((poll.share(0, 0), poll.share(0, 2), poll.most_wrong()), (0.75, 0.25, Some(0)));
     }

@@ -1,9 +1,9 @@
 //! The quiz: questions, the answer being entered, and the score.
 
 use super::poll::Poll;
-use crate::lesson::feedback::spelled_out;
+use crate::lesson::feedback::explained_target;
 use crate::lesson::picture::Target;
-use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply};
+use crate::lesson::questions::{Answer, Clickable, Form, Question, Reply};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
@@ -84,20 +84,24 @@ impl Quiz {
 
     /// Whether a question about a whole take is open or still to come. Until it is answered, later steps of
     /// the take must stay hidden.
-    pub fn keeps(&self, take: usize) -> bool {
+    pub fn hides_answer_of(&self, take: usize) -> bool {
         let open = self.at + usize::from(!self.is_asking());
-        self.questions.iter().skip(open).any(|(of, question)| *of == take && question.ask.is_about_all())
+        self.questions.iter().skip(open).any(|(of, question)| *of == take && question.topic.is_about_all())
     }
 
     /// The subject of an answered question, which the picture highlights until something else is hovered.
     pub fn answered_about(&self) -> Option<Target> {
-        if self.is_asking() || self.phase == Phase::Done { None } else { spelled_out(&self.question().1) }
+        if self.is_asking() || self.phase == Phase::Done {
+            None
+        } else {
+            explained_target(&self.question().1)
+        }
     }
 
     /// The kind of target that a click enters as a number.
-    pub fn pointed(&self) -> Option<Pointed> {
-        match self.question().1.ask.kind().form {
-            Form::Number { pointed, .. } if matches!(self.phase, Phase::Asking(_)) => pointed,
+    pub fn pointed(&self) -> Option<Clickable> {
+        match self.question().1.topic.info().form {
+            Form::Number { clickable, .. } if matches!(self.phase, Phase::Asking(_)) => clickable,
             _ => None,
         }
     }
@@ -140,7 +144,9 @@ impl Quiz {
         let pointed = self.pointed();
         match &mut self.phase {
             Phase::Asking(Entry::Lanes { mask, at }) => (*mask, *at) = (*mask ^ (1 << lane), lane),
-            Phase::Asking(Entry::Number(text)) if pointed == Some(Pointed::Lane) => *text = lane.to_string(),
+            Phase::Asking(Entry::Number(text)) if pointed == Some(Clickable::Lane) => {
+                *text = lane.to_string();
+            }
             _ => {}
         }
     }
@@ -148,7 +154,7 @@ impl Quiz {
     pub fn choose_slot(&mut self, slot: u32) {
         let pointed = self.pointed();
         if let Phase::Asking(Entry::Number(text)) = &mut self.phase
-            && pointed == Some(Pointed::Slot)
+            && pointed == Some(Clickable::Slot)
         {
             *text = slot.to_string();
         }
@@ -167,7 +173,7 @@ impl Quiz {
     /// Appends a digit to a number, or chooses the option with this number, from 1.
     pub fn digit(&mut self, digit: char) {
         /// More digits than any answer has.
-        const MOST: usize = 9;
+        const MAX_DIGITS: usize = 9;
         if let (Some(option), Phase::Asking(Entry::Choice(_))) =
             (digit.to_digit(10).and_then(|digit| digit.checked_sub(1)), &self.phase)
         {
@@ -175,7 +181,7 @@ impl Quiz {
         }
         if let Phase::Asking(Entry::Number(text)) = &mut self.phase
             && digit.is_ascii_digit()
-            && text.len() < MOST
+            && text.len() < MAX_DIGITS
         {
             text.push(digit);
         }
@@ -269,16 +275,16 @@ fn entry(answer: Answer) -> Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::questions::Ask;
+    use crate::lesson::questions::Topic;
 
-    fn question(ask: Ask, at: usize, answer: Answer) -> (usize, Question) {
-        (0, Question::new(ask, at, 0, String::new(), answer))
+    fn question(topic: Topic, at: usize, answer: Answer) -> (usize, Question) {
+        (0, Question::new(topic, at, 0, String::new(), answer))
     }
 
     #[test]
     fn lanes_are_toggled_by_click_and_key() {
         let mut quiz =
-            Quiz::new(vec![question(Ask::Votes, 5, Answer::Lanes(0b1001))], 4).expect("a question");
+            Quiz::new(vec![question(Topic::Votes, 5, Answer::Lanes(0b1001))], 4).expect("a question");
         for lane in [0, 2, 3, 2, 9] {
             quiz.choose_lane(lane);
         }
@@ -296,7 +302,7 @@ mod tests {
 
     #[test]
     fn arrow_keys_wrap_around_the_warp() {
-        let mut quiz = Quiz::new(vec![question(Ask::Votes, 5, Answer::Lanes(1))], 4).expect("a question");
+        let mut quiz = Quiz::new(vec![question(Topic::Votes, 5, Answer::Lanes(1))], 4).expect("a question");
         quiz.arrow(false);
         assert_eq!(quiz.phase(), &Phase::Asking(Entry::Lanes { mask: 0, at: 3 }));
         quiz.arrow(true);
@@ -305,7 +311,7 @@ mod tests {
 
     #[test]
     fn numbers_can_be_typed_clicked_or_stepped() {
-        let slot = question(Ask::Slot, 1, Answer::Number { right: 13, within: 0 });
+        let slot = question(Topic::Slot, 1, Answer::Number { right: 13, within: 0 });
         let mut quiz = Quiz::new(vec![slot], 32).expect("a question");
         assert_eq!(quiz.answer(), None, "no reply yet");
         "1x27".chars().for_each(|digit| quiz.digit(digit));
@@ -319,7 +325,7 @@ mod tests {
         assert_eq!(quiz.answered_about(), None, "open questions reveal nothing");
         assert_eq!(quiz.answer(), Some(false));
         assert_eq!(quiz.answered_about(), Some(Target::Lane(0)), "answered questions highlight their lane");
-        let long = question(Ask::Merges, 1, Answer::Number { right: 3, within: 1 });
+        let long = question(Topic::Merges, 1, Answer::Number { right: 3, within: 1 });
         let mut quiz = Quiz::new(vec![long], 32).expect("a question");
         (0..40).for_each(|_| quiz.digit('9'));
         assert_eq!(quiz.reply(), Some(Reply::Number(999_999_999)));
@@ -329,24 +335,24 @@ mod tests {
 
     #[test]
     fn merge_counts_stay_hidden_until_answered() {
-        let merges = |take| (take, question(Ask::Merges, 0, Answer::Number { right: 3, within: 0 }).1);
+        let merges = |take| (take, question(Topic::Merges, 0, Answer::Number { right: 3, within: 0 }).1);
         let mut quiz = Quiz::new(vec![merges(1), merges(2), merges(0)], 32).expect("questions");
         let mut kept = Vec::new();
         for said in ['3', '4', '3'] {
             quiz.digit(said);
             quiz.answer();
-            kept.push([0, 1, 2].map(|take| quiz.keeps(take)));
+            kept.push([0, 1, 2].map(|take| quiz.hides_answer_of(take)));
             quiz.next();
         }
         assert_eq!(kept, [[true, false, true], [true, false, false], [false; 3]], "in question order");
         assert_eq!((quiz.phase(), quiz.score()), (&Phase::Done, Score { right: 2, asked: 3 }));
-        assert!(!quiz.keeps(0));
+        assert!(!quiz.hides_answer_of(0));
     }
 
     #[test]
     fn an_option_is_chosen_by_number_letter_or_arrow() {
         let options = ["a", "b", "c"].map(str::to_owned).to_vec();
-        let (_, plain) = question(Ask::Why, 0, Answer::Choice(2));
+        let (_, plain) = question(Topic::Why, 0, Answer::Choice(2));
         let mut quiz = Quiz::new(vec![(0, Question { options, ..plain })], 8).expect("a question");
         assert_eq!(quiz.reply(), None);
         let mut said = Vec::new();
@@ -372,13 +378,15 @@ mod tests {
 
     #[test]
     fn polls_hide_the_answer_and_do_not_score() {
-        use crate::lesson::questions::pool::Offer;
+        use crate::lesson::questions::pool::PollOption;
         let offers =
-            [true, false].map(|yes| Offer { reply: Reply::YesNo(yes), text: yes.to_string() }).to_vec();
+            [true, false].map(|yes| PollOption { reply: Reply::YesNo(yes), text: yes.to_string() }).to_vec();
         let poll = Poll::new(offers, 1, "why".to_owned());
-        let asks =
-            vec![question(Ask::Swaps, 3, Answer::YesNo(false)), question(Ask::Swaps, 4, Answer::YesNo(true))];
-        let mut quiz = Quiz::new(asks, 8).expect("questions");
+        let questions = vec![
+            question(Topic::Swaps, 3, Answer::YesNo(false)),
+            question(Topic::Swaps, 4, Answer::YesNo(true)),
+        ];
+        let mut quiz = Quiz::new(questions, 8).expect("questions");
         quiz.hold(poll.clone());
         assert!(
             quiz.is_asking()

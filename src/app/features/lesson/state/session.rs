@@ -16,7 +16,7 @@ use crate::cloud::{Order, PointCloud};
 use crate::knn::{Metric, Queries};
 use crate::lesson::edits::{Edits, read_keys};
 use crate::lesson::fault::Fault;
-use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson, OWN_DATA};
+use crate::lesson::lessons::{Arrangement, LESSONS, Lesson, OWN_DATA, Overrides};
 use crate::lesson::picture::Panel;
 use crate::run::RunSpec;
 
@@ -85,13 +85,13 @@ pub struct ExplorerProblem {
 
 impl ExplorerProblem {
     /// The problem of a run, with the typed row as its query.
-    pub fn of(spec: &RunSpec) -> Self {
+    pub fn from_spec(spec: &RunSpec) -> Self {
         let &RunSpec { metric, order, seed, drop_nonfinite, exclude_self, .. } = spec;
         Self { query: None, metric, order, seed, drop_nonfinite, exclude_self }
     }
 
     /// The problem of the explorer's fields, with the typed row as its query.
-    pub fn typed(draft: &Draft) -> Self {
+    pub fn from_draft(draft: &Draft) -> Self {
         let &Draft { metric, order, drop_nonfinite, exclude_self, .. } = draft;
         Self { query: None, metric, order, seed: draft.seed().unwrap_or(0), drop_nonfinite, exclude_self }
     }
@@ -99,7 +99,7 @@ impl ExplorerProblem {
 
 /// A query of the open cloud, for the lesson on the user's own data.
 #[derive(Clone, Debug)]
-pub struct Own {
+pub struct OwnQuery {
     pub cloud: Arc<PointCloud>,
     /// The queries that contain it.
     pub queries: Queries,
@@ -108,7 +108,7 @@ pub struct Own {
     pub order: Order,
 }
 
-impl Own {
+impl OwnQuery {
     /// The lesson's name for the order.
     pub fn arrangement(&self) -> Arrangement {
         if self.order == Order::Shuffled { Arrangement::Shuffled } else { Arrangement::AsDrawn }
@@ -117,9 +117,9 @@ impl Own {
 
 /// Which fault is injected into the lesson's search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Breaking {
+pub enum FaultChoice {
     #[default]
-    No,
+    None,
     Chosen(Fault),
     /// A hidden fault, to be found.
     Hunt {
@@ -142,7 +142,7 @@ pub struct LessonSession {
     pub drafts: BTreeMap<u32, LessonDraft>,
     /// The explorer's problem for the lesson on the user's own data; `None` uses the explorer's fields.
     pub asked: Option<ExplorerProblem>,
-    pub breaking: Breaking,
+    pub fault_choice: FaultChoice,
     /// The player, once the lesson is recorded.
     pub player: Option<Player>,
     /// Why the lesson could not be recorded.
@@ -152,7 +152,7 @@ pub struct LessonSession {
     /// Seed of the questions; `None` draws new ones each time.
     pub questions_seed: Option<u64>,
     /// Moves of query and points.
-    pub touch: Touch,
+    pub drag: DragState,
     pub scores: BTreeMap<u32, Score>,
     /// The line of the pseudocode whose source is shown; the inner `None` follows the running line.
     pub source: Option<Option<usize>>,
@@ -164,7 +164,7 @@ impl LessonSession {
     }
 
     pub fn draft(&self, lesson: &Lesson) -> LessonDraft {
-        self.drafts.get(&lesson.number).cloned().unwrap_or_else(|| LessonDraft::of(lesson))
+        self.drafts.get(&lesson.number).cloned().unwrap_or_else(|| LessonDraft::for_lesson(lesson))
     }
 
     pub fn set_draft(&mut self, lesson: &Lesson, draft: LessonDraft) {
@@ -173,10 +173,11 @@ impl LessonSession {
 
     /// Whether the player must not move, because later steps answer an open or coming question.
     pub fn is_held(&self) -> bool {
-        let keeps = |quiz: &Quiz| {
-            self.player.as_ref().is_some_and(|player| (0..player.takes.len()).any(|take| quiz.keeps(take)))
+        let hides = |quiz: &Quiz| {
+            let takes = self.player.as_ref().map_or(0, |player| player.takes.len());
+            (0..takes).any(|take| quiz.hides_answer_of(take))
         };
-        self.quiz.as_ref().is_some_and(|quiz| quiz.is_asking() || keeps(quiz))
+        self.quiz.as_ref().is_some_and(|quiz| quiz.is_asking() || hides(quiz))
     }
 
     pub fn score(&self, number: u32) -> Score {
@@ -209,7 +210,7 @@ pub struct LessonDraft {
 
 impl LessonDraft {
     /// The lesson's own settings.
-    pub fn of(lesson: &Lesson) -> Self {
+    pub fn for_lesson(lesson: &Lesson) -> Self {
         Self {
             k: lesson.k.to_string(),
             width: lesson.width,
@@ -239,7 +240,7 @@ impl LessonDraft {
         &self,
         lesson: &Lesson,
         cloud: Option<&PointCloud>,
-    ) -> Result<(Choice, Option<usize>), Vec<FieldError>> {
+    ) -> Result<(Overrides, Option<usize>), Vec<FieldError>> {
         let mut errors = Vec::new();
         let most = u64::from(self.width) * 32;
         let k = number(Field::K, &self.k, 1, most).map_err(|error| {
@@ -274,7 +275,8 @@ impl LessonDraft {
         match (k, seed, row, keys) {
             (Ok(k), Ok(seed), Ok(row), Ok(keys)) => {
                 let touched = Edits { keys, ..self.touched.clone() };
-                Ok((Choice { k: Some(k as usize), width: Some(self.width), seed: Some(seed), touched }, row))
+                let (k, width, seed) = (Some(k as usize), Some(self.width), Some(seed));
+                Ok((Overrides { k, width, seed, edits: touched }, row))
             }
             _ => Err(errors),
         }
@@ -300,14 +302,14 @@ pub fn sentence(words: &str) -> String {
 // Moves of query and points: undo, and comparison with the recording before the move.
 
 /// Maximum number of undo steps.
-const MOST_CHANGES: usize = 100;
+const MAX_UNDO_STEPS: usize = 100;
 
 /// Recordings that take no longer are made immediately: a frame at 60 Hz.
-const FRAME: Duration = Duration::from_millis(16);
+const FRAME_TIME: Duration = Duration::from_millis(16);
 
 /// Moves in the open lesson.
 #[derive(Clone, Default)]
-pub struct Touch {
+pub struct DragState {
     /// The settings of the recording shown.
     pub recorded: Option<LessonDraft>,
     /// How long that recording took.
@@ -323,11 +325,11 @@ pub struct Touch {
     done: Vec<Edits>,
 }
 
-impl Touch {
+impl DragState {
     /// Begins a change; `touched` are the moves so far.
     pub fn begin(&mut self, touched: Edits, player: &Player) {
         self.before = Some((player.clone(), touched.clone()));
-        if self.done.len() == MOST_CHANGES {
+        if self.done.len() == MAX_UNDO_STEPS {
             self.done.remove(0);
         }
         self.done.push(touched);
@@ -363,7 +365,7 @@ impl Touch {
 
     /// Whether a recording is known to fit in a frame.
     pub fn is_quick(&self) -> bool {
-        self.took.is_some_and(|took| took <= FRAME)
+        self.took.is_some_and(|took| took <= FRAME_TIME)
     }
 }
 
@@ -378,7 +380,7 @@ mod tests {
     #[test]
     fn default_lesson_fields_are_valid() {
         for lesson in &LESSONS {
-            let (choice, row) = LessonDraft::of(lesson).read(lesson, None).expect("the lesson's own");
+            let (choice, row) = LessonDraft::for_lesson(lesson).read(lesson, None).expect("the lesson's own");
             assert_eq!(
                 (choice.k, choice.width, choice.seed, row),
                 (Some(lesson.k), Some(lesson.width), Some(lesson.seed), None)
@@ -390,7 +392,7 @@ mod tests {
     fn the_order_lesson_can_use_the_open_cloud() {
         let takes = |id: &str, open_cloud: bool| {
             let lesson = crate::lesson::lessons::named(id).expect("a lesson");
-            LessonDraft { open_cloud, ..LessonDraft::of(lesson) }.takes_open_cloud(lesson)
+            LessonDraft { open_cloud, ..LessonDraft::for_lesson(lesson) }.takes_open_cloud(lesson)
         };
         assert_eq!([takes("order", false), takes("order", true)], [false, true]);
         assert_eq!([takes("yours", false), takes("search", true)], [true, false]);
@@ -399,7 +401,7 @@ mod tests {
     #[test]
     fn invalid_lesson_fields_are_explained() {
         let cloud = cloud(50, 2, 1);
-        let own = LessonDraft::of(lesson_of(OWN_DATA));
+        let own = LessonDraft::for_lesson(lesson_of(OWN_DATA));
         let fields = |draft: LessonDraft| {
             draft
                 .read(lesson_of(OWN_DATA), Some(&cloud))
@@ -439,9 +441,9 @@ mod tests {
     #[test]
     fn typed_keys_are_parsed_and_errors_explained() {
         let lesson = crate::lesson::lessons::named("sort").expect("a lesson");
-        let typed = |keys: &str| LessonDraft { keys: keys.to_owned(), ..LessonDraft::of(lesson) };
+        let typed = |keys: &str| LessonDraft { keys: keys.to_owned(), ..LessonDraft::for_lesson(lesson) };
         let (choice, _) = typed("5 3 8 1, 7 2 6 4").read(lesson, None).expect("eight keys");
-        assert_eq!(choice.touched.keys, Some(vec![5.0, 3.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0]));
+        assert_eq!(choice.edits.keys, Some(vec![5.0, 3.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0]));
         let said = |keys: &str| typed(keys).read(lesson, None).expect_err("no keys")[0].clone();
         assert_eq!(
             said("5 3"),
@@ -459,20 +461,20 @@ mod tests {
 
     #[test]
     fn unchanged_edits_are_not_undo_steps() {
-        let (mut touch, player) = (Touch::default(), player("sort"));
+        let (mut drag, player) = (DragState::default(), player("sort"));
         let moved = |x| Edits { query: Some([x, 0.5]), ..Edits::default() };
-        touch.begin(Edits::default(), &player);
-        touch.end(&moved(0.1));
-        touch.begin(moved(0.1), &player);
-        touch.end(&moved(0.1));
-        assert_eq!(touch.take_back(), Some(Edits::default()));
-        assert!(!touch.can_undo());
-        for at in 0..2 * MOST_CHANGES {
-            touch.begin(moved(at as f32), &player);
+        drag.begin(Edits::default(), &player);
+        drag.end(&moved(0.1));
+        drag.begin(moved(0.1), &player);
+        drag.end(&moved(0.1));
+        assert_eq!(drag.take_back(), Some(Edits::default()));
+        assert!(!drag.can_undo());
+        for at in 0..2 * MAX_UNDO_STEPS {
+            drag.begin(moved(at as f32), &player);
         }
         assert_eq!(
-            (touch.done.len(), touch.take_back()),
-            (MOST_CHANGES, Some(moved(2.0 * MOST_CHANGES as f32 - 1.0)))
+            (drag.done.len(), drag.take_back()),
+            (MAX_UNDO_STEPS, Some(moved(2.0 * MAX_UNDO_STEPS as f32 - 1.0)))
         );
     }
 }

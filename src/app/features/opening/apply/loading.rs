@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use super::{LOAD, Loading, OPEN};
 use crate::app::context::app::{App, FIRST_QUERIES};
-use crate::app::features::datasets::state::PartsDialog;
-use crate::app::features::errors::of_cloud;
+use crate::app::features::datasets::state::DatasetsDialog;
+use crate::app::features::errors::cloud_error;
 use crate::app::features::opening::{LoadJob, Loaded, Opened};
 use crate::app::features::unusable::state::UnusableDialog;
 use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    About, Action, Endings, FileColumns, FileState, Pictures, SpaceView, Then, absolute, data_file, file_name,
+    About, Action, AfterLoad, Endings, FileColumns, FileState, ImageShape, SpaceView, absolute, data_file,
+    file_name,
 };
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
-use crate::run::{QuerySpec, RunSpec, recording, usual};
+use crate::run::{QuerySpec, RunSpec, defaults, recording};
 use crate::text;
 
 pub static COLUMNS: Kind<App, (), FileColumns> = Kind::new(Slot::Columns, "columns", App::columns_listed);
@@ -33,62 +34,62 @@ impl App {
     }
 
     /// Loads a source; the previous cloud stays until it has arrived.
-    pub(in crate::app) fn load(&mut self, source: Source, then: Then) {
+    pub(in crate::app) fn load(&mut self, source: Source, then: AfterLoad) {
         self.load_as(source, self.state.draft.drop_nonfinite, then);
     }
 
     /// Like [`App::load`] with an explicit `drop_nonfinite`.
-    pub(in crate::app) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: Then) {
+    pub(in crate::app) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: AfterLoad) {
         let data = match &then {
-            Then::RunQueries(_) => self.session.cloud.clone(),
-            Then::Show | Then::Run(_) | Then::Resume(_) => None,
+            AfterLoad::RunQueries(_) => self.session.cloud.clone(),
+            AfterLoad::Show | AfterLoad::Run(_) | AfterLoad::Resume(_) => None,
         };
-        self.session.contest.stop();
+        self.session.engine_comparison.stop();
         if self.session.running.is_some() {
             self.handles.worker.cancel();
         }
-        if !matches!(then, Then::RunQueries(_)) {
+        if !matches!(then, AfterLoad::RunQueries(_)) {
             // The latest request wins.
             self.jobs.stop(&OPEN);
         }
         (self.session.endings.load, self.session.unusable, self.session.awaited) = (None, None, None);
-        let guesses = matches!(then, Then::Show);
-        let job = LoadJob { source, drop_nonfinite, data, guesses };
+        let infers_choices = matches!(then, AfterLoad::Show);
+        let job = LoadJob { source, drop_nonfinite, data, infers_choices };
         let asked = job.clone();
         self.jobs.start(&LOAD, Loading { job, then }, move |progress| asked.work(progress));
     }
 
     pub(in crate::app) fn loaded(&mut self, loading: Loading, outcome: Outcome<(Loaded, Option<FileState>)>) {
         let Loading { job, then } = loading;
-        let runs = !matches!(then, Then::Show | Then::Resume(_));
-        let about = if matches!(then, Then::RunQueries(_)) { About::Run } else { About::Data };
+        let runs = !matches!(then, AfterLoad::Show | AfterLoad::Resume(_));
+        let about = if matches!(then, AfterLoad::RunQueries(_)) { About::Run } else { About::Data };
         let (result, file) = match outcome {
             Ok((loaded, file)) => (Ok(loaded), file),
             Err(stopped) => (Err(stopped), None),
         };
         if let Ok(Err(error)) = &result
-            && let Some(dialog) = UnusableDialog::new(&job.source, error, of_cloud(error), &then)
+            && let Some(dialog) = UnusableDialog::new(&job.source, error, cloud_error(error), &then)
         {
             self.session.unusable = Some(dialog);
             return;
         }
         // If the load for a session fails, the session keeps waiting for its data.
-        let awaited = if let Then::Resume(saved) = &then { Some(saved.clone()) } else { None };
+        let awaited = if let AfterLoad::Resume(saved) = &then { Some(saved.clone()) } else { None };
         let ended = match (result, then) {
             (Err(stopped), _) => self.failed(about, format!("cannot load: {stopped}: {}", job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.cancelled(),
-            (Ok(Err(CloudError::Format(FormatError::Ambiguous { parts, path }))), then) => {
-                self.session.parts = PartsDialog::new(path, parts, then);
+            (Ok(Err(CloudError::Format(FormatError::Ambiguous { datasets, path }))), then) => {
+                self.session.datasets = DatasetsDialog::new(path, datasets, then);
                 return;
             }
-            (Ok(Err(error)), _) => self.failed(about, of_cloud(&error)),
-            (Ok(Ok(queries)), Then::RunQueries(spec)) => {
+            (Ok(Err(error)), _) => self.failed(about, cloud_error(&error)),
+            (Ok(Ok(queries)), AfterLoad::RunQueries(spec)) => {
                 if let Some(data) = job.data.clone() {
                     self.submit(spec, data, Some(queries.cloud));
                 }
                 return;
             }
-            (Ok(Ok(Opened { cloud, left_out, declared, first, note })), Then::Show) => {
+            (Ok(Ok(Opened { cloud, left_out, declared, first, note })), AfterLoad::Show) => {
                 let again = self.shows(&cloud);
                 let before = again.then(|| {
                     (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles))
@@ -103,23 +104,24 @@ impl App {
                     self.start_fresh();
                 }
                 self.show_loaded_cloud(Arc::clone(&cloud), file, note);
-                self.take_roles(left_out, before);
+                self.set_roles(left_out, before);
                 // Reloading the same file keeps the user's metric.
                 if other || !again {
                     self.choose_metric(&cloud, declared);
                 }
                 return self.open_to_an_answer(first, again);
             }
-            (Ok(Ok(Opened { cloud, note, .. })), Then::Resume(saved)) => {
+            (Ok(Ok(Opened { cloud, note, .. })), AfterLoad::Resume(saved)) => {
                 self.show_loaded_cloud(cloud, file, note);
                 return self.resume_loaded(&saved);
             }
-            (Ok(Ok(Opened { cloud, note, .. })), Then::Run(spec)) => {
-                let nobody_said = matches!(spec.queries, QuerySpec::Count(count) if self.is_usual(count));
+            (Ok(Ok(Opened { cloud, note, .. })), AfterLoad::Run(spec)) => {
+                let is_default =
+                    matches!(spec.queries, QuerySpec::Count(count) if self.is_default_count(count));
                 self.show_loaded_cloud(Arc::clone(&cloud), file, note);
                 // The number of rows was unknown before.
                 let queries =
-                    if nobody_said { QuerySpec::Count(usual_queries(&cloud)) } else { spec.queries };
+                    if is_default { QuerySpec::Count(default_query_count(&cloud)) } else { spec.queries };
                 return self.run_on(&cloud, RunSpec { queries, ..spec });
             }
         };
@@ -145,14 +147,14 @@ impl App {
     }
 
     /// Whether the number of queries is a default rather than the user's choice.
-    fn is_usual(&self, count: u64) -> bool {
+    fn is_default_count(&self, count: u64) -> bool {
         // The first launch's number counts as well: it stays until its cloud arrives.
-        count == usual::QUERIES
+        count == defaults::QUERIES
             || self
                 .session
                 .cloud
                 .as_ref()
-                .is_some_and(|cloud| [usual_queries(cloud), FIRST_QUERIES].contains(&count))
+                .is_some_and(|cloud| [default_query_count(cloud), FIRST_QUERIES].contains(&count))
     }
 
     /// Replaces the shown cloud and drops state of the previous one.
@@ -174,16 +176,16 @@ impl App {
         for of_another in
             [About::Run, About::Query, About::Selection, About::Color, About::Projection, About::Analysis]
         {
-            self.session.log.settle(of_another);
+            self.session.log.resolve(of_another);
         }
-        if self.state.draft.query_count.parse().is_ok_and(|count| self.is_usual(count)) {
-            self.state.draft.query_count = usual_queries(&cloud).to_string();
+        if self.state.draft.query_count.parse().is_ok_and(|count| self.is_default_count(count)) {
+            self.state.draft.query_count = default_query_count(&cloud).to_string();
         }
         (self.state.plane.window, self.state.plane.whole, self.state.plane.axes) =
-            (None, false, fitting(&cloud));
-        let view = SpaceView { axes: fitting(&cloud), ..SpaceView::default() };
-        self.state.space = self.state.space.looking(&view);
-        self.describe(&cloud);
+            (None, false, widest_axes(&cloud));
+        let view = SpaceView { axes: widest_axes(&cloud), ..SpaceView::default() };
+        self.state.space = self.state.space.with_position_of(&view);
+        self.list_columns(&cloud);
         if self.session.running.take().is_some() {
             self.handles.worker.cancel();
         }
@@ -196,7 +198,7 @@ impl App {
         session.roles =
             self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
         (session.columns_dialog, session.note) = (None, None);
-        session.pictures_named = Pictures::named(cloud.axes());
+        session.inferred_image_shape = ImageShape::named(cloud.axes());
         session.endings = Endings::default();
         session.cloud = Some(cloud);
         self.name_window();
@@ -221,7 +223,7 @@ impl App {
     }
 
     /// Starts listing all columns of the cloud's file, for the colour chooser.
-    fn describe(&mut self, cloud: &PointCloud) {
+    fn list_columns(&mut self, cloud: &PointCloud) {
         let Some(path) = cloud.file().map(Path::to_owned) else { return };
         if self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud)) {
             return;
@@ -237,19 +239,19 @@ impl App {
 }
 
 /// The default number of queries, as on the command line, limited to the number of rows.
-fn usual_queries(cloud: &PointCloud) -> u64 {
-    (cloud.len() as u64).min(usual::QUERIES)
+fn default_query_count(cloud: &PointCloud) -> u64 {
+    (cloud.len() as u64).min(defaults::QUERIES)
 }
 
 /// The default axes: all if there are at most three, otherwise those with the largest variance.
-fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
+fn widest_axes<const N: usize>(cloud: &PointCloud) -> [usize; N] {
     /// Number of rows sampled for the choice.
-    const SEEN: usize = 4096;
+    const SAMPLED_ROWS: usize = 4096;
     let dims = cloud.dims();
     if dims <= 3 {
         return std::array::from_fn(|axis| axis);
     }
-    let rows: Vec<usize> = cloud.spread_rows(SEEN).collect();
+    let rows: Vec<usize> = cloud.sample_rows(SAMPLED_ROWS).collect();
     let variance = |axis: usize| {
         let values = rows.iter().map(|&row| f64::from(cloud.point(row)[axis]));
         let mean = values.clone().sum::<f64>() / rows.len() as f64;
@@ -275,7 +277,7 @@ struct Dropped {
 }
 
 impl Dropped {
-    fn of(paths: Vec<PathBuf>) -> Self {
+    fn from_paths(paths: Vec<PathBuf>) -> Self {
         let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) =
             paths.into_iter().partition(|path| path.is_dir());
         let (mut opened, points): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -293,7 +295,7 @@ fn names(paths: &[PathBuf]) -> String {
 impl App {
     /// Opens dropped files, and reports those not opened.
     pub(in crate::app) fn open_dropped(&mut self, paths: Vec<PathBuf>) {
-        let Dropped { opened, left, folders } = Dropped::of(paths);
+        let Dropped { opened, left, folders } = Dropped::from_paths(paths);
         if !folders.is_empty() {
             self.session.log.error(
                 About::Other,
@@ -317,7 +319,7 @@ impl App {
     pub(in crate::app) fn open_next(&mut self, mut paths: Vec<PathBuf>) {
         while !paths.is_empty() {
             self.open(&paths.remove(0));
-            if let Some(opening) = self.jobs.about_mut(&OPEN) {
+            if let Some(opening) = self.jobs.params_mut(&OPEN) {
                 opening.next = paths;
                 return;
             }
@@ -339,9 +341,9 @@ mod tests {
 
     #[test]
     fn initial_axes_have_the_largest_variance() {
-        assert_eq!(fitting::<2>(&cloud(10, 2, 1)), [0, 1]);
-        assert_eq!(fitting::<2>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 3]);
-        assert_eq!(fitting::<3>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 2, 3]);
+        assert_eq!(widest_axes::<2>(&cloud(10, 2, 1)), [0, 1]);
+        assert_eq!(widest_axes::<2>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 3]);
+        assert_eq!(widest_axes::<3>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 2, 3]);
     }
 
     #[test]
@@ -350,7 +352,7 @@ mod tests {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let mut all = paths(&["a.csv", "one.warpscope", "b.npy", "two.WARPSCOPE"]);
         all.push(folder.path().to_owned());
-        let dropped = Dropped::of(all);
+        let dropped = Dropped::from_paths(all);
         assert_eq!(dropped.opened, paths(&["one.warpscope", "two.WARPSCOPE", "a.csv"]));
         assert_eq!((dropped.left, dropped.folders), (paths(&["b.npy"]), vec![folder.path().to_owned()]));
     }

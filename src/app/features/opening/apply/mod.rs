@@ -12,9 +12,10 @@ use crate::app::features::saved::state::SavedSession;
 use crate::app::features::selection::state::Nearby;
 use crate::app::features::walk::state::WalkView;
 use crate::app::jobs::table::{Kind, Slot};
-use crate::app::model::files::{left_out_sentence, typed_columns};
+use crate::app::model::files::{typed_columns, unused_columns_sentence};
 use crate::app::model::{
-    DataKind, Ended, FileColumn, FileState, LeftOut, Level, Material, Roles, Sample, Then, Told, file_name,
+    AfterLoad, DataKind, Ended, FileColumn, FileState, Level, Material, RoleChoice, Roles, Sample,
+    UnusedColumn, file_name,
 };
 use crate::app::prelude::*;
 use crate::cloud::roles::Role;
@@ -42,7 +43,7 @@ fn globe_note(metric: Metric) -> Option<&'static str> {
 /// A cloud being read or generated, and what to do with it.
 pub struct Loading {
     pub job: LoadJob,
-    pub then: Then,
+    pub then: AfterLoad,
 }
 
 pub static LOAD: Kind<App, Loading, (Loaded, Option<FileState>)> = Kind {
@@ -63,9 +64,9 @@ pub struct Opening {
 }
 
 /// The session saved with the runs, or why it cannot be restored.
-pub type Kept = Option<Result<SavedSession, String>>;
+pub type RecordedSession = Option<Result<SavedSession, String>>;
 
-pub static OPEN: Kind<App, Opening, Result<(Recording, Kept), RecordingError>> = Kind {
+pub static OPEN: Kind<App, Opening, Result<(Recording, RecordedSession), RecordingError>> = Kind {
     purpose: |opening, fraction| Some(Activity::Loading { what: file_name(&opening.path), fraction }),
     ..Kind::new(Slot::Open, "open", App::opened)
 };
@@ -146,7 +147,7 @@ impl App {
             *metric = declared;
             return;
         }
-        let on_globe = Globe::fits(cloud);
+        let on_globe = Globe::matches(cloud);
         match (*metric, on_globe) {
             (Metric::L2, true) => {
                 *metric = if Globe::is_sky(cloud.axes()) { Metric::Sky } else { Metric::Haversine }
@@ -170,7 +171,7 @@ impl App {
         };
         match globe_note(now) {
             Some(note) => log.info(note),
-            None => log.withdraw(said),
+            None => log.remove_note(said),
         }
     }
 
@@ -185,10 +186,10 @@ impl App {
 
     /// Sets the column roles of an opened file. If columns were left out, roles are inferred from them. For
     /// points that were shown before, the roles in `before` are kept unless others are set.
-    pub(in crate::app) fn take_roles(
+    pub(in crate::app) fn set_roles(
         &mut self,
-        left_out: Vec<LeftOut>,
-        before: Option<(Vec<LeftOut>, Roles)>,
+        left_out: Vec<UnusedColumn>,
+        before: Option<(Vec<UnusedColumn>, Roles)>,
     ) {
         // Inferred columns appear in the field, as if they had been typed.
         if let Some(Source::File { columns: columns @ ColumnChoice::Named(_), .. }) =
@@ -197,7 +198,7 @@ impl App {
             self.state.draft.columns = typed_columns(columns);
         }
         if !left_out.is_empty() {
-            return self.leave_out(left_out);
+            return self.report_unused_columns(left_out);
         }
         match before {
             Some((left_out, roles)) if self.session.roles == Roles::default() => {
@@ -209,11 +210,11 @@ impl App {
     }
 
     /// Reports the columns left out, and colours by their label column, if any.
-    fn leave_out(&mut self, left_out: Vec<LeftOut>) {
-        self.session.log.info(format!("left out of the coordinates: {}", left_out_sentence(&left_out)));
+    fn report_unused_columns(&mut self, left_out: Vec<UnusedColumn>) {
+        self.session.log.info(format!("left out of the coordinates: {}", unused_columns_sentence(&left_out)));
         if let Some(label) = left_out.iter().find(|column| column.role == Role::Label) {
             self.session.roles.label =
-                Told::By(FileColumn { name: label.name.clone(), key: label.key.clone() });
+                RoleChoice::Column(FileColumn { name: label.name.clone(), key: label.key.clone() });
         }
         self.color_at_first();
         self.session.left_out = left_out;
@@ -222,8 +223,8 @@ impl App {
     /// The folder for samples: next to the settings, or in a window without settings a private temporary
     /// folder.
     fn samples_folder(&mut self) -> io::Result<PathBuf> {
-        if let Some(kept) = &self.kept {
-            let folder = kept.folder().join("samples");
+        if let Some(settings) = &self.settings {
+            let folder = settings.folder().join("samples");
             return std::fs::create_dir_all(&folder).map(|()| folder);
         }
         if self.samples.is_none() {

@@ -31,7 +31,7 @@ impl MeasureFacts {
 }
 
 impl Facts {
-    pub fn of(selection: &Selection, cloud: &PointCloud, record: Option<&RunRecord>) -> Self {
+    pub fn new(selection: &Selection, cloud: &PointCloud, record: Option<&RunRecord>) -> Self {
         let extremes = extremes(selection.rows(), cloud);
         let Some(record) = record.filter(|_| !selection.queries().is_empty()) else {
             return Self { extremes, ..Self::default() };
@@ -59,7 +59,7 @@ impl Facts {
 /// For each axis, the rows with the smallest and the largest coordinate.
 pub fn extremes(rows: &[u32], cloud: &PointCloud) -> Vec<(u32, u32)> {
     /// Rows per parallel chunk.
-    const PART: usize = 1 << 14;
+    const ROWS_PER_CHUNK: usize = 1 << 14;
     let Some(&first) = rows.first() else { return Vec::new() };
     let dims = cloud.dims();
     let at = |row: u32, axis: usize| cloud.point(row as usize)[axis];
@@ -73,7 +73,7 @@ pub fn extremes(rows: &[u32], cloud: &PointCloud) -> Vec<(u32, u32)> {
         }
         known
     };
-    let parts: Vec<&[u32]> = rows.chunks(PART).collect();
+    let parts: Vec<&[u32]> = rows.chunks(ROWS_PER_CHUNK).collect();
     let all: Vec<Vec<(u32, u32)>> =
         parts.into_par_iter().map(|part| wider(vec![(part[0], part[0]); dims], part)).collect();
     all.into_iter().fold(vec![(first, first); dims], |known, part| {
@@ -91,14 +91,14 @@ mod tests {
     fn ranges_cover_the_selected_rows() {
         let cloud = cloud(40_000, 3, 5);
         let rows: Vec<u32> = (0..40_000).filter(|row| row % 2 == 1).collect();
-        let facts = Facts::of(&Selection::of_rows(rows.clone(), None, ""), &cloud, None);
+        let facts = Facts::new(&Selection::of_rows(rows.clone(), None, ""), &cloud, None);
         for axis in 0..3 {
             let of = |row: &u32| cloud.coordinate(*row as usize, axis);
             let least = rows.iter().map(of).fold(f64::INFINITY, f64::min);
             let largest = rows.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
             assert_eq!(facts.range(&cloud, axis), Some((least, largest)));
         }
-        assert_eq!(Facts::of(&Selection::default(), &cloud, None), Facts::default());
+        assert_eq!(Facts::new(&Selection::default(), &cloud, None), Facts::default());
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
         let mut record = RunRecord::clone(&record());
         record.measured = measured([3, 3, 6]);
         let of = |queries: Vec<u32>| {
-            Facts::of(&Selection::of_queries(queries, &record, ""), &record.cloud, Some(&record))
+            Facts::new(&Selection::of_queries(queries, &record, ""), &record.cloud, Some(&record))
         };
         let facts = of(vec![0, 1, 2]);
         let merges = facts.measure("merges").expect("counted");

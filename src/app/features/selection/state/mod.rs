@@ -14,11 +14,11 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::app::features::color::state::PointValues;
-use crate::app::features::color::state::channel::Whose;
-use crate::app::features::picking::state::Within;
+use crate::app::features::color::state::channel::PointSet;
+use crate::app::features::picking::state::RegionSelection;
 use crate::app::model::answer::Picked;
-use crate::app::model::how::How;
 use crate::app::model::pane::PaneKind;
+use crate::app::model::select_mode::SelectMode;
 use crate::knn::Metric;
 use crate::run::RunRecord;
 
@@ -83,26 +83,26 @@ impl Selection {
         self.rows.binary_search(&row).is_ok()
     }
 
-    pub fn combined(&self, other: Self, how: How) -> Self {
+    pub fn combined(&self, other: Self, how: SelectMode) -> Self {
         let whole =
             |own: &[u32], others: &[u32]| others.iter().all(|number| own.binary_search(number).is_ok());
         let how = match how {
-            How::Toggle
+            SelectMode::Toggle
                 if !other.is_empty()
                     && whole(&self.rows, &other.rows)
                     && whole(&self.queries, &other.queries) =>
             {
-                How::Remove
+                SelectMode::Remove
             }
-            How::Toggle => How::Add,
+            SelectMode::Toggle => SelectMode::Add,
             how => how,
         };
         let (rows, queries, sign) = match how {
-            How::Replace => return other,
-            How::Add | How::Toggle => {
+            SelectMode::Replace => return other,
+            SelectMode::Add | SelectMode::Toggle => {
                 (union(&self.rows, &other.rows), union(&self.queries, &other.queries), "+")
             }
-            How::Remove => {
+            SelectMode::Remove => {
                 (difference(&self.rows, &other.rows), difference(&self.queries, &other.queries), "−")
             }
         };
@@ -116,9 +116,9 @@ impl Selection {
 
 /// The description of a combined selection; if it gets too long, an ellipsis and the last step.
 fn joined(before: &str, sign: &str, last: &str) -> String {
-    const LONGEST: usize = 60;
+    const MAX_CHARS: usize = 60;
     let all = format!("{before} {sign} {last}");
-    if all.chars().count() <= LONGEST && !before.starts_with('…') {
+    if all.chars().count() <= MAX_CHARS && !before.starts_with('…') {
         all
     } else {
         format!("… {sign} {last}")
@@ -144,12 +144,12 @@ pub enum Choice {
     Valued(Arc<PointValues>, f32),
     /// Points with values in a closed range.
     Between {
-        whose: Whose,
+        points: PointSet,
         values: Arc<PointValues>,
         from: f32,
         to: f32,
     },
-    Within(Box<Within>),
+    Region(Box<RegionSelection>),
     All,
     /// Everything that is not selected.
     Rest,
@@ -162,7 +162,7 @@ pub enum SelectAction {
     /// Select something. `by` says how, in a few words: "rectangle in Plane", "16 merges".
     Choose {
         what: Choice,
-        how: How,
+        how: SelectMode,
         by: String,
     },
     Clear,
@@ -182,18 +182,18 @@ pub enum SelectAction {
 
 impl SelectAction {
     /// Selects rows of the cloud.
-    pub fn rows(rows: Vec<u32>, how: How, by: impl Into<String>) -> Self {
+    pub fn rows(rows: Vec<u32>, how: SelectMode, by: impl Into<String>) -> Self {
         Self::Choose { what: Choice::Rows(rows), how, by: by.into() }
     }
 
     /// Selects queries of the run.
-    pub fn queries(queries: Vec<u32>, how: How, by: impl Into<String>) -> Self {
+    pub fn queries(queries: Vec<u32>, how: SelectMode, by: impl Into<String>) -> Self {
         Self::Choose { what: Choice::Queries(queries), how, by: by.into() }
     }
 
     /// Selects queries whose counter is in a range. The measure is given by its column, and by its unit in
     /// singular and plural.
-    pub fn measure(name: &str, [one, many]: [&str; 2], values: RangeInclusive<u32>, how: How) -> Self {
+    pub fn measure(name: &str, [one, many]: [&str; 2], values: RangeInclusive<u32>, how: SelectMode) -> Self {
         let by = match (values.start(), values.end()) {
             (1, 1) => format!("1 {one}"),
             (from, to) if from == to => format!("{from} {many}"),
@@ -206,10 +206,10 @@ impl SelectAction {
 // Named selections.
 
 /// Maximum number of sets.
-const MOST: usize = 100;
+const MAX_SETS: usize = 100;
 
 /// Maximum length of a name, in characters.
-const LONGEST: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 
 /// Named rows of the cloud.
 #[derive(Clone, Debug, PartialEq)]
@@ -228,7 +228,7 @@ pub struct NamedSets {
 }
 
 impl NamedSets {
-    pub fn of(list: Vec<NamedSet>) -> Self {
+    pub fn new(list: Vec<NamedSet>) -> Self {
         Self { typed: String::new(), list }
     }
 
@@ -246,12 +246,12 @@ impl NamedSets {
             return Err("nothing to keep: no row of the cloud is selected".to_owned());
         }
         let typed = if self.typed.trim().is_empty() { by.trim() } else { self.typed.trim() };
-        let name: String = typed.chars().take(LONGEST).collect();
+        let name: String = typed.chars().take(MAX_NAME_CHARS).collect();
         let set = NamedSet { name, rows: Arc::clone(rows) };
         let at = match self.list.iter().position(|known| known.name == set.name) {
             Some(at) => at,
-            None if self.list.len() == MOST => {
-                return Err(format!("{MOST} sets are saved; forget one first"));
+            None if self.list.len() == MAX_SETS => {
+                return Err(format!("{MAX_SETS} sets are saved; forget one first"));
             }
             None => self.list.len(),
         };
@@ -296,7 +296,7 @@ impl Nearby {
 // Ascending unique numbers as sets.
 
 /// Below this size, binary search is as fast as a bit table.
-const FEW: usize = 256;
+const MIN_TABLE_SIZE: usize = 256;
 
 pub fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut all = Vec::with_capacity(a.len() + b.len());
@@ -337,16 +337,16 @@ pub fn complement(set: &[u32], end: u32) -> Vec<u32> {
 }
 
 /// A set with fast lookup.
-pub enum Table<'a> {
+pub enum LookupSet<'a> {
     /// A small set, for binary search.
     Few(&'a [u32]),
     Bits(Vec<u64>),
 }
 
-impl<'a> Table<'a> {
+impl<'a> LookupSet<'a> {
     /// From an ascending set.
     pub fn new(set: &'a [u32]) -> Self {
-        let Some(&last) = set.last().filter(|_| set.len() > FEW) else { return Self::Few(set) };
+        let Some(&last) = set.last().filter(|_| set.len() > MIN_TABLE_SIZE) else { return Self::Few(set) };
         let mut bits = vec![0u64; last as usize / 64 + 1];
         for &number in set {
             bits[number as usize / 64] |= 1 << (number % 64);
@@ -369,7 +369,7 @@ pub fn queries_of(rows: &[u32], record: &RunRecord) -> Vec<u32> {
     if record.query_cloud.is_some() || rows.is_empty() {
         return Vec::new();
     }
-    let table = Table::new(rows);
+    let table = LookupSet::new(rows);
     record
         .query_rows
         .par_iter()
@@ -430,29 +430,29 @@ mod tests {
         let record = record();
         let of = |rows: &[u32], by: &str| Selection::of_rows(rows.to_vec(), Some(&record), by);
         let base = of(&[3, 4], "a");
-        let added = base.combined(of(&[4, 8], "b"), How::Add);
+        let added = base.combined(of(&[4, 8], "b"), SelectMode::Add);
         assert_eq!(
             (&added.rows()[..], &added.queries()[..], added.by()),
             (&[3, 4, 8][..], &[0, 2][..], "a + b")
         );
-        let removed = added.combined(of(&[3, 9], "c"), How::Remove);
+        let removed = added.combined(of(&[3, 9], "c"), SelectMode::Remove);
         assert_eq!(
             (&removed.rows()[..], &removed.queries()[..], removed.by()),
             (&[4, 8][..], &[2][..], "a + b − c")
         );
         assert_eq!(
-            added.combined(of(&[3, 8], "d"), How::Toggle).rows()[..],
+            added.combined(of(&[3, 8], "d"), SelectMode::Toggle).rows()[..],
             [4],
             "all were selected: toggling removes them"
         );
         assert_eq!(
-            added.combined(of(&[3, 9], "d"), How::Toggle).rows()[..],
+            added.combined(of(&[3, 9], "d"), SelectMode::Toggle).rows()[..],
             [3, 4, 8, 9],
             "some were not selected: toggling adds all"
         );
-        assert_eq!(base.combined(of(&[3, 4], ""), How::Remove), Selection::default());
-        assert_eq!(base.combined(of(&[9], "new"), How::Replace).by(), "new");
-        let long = (0..20).fold(base, |sum, row| sum.combined(of(&[row], "a click"), How::Add));
+        assert_eq!(base.combined(of(&[3, 4], ""), SelectMode::Remove), Selection::default());
+        assert_eq!(base.combined(of(&[9], "new"), SelectMode::Replace).by(), "new");
+        let long = (0..20).fold(base, |sum, row| sum.combined(of(&[row], "a click"), SelectMode::Add));
         assert_eq!(long.by(), "… + a click");
     }
 
@@ -475,7 +475,7 @@ mod tests {
         assert_eq!(sets.list().iter().map(|set| set.rows.to_vec()).collect::<Vec<_>>(), [vec![7], vec![3]]);
         sets.forget("far");
         assert_eq!(sets.list().len(), 1);
-        for number in 1..MOST {
+        for number in 1..MAX_SETS {
             sets.typed = number.to_string();
             sets.keep(&rows(&[1]), "").expect("room");
         }
@@ -516,7 +516,7 @@ mod tests {
                 complement(&x, 900),
                 (0..900).filter(|number| !a.contains(number)).collect::<Vec<_>>()
             );
-            let table = Table::new(&x);
+            let table = LookupSet::new(&x);
             prop_assert!((0..1000).all(|number| table.has(number) == a.contains(&number)));
         }
     }

@@ -23,7 +23,7 @@ use ruzstd::decoding::FrameDecoder;
 
 use super::{BATCH, Batches, Each, error, ipc};
 use crate::formats::limits::{BATCH_TEXTS, BATCH_VALUES, MAX_ZSTD_WINDOW};
-use crate::formats::{FormatError, Input, Result, contained, whole};
+use crate::formats::{FormatError, Input, Result, catch_panics, whole};
 use footer::Refusal;
 
 /// The footer's length and the magic at the end.
@@ -191,7 +191,7 @@ impl File<'_, '_> {
         }
         let bytes = bytes.saturating_add(window);
         self.input.claim(bytes, "pages")?;
-        while batch > 1 && !self.input.has(batch.saturating_mul(texts).saturating_mul(SHARE)) {
+        while batch > 1 && !self.input.can_claim(batch.saturating_mul(texts).saturating_mul(SHARE)) {
             batch /= 2;
         }
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
@@ -245,7 +245,7 @@ impl RowGroups for Group {
 
     fn column_chunks(&self, column: usize) -> Result<Box<dyn PageIterator>, ParquetError> {
         let chunk = self.metadata.row_group(self.group).column(column);
-        Ok(Box::new(OnePart(Some(open_pages(&self.source, chunk, self.largest[column])))))
+        Ok(Box::new(SingleChunk(Some(open_pages(&self.source, chunk, self.largest[column])))))
     }
 
     fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
@@ -258,9 +258,9 @@ impl RowGroups for Group {
 }
 
 /// The pages of a column in the only group read.
-struct OnePart(Option<Result<Box<dyn PageReader>, ParquetError>>);
+struct SingleChunk(Option<Result<Box<dyn PageReader>, ParquetError>>);
 
-impl Iterator for OnePart {
+impl Iterator for SingleChunk {
     type Item = Result<Box<dyn PageReader>, ParquetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -268,7 +268,7 @@ impl Iterator for OnePart {
     }
 }
 
-impl PageIterator for OnePart {}
+impl PageIterator for SingleChunk {}
 
 /// The file, with every read checked against its length.
 #[derive(Clone)]
@@ -355,7 +355,7 @@ impl Unpacked {
                 _ => Ok(()),
             }
         };
-        contained(work).map_err(|why| damaged(why.to_string()))?.map_err(damaged)?;
+        catch_panics(work).map_err(|why| damaged(why.to_string()))?.map_err(damaged)?;
         Ok(unpacked.into())
     }
 

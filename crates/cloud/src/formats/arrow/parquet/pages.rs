@@ -250,7 +250,7 @@ fn check_values(
     let mut pages = open_pages(source, chunk, largest).map_err(failed)?;
     while let Some(page) = pages.get_next_page().map_err(failed)? {
         input.check()?;
-        if let Some(page) = DataPage::of(&page, repeats, defines).map_err(bad)? {
+        if let Some(page) = DataPage::parse(&page, repeats, defines).map_err(bad)? {
             if repeats > 0 {
                 rows.page(&page, width(repeats)).map_err(bad)?;
             }
@@ -276,7 +276,7 @@ struct DataPage {
 }
 
 impl DataPage {
-    fn of(page: &Page, repeats: i16, defines: i16) -> Result<Option<Self>, String> {
+    fn parse(page: &Page, repeats: i16, defines: i16) -> Result<Option<Self>, String> {
         let short = || "a page ends within its levels".to_owned();
         Ok(match page {
             Page::DictionaryPage { .. } => None,
@@ -336,11 +336,11 @@ impl DataPage {
 fn texts(page: &DataPage) -> Result<(), String> {
     let mut rest = Rest(&page.data);
     match page.encoding {
-        Encoding::DELTA_LENGTH_BYTE_ARRAY => Differences::of(&mut rest, page.values).map(|_| ()),
+        Encoding::DELTA_LENGTH_BYTE_ARRAY => Differences::parse(&mut rest, page.values).map(|_| ()),
         // Lengths of the prefix shared with the previous text, then of the suffix.
         Encoding::DELTA_BYTE_ARRAY => {
-            Differences::of(&mut rest, page.values)?.pass(&mut rest)?;
-            Differences::of(&mut rest, page.values).map(|_| ())
+            Differences::parse(&mut rest, page.values)?.pass(&mut rest)?;
+            Differences::parse(&mut rest, page.values).map(|_| ())
         }
         _ => Ok(()),
     }
@@ -355,7 +355,7 @@ struct Differences {
 }
 
 impl Differences {
-    fn of(rest: &mut Rest<'_>, most: u64) -> Result<Self, String> {
+    fn parse(rest: &mut Rest<'_>, most: u64) -> Result<Self, String> {
         let [block, parts, count] = [rest.varint()?, rest.varint()?, rest.varint()?];
         // The first number.
         rest.varint()?;

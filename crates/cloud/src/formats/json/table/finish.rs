@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Builder, COORDINATES, Kind, MAX_PADDED, Values};
-use crate::formats::vector_cell::{Candidate, Seen, Vector, rank, settle};
+use crate::formats::vector_cell::{Candidate, Vector, VectorDetector, choose_vector, rank};
 use crate::formats::{
-    ColumnKind, Declared, FormatError, Records, Result, Sheet, SheetColumn, Want, columns, printable,
+    ColumnKind, ColumnRequest, Declared, FormatError, Records, Result, Sheet, SheetColumn, columns, printable,
 };
 
 /// Values of a column searched for fractions.
@@ -58,9 +58,9 @@ impl Builder<'_, '_> {
 
     /// The vectors in texts, and the columns of their elements.
     fn vectors(&self) -> Vec<(Vector, Vec<usize>)> {
-        let vector = |(&node, seen): (&u32, &Seen)| {
+        let vector = |(&node, detector): (&u32, &VectorDetector)| {
             let at = self.nodes.column(node)?;
-            let vector = seen.vector(at, &self.columns[at].name, None)?;
+            let vector = detector.vector(at, &self.columns[at].name, None)?;
             let mut columns: Vec<usize> = self.nodes.elements(node).take(vector.columns.len()).collect();
             if vector.swapped {
                 columns.swap(0, 1);
@@ -126,7 +126,7 @@ impl Builder<'_, '_> {
     }
 
     /// Builds the sheet of all points.
-    pub fn finish(mut self, format: &str, want: &Want<'_>) -> Result<Sheet> {
+    pub fn finish(mut self, format: &str, request: &ColumnRequest<'_>) -> Result<Sheet> {
         let Some(kind) = self.kind else {
             return Err(self.input.malformed("nothing to read", "the array is empty"));
         };
@@ -143,9 +143,10 @@ impl Builder<'_, '_> {
         let candidates =
             if matches!(kind, Kind::Object | Kind::Row) { self.candidates() } else { Vec::new() };
         let axes: Vec<usize> = self.axis_columns().collect();
-        let besides =
+        let attributes =
             self.vectors().into_iter().flat_map(|(vector, columns)| columns.into_iter().zip(vector.columns));
-        let besides: Vec<usize> = besides.filter(|(_, column)| column.beside).map(|(at, _)| at).collect();
+        let attributes: Vec<usize> =
+            attributes.filter(|(_, column)| column.attribute).map(|(at, _)| at).collect();
         // Rows that are arrays have no columns to infer, unless text or a header makes them a table.
         let array = kind == Kind::Array
             && !self.header
@@ -192,12 +193,13 @@ impl Builder<'_, '_> {
             column.into_column(element)
         };
         let mut columns: Vec<SheetColumn> = self.columns.into_iter().map(column).collect();
-        besides.into_iter().for_each(|at| columns[at].beside = true);
+        attributes.into_iter().for_each(|at| columns[at].attribute = true);
         let texts: Vec<bool> = columns.iter().map(|column| column.kind == ColumnKind::Text).collect();
-        let (mut declared, note) = settle(&mut columns, &candidates, |at| !texts[at], self.input, want)?;
+        let numeric = |at: usize| !texts[at];
+        let (mut declared, note) = choose_vector(&mut columns, &candidates, numeric, self.input, request)?;
         if degrees == Some(true) {
             axes.iter().zip(["x", "y", "z"]).for_each(|(&at, alias)| columns[at].alias = Some(alias));
-            axes.iter().skip(2).for_each(|&height| columns[height].beside = true);
+            axes.iter().skip(2).for_each(|&height| columns[height].attribute = true);
         }
         if let Some(degrees) = degrees {
             let height = if degrees && axes.len() > 2 { "; the height is left out" } else { "" };
@@ -205,8 +207,8 @@ impl Builder<'_, '_> {
                 "GeoJSON points, {}{height}",
                 if degrees { "WGS 84" } else { "in the plane of their CRS" }
             );
-            declared =
-                Some(Declared { columns: axes.into_iter().filter(|&at| !columns[at].beside).collect(), why });
+            let coordinates = axes.into_iter().filter(|&at| !columns[at].attribute).collect();
+            declared = Some(Declared { columns: coordinates, why });
         }
         let sheet =
             Sheet::new(self.input, format!("{format} of {what}{names}"), columns, selected, rows, values);

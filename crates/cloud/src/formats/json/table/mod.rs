@@ -9,9 +9,10 @@ use crate::ColumnChoice;
 use crate::formats::cell::Cell;
 use crate::formats::columns::too_many_texts;
 use crate::formats::limits::{MAX_COLUMNS, MAX_NESTED_NAME, MAX_PADDED};
-use crate::formats::vector_cell::{Content, Seen};
+use crate::formats::vector_cell::{Content, VectorDetector};
 use crate::formats::{
-    ColumnKind, FormatError, Input, Result, SheetColumn, Texts, Want, cell, columns, vector_cell,
+    CategoryBuilder, ColumnKind, ColumnRequest, FormatError, Input, Result, SheetColumn, cell, columns,
+    vector_cell,
 };
 use nodes::Nodes;
 pub(super) use nodes::{POINT, Place, Step};
@@ -38,7 +39,7 @@ struct Values {
     values: Vec<f64>,
     filled: bool,
     /// All values as strings, if requested and at least one is a string.
-    texts: Option<Box<Texts>>,
+    texts: Option<Box<CategoryBuilder>>,
     /// Number of points with a string.
     texted: u64,
 }
@@ -62,7 +63,7 @@ impl Values {
 
 /// A value that is stored later: the node, and the parameters of [`Builder::set`].
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct DeferredValue {
     node: u32,
     value: Cell,
     pub text: Box<str>,
@@ -131,10 +132,10 @@ pub(super) struct Builder<'i, 'p> {
     /// The strings of the first point, which may be a header.
     first_texts: Vec<String>,
     /// Values that are stored later, while they are collected.
-    held: Option<Vec<Held>>,
+    held: Option<Vec<DeferredValue>>,
     header: bool,
     /// Texts that hold vectors, by their nodes.
-    vectors: BTreeMap<u32, Seen>,
+    vectors: BTreeMap<u32, VectorDetector>,
     numbers: Vec<f64>,
     /// In GeoJSON: the nodes of x, y and z, and whether they are longitude, latitude and height.
     axes: Vec<u32>,
@@ -144,20 +145,20 @@ pub(super) struct Builder<'i, 'p> {
 }
 
 impl<'i, 'p> Builder<'i, 'p> {
-    pub fn new(input: &'i Input<'p>, want: &Want<'_>) -> Self {
-        let wanted = match want {
-            Want::Chosen(ColumnChoice::Named(names)) => {
+    pub fn new(input: &'i Input<'p>, request: &ColumnRequest<'_>) -> Self {
+        let wanted = match request {
+            ColumnRequest::Selected(ColumnChoice::Named(names)) => {
                 Some(names.iter().map(|name| name.to_ascii_lowercase()).collect())
             }
-            Want::Column(name) => Some(HashSet::from([name.to_ascii_lowercase()])),
-            Want::Everything | Want::Chosen(ColumnChoice::Default) => None,
+            ColumnRequest::Column(name) => Some(HashSet::from([name.to_ascii_lowercase()])),
+            ColumnRequest::Everything | ColumnRequest::Selected(ColumnChoice::Default) => None,
         };
         Self {
             input,
             nodes: Nodes::new(),
             columns: Vec::new(),
             wanted,
-            texts: matches!(want, Want::Column(_)),
+            texts: matches!(request, ColumnRequest::Column(_)),
             picked: HashMap::new(),
             rows: 0,
             present: 0,
@@ -176,14 +177,14 @@ impl<'i, 'p> Builder<'i, 'p> {
     }
 
     /// Collects no columns, only the cells of some records.
-    pub fn picking(input: &'i Input<'p>, records: &[u64]) -> Self {
+    pub fn for_records(input: &'i Input<'p>, records: &[u64]) -> Self {
         let nothing = ColumnChoice::Named(Vec::new());
         let picked = records.iter().map(|&record| (record, Vec::new())).collect();
-        Self { picked, ..Self::new(input, &Want::Chosen(&nothing)) }
+        Self { picked, ..Self::new(input, &ColumnRequest::Selected(&nothing)) }
     }
 
     /// Whether all requested records have been read.
-    pub fn picked_enough(&self) -> bool {
+    pub fn has_all_records(&self) -> bool {
         !self.picked.is_empty() && self.rows > self.picked.keys().copied().max().unwrap_or(0)
     }
 
@@ -220,13 +221,15 @@ impl<'i, 'p> Builder<'i, 'p> {
     }
 
     /// The values since [`Self::hold`]; later ones are stored again.
-    pub fn release(&mut self) -> Vec<Held> {
+    pub fn release(&mut self) -> Vec<DeferredValue> {
         self.held.take().unwrap_or_default()
     }
 
     /// Stores collected values in the current point.
-    pub fn store(&mut self, held: &[Held]) -> Result<(), ()> {
-        held.iter().try_for_each(|Held { node, value, text, item }| self.set_node(*node, *value, text, *item))
+    pub fn store(&mut self, held: &[DeferredValue]) -> Result<(), ()> {
+        held.iter().try_for_each(|DeferredValue { node, value, text, item }| {
+            self.set_node(*node, *value, text, *item)
+        })
     }
 
     /// The place one step below another.
@@ -270,7 +273,7 @@ impl<'i, 'p> Builder<'i, 'p> {
                 .reserve_for(held, 1, PROPERTIES)
                 .and_then(|()| self.input.claim(text.len() as u64, PROPERTIES));
             self.or_fail(room)?;
-            self.held.get_or_insert_default().push(Held { node, value, text: text.into(), item });
+            self.held.get_or_insert_default().push(DeferredValue { node, value, text: text.into(), item });
             return Ok(());
         }
         self.set_node(node, value, text, item)
@@ -305,13 +308,13 @@ impl<'i, 'p> Builder<'i, 'p> {
             if content.is_plain() || !self.nodes.column(node).is_some_and(first) {
                 return Ok(());
             }
-            let room = self.input.claim(2 * size_of::<Seen>() as u64, "the columns");
+            let room = self.input.claim(2 * size_of::<VectorDetector>() as u64, "the columns");
             self.or_fail(room)?;
         }
-        let seen = self.vectors.entry(node).or_default();
+        let detector = self.vectors.entry(node).or_default();
         let point = matches!(content, Content::Point(_));
-        seen.take(content, numbers);
-        if !point && seen.length != numbers.len() {
+        detector.add(content, numbers);
+        if !point && detector.length != numbers.len() {
             return Ok(());
         }
         for (at, &number) in numbers.iter().enumerate() {
@@ -417,7 +420,7 @@ impl<'i, 'p> Builder<'i, 'p> {
             let unsure = made_up && (at < 3 || self.rows == 0) && !wanted.is_empty();
             // The axes of positions are named at the end.
             let axis = self.axes.contains(&node)
-                || self.vectors.get(&array).is_some_and(|seen| seen.length <= 3)
+                || self.vectors.get(&array).is_some_and(|detector| detector.length <= 3)
                 || name.contains(COORDINATES);
             unsure
                 || axis && !wanted.is_empty()

@@ -36,7 +36,7 @@ impl Place<'_> {
     }
 
     /// The place of a node.
-    pub fn of(node: u32) -> Self {
+    pub fn from_node(node: u32) -> Self {
         Self { node: Cell::new(node), above: None }
     }
 }
@@ -125,13 +125,13 @@ impl Nodes {
                 input.unsupported(format!("points of more than {MAX_NODES} arrays, objects and values"), why)
             );
         }
-        input.reserve_for(&mut self.nodes, 1, WHAT)?;
+        input.reserve_for(&mut self.nodes, 1, NODE_NAMES)?;
         let below = &mut self.nodes[parent as usize];
         Ok(match step {
             Step::Item(at) => {
                 if at >= below.items.len() {
                     let more = at + 1 - below.items.len();
-                    input.reserve_for(&mut below.items, more, WHAT)?;
+                    input.reserve_for(&mut below.items, more, NODE_NAMES)?;
                     below.items.resize(at + 1, NONE);
                 }
                 let node = self.push(parent, Origin::Item(at as u32));
@@ -139,7 +139,7 @@ impl Nodes {
                 node
             }
             Step::Member(key) => {
-                input.claim((key.len() + MEMBER) as u64, WHAT)?;
+                input.claim((key.len() + MEMBER) as u64, NODE_NAMES)?;
                 let key: Rc<str> = key.into();
                 let node = self.push(parent, Origin::Member(Rc::clone(&key)));
                 self.nodes[parent as usize].members.get_or_insert_default().insert(key, node);
@@ -200,4 +200,4 @@ impl Nodes {
 }
 
 /// Name of the nodes in memory errors.
-const WHAT: &str = "the names of the values in a point";
+const NODE_NAMES: &str = "the names of the values in a point";

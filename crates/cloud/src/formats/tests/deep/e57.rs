@@ -139,7 +139,7 @@ fn buffered_attribute_values_are_limited() {
     assert_eq!(sample.table("").1.len(), 60);
     for free in [1 << 24, 1 << 27] {
         let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
-        let read = (recognise(&input).unwrap().read)(&input, &Want::Everything);
+        let read = (recognise(&input).unwrap().read)(&input, &ColumnRequest::Everything);
         assert_eq!(matches!(read, Err(FormatError::Memory { .. })), free == 1 << 24, "{read:?}");
     }
     let sample = late(3);

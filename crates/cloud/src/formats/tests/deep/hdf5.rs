@@ -79,7 +79,7 @@ fn groups_linked_too_often_are_refused() {
     let message = "groups that are linked more than once: each is listed under every name, which exceeds \
                    the limit of 10000";
     assert_eq!(sample.error(), message);
-    assert!(parts(&sample.path, &Silent).unwrap_err().to_string().starts_with(message));
+    assert!(datasets(&sample.path, &Silent).unwrap_err().to_string().starts_with(message));
     // A few paths are harmless.
     assert!(
         Sample::new("a.h5", fan(6, 4)).error().starts_with("no arrays: "),
@@ -94,9 +94,9 @@ fn groups_with_two_names_are_listed_under_both() {
     let group = |at: &[u64]| object(&[link("x", at[2]), link("up", at[0])]);
     let sample = Sample::new("a.h5", file(&[&root, &group, &|_| numbers(&[1.5, -2.0])]));
     let names: Vec<String> =
-        parts(&sample.path, &Silent).unwrap().into_iter().map(|part| part.name).collect();
+        datasets(&sample.path, &Silent).unwrap().into_iter().map(|dataset| dataset.name).collect();
     assert_eq!(names, ["a/x", "b/x"]);
-    assert_eq!(sample.part("b/x"), [1.5, -2.0]);
+    assert_eq!(sample.dataset("b/x"), [1.5, -2.0]);
 }
 
 /// A data set of `rows` rows of two numbers, in chunks of these sizes that were never written.
@@ -169,8 +169,8 @@ fn damaged_data_sets_are_not_replaced_by_another() {
     let sample = two(0x1008);
     assert_eq!(sample.error(), format!("{unread}; choose another with FILE:NAME"));
     assert!(records(&sample.path, &[0], &Silent).is_err());
-    assert!(sample.read_part("train").unwrap_err().to_string().starts_with(unread));
-    assert_eq!(sample.part("test"), [5.0, 6.0]);
+    assert!(sample.read_dataset("train").unwrap_err().to_string().starts_with(unread));
+    assert_eq!(sample.dataset("test"), [5.0, 6.0]);
     // A data set with a link, like a group.
     let train = |at: &[u64]| {
         let mut train = pairs(&[1.0, 2.0]);
@@ -236,8 +236,8 @@ fn unlisted_data_sets_open_by_name() {
         .chain([&|_: &[u64]| pairs(&[1.0, 2.0, 3.0, 4.0]), &|_: &[u64]| pairs(&[5.0, 6.0])] as [&Make<'_>; 2])
         .collect();
     let sample = Sample::new("a.h5", file(&objects));
-    let parts = parts(&sample.path, &Silent).unwrap();
-    assert_eq!(parts.len(), limits::MAX_DATA_SETS);
+    let datasets = datasets(&sample.path, &Silent).unwrap();
+    assert_eq!(datasets.len(), limits::MAX_HDF5_DATASETS);
     let message = sample.error();
     assert!(
         message.starts_with(
@@ -247,10 +247,10 @@ fn unlisted_data_sets_open_by_name() {
         "{message}"
     );
     let last = "g19/s999";
-    assert!(parts.iter().all(|part| part.name != last));
-    assert_eq!(sample.part(last), [5.0, 6.0]);
-    assert_eq!(sample.part(&parts[0].name), [1.0, 2.0, 3.0, 4.0]);
-    let message = sample.read_part("g19/s1000").unwrap_err().to_string();
+    assert!(datasets.iter().all(|dataset| dataset.name != last));
+    assert_eq!(sample.dataset(last), [5.0, 6.0]);
+    assert_eq!(sample.dataset(&datasets[0].name), [1.0, 2.0, 3.0, 4.0]);
+    let message = sample.read_dataset("g19/s1000").unwrap_err().to_string();
     assert!(message.starts_with("part `g19/s1000`: not found: "), "{message}");
 }
 
@@ -261,7 +261,7 @@ fn memory_for_chunks_is_claimed_before_reading() {
     for free in [1 << 20, 1 << 27] {
         let input = || Input::new(&sample.path, &Silent).unwrap().with_free(free);
         let format = recognise(&input()).unwrap();
-        let read = (format.read)(&input(), &Want::Everything);
+        let read = (format.read)(&input(), &ColumnRequest::Everything);
         let records = (format.records)(&input(), &[4, 0]);
         assert_eq!(matches!(read, Err(FormatError::Memory { .. })), free == 1 << 20, "{read:?}");
         assert_eq!(matches!(records, Err(FormatError::Memory { .. })), free == 1 << 20, "{records:?}");

@@ -363,7 +363,7 @@ fn memory_is_claimed_for_rows_with_millions_of_values() {
     assert!(sample.path.metadata().unwrap().len() < 10_000);
     let input = Input::new(&sample.path, &Silent).unwrap().with_free(100 << 20);
     let FormatError::Memory { needed, .. } =
-        super::super::super::arrow::read_parquet(&input, &Want::Everything).unwrap_err()
+        super::super::super::arrow::read_parquet(&input, &ColumnRequest::Everything).unwrap_err()
     else {
         panic!("it fits");
     };

@@ -30,8 +30,8 @@ fn train_is_the_default_data_set() {
         let sample = Sample::new("a.hdf5", content);
         assert_values(&sample.table("").1, &halves);
         assert_values(&sample.table("1").1, &halves.iter().copied().skip(1).step_by(2).collect::<Vec<_>>());
-        assert_values(&sample.part("test"), &[0.1, 0.5, 5.0, 5.5]);
-        assert_values(&sample.part("/neighbors"), &[0.0, 1.0, 2.0, 5.0, 4.0, 3.0]);
+        assert_values(&sample.dataset("test"), &[0.1, 0.5, 5.0, 5.5]);
+        assert_values(&sample.dataset("/neighbors"), &[0.0, 1.0, 2.0, 5.0, 4.0, 3.0]);
         let info = sample.info();
         assert_eq!((info.rows, info.format.as_str()), (6, "HDF5, data set `train`: 6 × 2 f32"));
         let records = records(&sample.path, &[5, 0], &Silent).unwrap();
@@ -48,23 +48,23 @@ fn train_is_the_default_data_set() {
 #[test]
 fn every_type_and_filter_is_read_or_refused() {
     let old = Sample::new("a.h5", earliest());
-    assert_values(&old.part("deep/er/halves"), &[1.5, -2.0, f64::INFINITY, 0.0]);
+    assert_values(&old.dataset("deep/er/halves"), &[1.5, -2.0, f64::INFINITY, 0.0]);
     let unread = |sample: &Sample, name: &str| {
-        let parts = parts(&sample.path, &Silent).unwrap();
-        parts
+        let datasets = datasets(&sample.path, &Silent).unwrap();
+        datasets
             .into_iter()
-            .find(|part| part.name == name)
-            .and_then(|part| part.unread)
+            .find(|dataset| dataset.name == name)
+            .and_then(|dataset| dataset.unread)
             .unwrap_or_else(|| panic!("{name} is read"))
     };
     assert_eq!(unread(&old, "names"), "it is text");
     let new = Sample::new("a.h5", latest());
-    assert_values(&new.part("deep/packed"), &[7.0, 9.0].repeat(40));
-    assert_values(&new.part("flags"), &[1.0, 0.0]);
+    assert_values(&new.dataset("deep/packed"), &[7.0, 9.0].repeat(40));
+    assert_values(&new.dataset("flags"), &[1.0, 0.0]);
     assert!(unread(&new, "cube").contains("3 dimensions"));
-    let message = new.read_part("cube").unwrap_err().to_string();
+    let message = new.read_dataset("cube").unwrap_err().to_string();
     assert!(message.starts_with("data set `cube`: it has 3 dimensions"), "{message}");
-    let message = new.read_part("deep").unwrap_err().to_string();
+    let message = new.read_dataset("deep").unwrap_err().to_string();
     assert!(message.starts_with("part `deep`: not found; available: `"), "{message}");
 }
 
@@ -83,11 +83,11 @@ fn truncated_files_are_refused() {
 
 /// The values of every data set that is read, by name, with their number of columns.
 fn all_values(path: &std::path::Path) -> Result<BTreeMap<String, (usize, Vec<u64>)>, FormatError> {
-    let one = |part: super::super::parts::Entry| {
-        let read = super::super::read(&path_of(path, &part.name), &ColumnChoice::Default, &Silent).ok()?;
-        Some((part.name, (read.columns.len(), read.values.iter().map(f64::to_bits).collect())))
+    let one = |dataset: super::super::datasets::DatasetInfo| {
+        let read = super::super::read(&path_of(path, &dataset.name), &ColumnChoice::Default, &Silent).ok()?;
+        Some((dataset.name, (read.columns.len(), read.values.iter().map(f64::to_bits).collect())))
     };
-    Ok(parts(path, &Silent)?.into_iter().filter_map(one).collect())
+    Ok(datasets(path, &Silent)?.into_iter().filter_map(one).collect())
 }
 
 /// Bytes of the old file that are values or text: `test`, `neighbors`, `names` and `deep/er/halves`.

@@ -4,7 +4,7 @@
 //! the event's data.
 
 use super::events::TraceError;
-use super::{ROOM, neighbours, or_on_the_twin};
+use super::{INITIAL_WORDS, neighbours, suggest_lockstep};
 /// Event kinds as numbered by the device.
 pub use crate::cuda::interface::index::tree_event as tree_kind;
 /// Event kinds as numbered by the device.
@@ -34,7 +34,7 @@ impl<'a> Words<'a> {
         self.number()
     }
 
-    fn no_kind(&self, kind: u32) -> TraceError {
+    fn unknown_kind(&self, kind: u32) -> TraceError {
         TraceError::Kind { at: self.event, kind }
     }
 
@@ -44,8 +44,9 @@ impl<'a> Words<'a> {
     }
 
     fn take(&mut self, count: usize) -> Result<&'a [u32], TraceError> {
-        let (taken, _) =
-            self.words[self.next..].split_at_checked(count).ok_or(TraceError::Cut { at: self.event })?;
+        let (taken, _) = self.words[self.next..]
+            .split_at_checked(count)
+            .ok_or(TraceError::Truncated { at: self.event })?;
         self.next += count;
         Ok(taken)
     }
@@ -71,9 +72,9 @@ impl<'a> Words<'a> {
     /// Checks that no words follow the last event.
     ///
     /// # Errors
-    /// [`TraceError::Rest`] if words are left.
+    /// [`TraceError::TrailingWords`] if words are left.
     fn end(&self) -> Result<(), TraceError> {
-        if self.next < self.words.len() { Err(TraceError::Rest { at: self.next }) } else { Ok(()) }
+        if self.next < self.words.len() { Err(TraceError::TrailingWords { at: self.next }) } else { Ok(()) }
     }
 }
 
@@ -101,7 +102,7 @@ impl TreeTrace {
     ///
     /// # Errors
     /// [`TraceError`] if the words are not a valid trace; earlier events have been replayed.
-    pub fn tell(&self, observer: &mut impl index::Observer) -> Result<(), TraceError> {
+    pub fn replay(&self, observer: &mut impl index::Observer) -> Result<(), TraceError> {
         let mut words = Words::new(&self.words);
         let mut candidates = 0;
         loop {
@@ -141,7 +142,7 @@ impl TreeTrace {
                     observer.finished();
                     return words.end();
                 }
-                kind => return Err(words.no_kind(kind)),
+                kind => return Err(words.unknown_kind(kind)),
             }
         }
     }
@@ -178,7 +179,7 @@ impl QueueTrace {
     ///
     /// # Errors
     /// [`TraceError`] if the words are not a valid trace; earlier events have been replayed.
-    pub fn tell(&self, observer: &mut impl select::Observer<WARP>) -> Result<(), TraceError> {
+    pub fn replay(&self, observer: &mut impl select::Observer<WARP>) -> Result<(), TraceError> {
         let mut words = Words::new(&self.words);
         loop {
             match words.kind()? {
@@ -210,7 +211,7 @@ impl QueueTrace {
                     observer.finished();
                     return words.end();
                 }
-                kind => return Err(words.no_kind(kind)),
+                kind => return Err(words.unknown_kind(kind)),
             }
         }
     }
@@ -236,7 +237,7 @@ impl PassTrace {
     ///
     /// # Errors
     /// [`TraceError`] if the words are not a valid trace; earlier events have been replayed.
-    pub fn tell(&self, observer: &mut impl PassObserver) -> Result<(), TraceError> {
+    pub fn replay(&self, observer: &mut impl PassObserver) -> Result<(), TraceError> {
         let mut words = Words::new(&self.words);
         loop {
             match words.kind()? {
@@ -258,7 +259,7 @@ impl PassTrace {
                     observer.taken(&found?);
                     return words.end();
                 }
-                kind => return Err(words.no_kind(kind)),
+                kind => return Err(words.unknown_kind(kind)),
             }
         }
     }
@@ -279,7 +280,7 @@ impl Cuda {
         BVH.check(problem, &Parameters::default())?;
         let device = self.device.name.clone();
         let mut search = cuda_index::load(self, problem, Some(false))?;
-        let words = search.trace(problem, query, ROOM).map_err(or_on_the_twin)?;
+        let words = search.trace(problem, query, INITIAL_WORDS).map_err(suggest_lockstep)?;
         let mut neighbors = Neighbors::default();
         search.download(&mut neighbors)?;
         Ok(TreeTrace::new(device, words, neighbours(&neighbors, query)))
@@ -298,7 +299,8 @@ impl Cuda {
     pub fn trace_queues(&mut self, problem: &Problem, query: usize) -> Result<QueueTrace, EngineError> {
         assert!(query < problem.q(), "query {query} of {}", problem.q());
         WARP_SELECT.check(problem, &Parameters::default())?;
-        let (words, neighbors) = trace_warp_select(self, problem, query, ROOM).map_err(or_on_the_twin)?;
+        let (words, neighbors) =
+            trace_warp_select(self, problem, query, INITIAL_WORDS).map_err(suggest_lockstep)?;
         Ok(QueueTrace::new(self.device.name.clone(), problem.k(), words, neighbours(&neighbors, query)))
     }
 
@@ -316,7 +318,8 @@ impl Cuda {
     pub fn trace_passes(&mut self, problem: &Problem, query: usize) -> Result<PassTrace, EngineError> {
         assert!(query < problem.q(), "query {query} of {}", problem.q());
         RADIX_SELECT.check(problem, &Parameters::default())?;
-        let (words, neighbors) = trace_radix_select(self, problem, query, ROOM).map_err(or_on_the_twin)?;
+        let (words, neighbors) =
+            trace_radix_select(self, problem, query, INITIAL_WORDS).map_err(suggest_lockstep)?;
         Ok(PassTrace::new(self.device.name.clone(), words, neighbours(&neighbors, query)))
     }
 }
@@ -327,9 +330,9 @@ mod tests {
 
     /// The replayed events, one line each.
     #[derive(Default)]
-    struct Told(Vec<String>);
+    struct EventLog(Vec<String>);
 
-    impl index::Observer for Told {
+    impl index::Observer for EventLog {
         fn own_leaf(&mut self, leaf: usize) {
             self.0.push(format!("own {leaf}"));
         }
@@ -359,7 +362,7 @@ mod tests {
         }
     }
 
-    impl select::Observer<WARP> for Told {
+    impl select::Observer<WARP> for EventLog {
         fn inserted(&mut self, first: usize, distances: &[f32], queue: &[Lanes<Key, WARP>]) {
             self.0.push(format!(
                 "inserted {first} {} {} {:?}",
@@ -394,7 +397,7 @@ mod tests {
         }
     }
 
-    impl PassObserver for Told {
+    impl PassObserver for EventLog {
         fn counted(&mut self, counters: &[usize]) {
             self.0.push(format!("counted {counters:?}"));
         }
@@ -411,35 +414,38 @@ mod tests {
 
     type Outcome = (Vec<String>, Result<(), TraceError>);
 
-    fn told_by(tell: impl FnOnce(&mut Told) -> Result<(), TraceError>) -> Outcome {
-        let mut told = Told::default();
-        let result = tell(&mut told);
-        (told.0, result)
+    fn replay_to_log(replay: impl FnOnce(&mut EventLog) -> Result<(), TraceError>) -> Outcome {
+        let mut log = EventLog::default();
+        let result = replay(&mut log);
+        (log.0, result)
     }
 
     fn tree(words: &[u32]) -> Outcome {
-        told_by(|told| TreeTrace::new("a test".to_owned(), words.to_vec(), Vec::new()).tell(told))
+        replay_to_log(|log| TreeTrace::new("a test".to_owned(), words.to_vec(), Vec::new()).replay(log))
     }
 
     fn queues(words: &[u32], k: usize) -> Outcome {
-        told_by(|told| QueueTrace::new("a test".to_owned(), k, words.to_vec(), Vec::new()).tell(told))
+        replay_to_log(|log| QueueTrace::new("a test".to_owned(), k, words.to_vec(), Vec::new()).replay(log))
     }
 
     fn passes(words: &[u32]) -> Outcome {
-        told_by(|told| PassTrace::new("a test".to_owned(), words.to_vec(), Vec::new()).tell(told))
+        replay_to_log(|log| PassTrace::new("a test".to_owned(), words.to_vec(), Vec::new()).replay(log))
     }
 
-    /// Checks that all events of a trace are replayed, that a truncated trace replays the events before the
-    /// cut, and that words after the last event are rejected.
-    fn check(mut words: Vec<u32>, expected: &[String], tell: impl Fn(&[u32]) -> Outcome) {
-        assert_eq!(tell(&words), (expected.to_vec(), Ok(())));
+    /// Checks that all events of a trace are replayed, that a truncated trace replays its complete events,
+    /// and that words after the last event are rejected.
+    fn check(mut words: Vec<u32>, expected: &[String], replay: impl Fn(&[u32]) -> Outcome) {
+        assert_eq!(replay(&words), (expected.to_vec(), Ok(())));
         for length in 0..words.len() {
-            let (cut, result) = tell(&words[..length]);
-            assert!(matches!(result, Err(TraceError::Cut { at }) if at <= length), "{length}: {result:?}");
-            assert!(expected.starts_with(&cut), "{length}");
+            let (truncated, result) = replay(&words[..length]);
+            assert!(
+                matches!(result, Err(TraceError::Truncated { at }) if at <= length),
+                "{length}: {result:?}"
+            );
+            assert!(expected.starts_with(&truncated), "{length}");
         }
         words.push(words[words.len() - 1]);
-        assert_eq!(tell(&words).1, Err(TraceError::Rest { at: words.len() - 1 }));
+        assert_eq!(replay(&words).1, Err(TraceError::TrailingWords { at: words.len() - 1 }));
     }
 
     /// A queue of `registers` registers, of points from `first` on at distance 1.
@@ -552,8 +558,8 @@ mod tests {
         let mut torn = vec![SORTED];
         torn.extend(words(1000, 2).chain([FINISHED]));
         assert_eq!(queues(&torn, 32).1, Ok(()));
-        assert_eq!(queues(&torn, 33).1, Err(TraceError::Cut { at: 0 }));
-        assert_eq!(queues(&torn, 1024).1, Err(TraceError::Cut { at: 0 }));
+        assert_eq!(queues(&torn, 33).1, Err(TraceError::Truncated { at: 0 }));
+        assert_eq!(queues(&torn, 1024).1, Err(TraceError::Truncated { at: 0 }));
     }
 
     #[test]
@@ -563,7 +569,7 @@ mod tests {
             assert_eq!(passes(&[FOUND, 0, 0, 1, kind]).1, Err(TraceError::Kind { at: 4, kind }));
         }
         // The number of buckets, or of keys, exceeds the remaining words.
-        assert_eq!(passes(&[NARROWED, COUNTED, u32::MAX, 1, 2]).1, Err(TraceError::Cut { at: 1 }));
-        assert_eq!(passes(&[TAKEN, u32::MAX, 1, 2, 3]).1, Err(TraceError::Cut { at: 0 }));
+        assert_eq!(passes(&[NARROWED, COUNTED, u32::MAX, 1, 2]).1, Err(TraceError::Truncated { at: 1 }));
+        assert_eq!(passes(&[TAKEN, u32::MAX, 1, 2, 3]).1, Err(TraceError::Truncated { at: 0 }));
     }
 }

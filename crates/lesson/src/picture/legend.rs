@@ -1,7 +1,7 @@
 //! The legend of the panel of the points: what each colour means, with counts.
 
 use super::View;
-use super::moment::{divided, nearest, vote, waiting};
+use super::moment::{classify_points, nearest, vote, waiting};
 use super::pen::{Scale, Style, area, line, mono, sans, width};
 use super::plane::Plane;
 use super::scene::{Area, Font, Ink, Point, Scene, Target};
@@ -18,29 +18,29 @@ pub(crate) fn is_merging(view: &View<'_>) -> bool {
 }
 
 /// The legend's entries, with counts.
-pub(super) fn kinds(view: &View<'_>) -> Vec<Entry> {
+pub(super) fn legend_entries(view: &View<'_>) -> Vec<Entry> {
     view.recording().algorithm().legend(view)
 }
 
 /// The entries of the query and of the nearest points known.
-pub(crate) fn query_and(nearest: String) -> Vec<Entry> {
+pub(crate) fn base_entries(nearest: String) -> Vec<Entry> {
     vec![(Ink::Text, "query".to_owned(), true), (Ink::Neighbor, nearest, true)]
 }
 
 /// The entries of a search whose candidates wait in a buffer.
-pub(crate) fn of_buffer(view: &View<'_>) -> Vec<Entry> {
+pub(crate) fn buffer_entries(view: &View<'_>) -> Vec<Entry> {
     let state = view.state();
-    let mut kinds = query_and(nearest_kept(nearest(view.cursor).len() as u64, state.shape.k.into()));
+    let mut entries = base_entries(nearest_kept(nearest(view.cursor).len() as u64, state.shape.k.into()));
     if is_merging(view) {
-        kinds.push((Ink::Candidate, "earlier candidates".to_owned(), true));
-        return kinds;
+        entries.push((Ink::Candidate, "earlier candidates".to_owned(), true));
+        return entries;
     }
-    kinds.push((Ink::Buffer, format!("{} in the buffer", thousands(waiting(state).len() as u64)), true));
+    entries.push((Ink::Buffer, format!("{} in the buffer", thousands(waiting(state).len() as u64)), true));
     if let Some([accepted, rejected]) = votes(view) {
-        kinds.push((Ink::Candidate, format!("{accepted} accepted now"), true));
-        kinds.push((Ink::Rejected, format!("{rejected} rejected"), false));
+        entries.push((Ink::Candidate, format!("{accepted} accepted now"), true));
+        entries.push((Ink::Rejected, format!("{rejected} rejected"), false));
     }
-    kinds
+    entries
 }
 
 /// The legend's entry for the intermediate result.
@@ -52,7 +52,7 @@ pub(super) fn nearest_kept(known: u64, k: u64) -> String {
 /// not.
 pub(crate) fn votes(view: &View<'_>) -> Option<[usize; 2]> {
     let vote = vote(view.cursor)?;
-    let [_, accepted, rejected] = divided(&vote, view.cursor);
+    let [_, accepted, rejected] = classify_points(&vote, view.cursor);
     let taken = vote.mask?.count_ones() as usize;
     Some([if view.state().queues().is_some() { taken } else { accepted.len() }, rejected.len()])
 }
@@ -139,7 +139,7 @@ pub fn keys_are_shown(view: &View<'_>) -> bool {
 
 /// Draws them, without numbers that another point would cover.
 pub fn draw_keyed(scene: &mut Scene, plane: &Plane, view: &View<'_>, problem: &Problem, radius: f32) {
-    let scale = Scale::of(view.recording());
+    let scale = Scale::for_recording(view.recording());
     let keys: Vec<(u32, u32, f32, Point)> = (0u32..)
         .zip(&view.state().registers)
         .filter(|&(_, &key)| key != PADDING)
@@ -171,25 +171,24 @@ pub fn draw_keyed(scene: &mut Scene, plane: &Plane, view: &View<'_>, problem: &P
 }
 
 /// The legend: colour, meaning, and whether the dots are filled.
-pub fn keyed_kinds(view: &View<'_>, radius: f32) -> Vec<(Ink, String, bool)> {
+pub fn keyed_entries(view: &View<'_>, radius: f32) -> Vec<(Ink, String, bool)> {
     let words = if radius >= view.text * NUMBERED {
         "key in a register; number: its element"
     } else {
         "key in a register"
     };
-    let mut keyed_kinds =
-        vec![(Ink::Text, "query".to_owned(), true), (Ink::Scale(0.6), words.to_owned(), true)];
+    let mut entries = vec![(Ink::Text, "query".to_owned(), true), (Ink::Scale(0.6), words.to_owned(), true)];
     // After the minimum the intermediate result is in the registers, too.
     let waiting = if view.state().stage == Stage::Sort { nearest(view.cursor).len() } else { 0 };
     if waiting > 0 {
-        keyed_kinds.push((
+        entries.push((
             Ink::Neighbor,
             format!("{} of the intermediate result", thousands(waiting as u64)),
             true,
         ));
     }
     if view.state().counts.merges > 0 {
-        keyed_kinds.push((Ink::Candidate, "earlier candidates".to_owned(), true));
+        entries.push((Ink::Candidate, "earlier candidates".to_owned(), true));
     }
-    keyed_kinds
+    entries
 }

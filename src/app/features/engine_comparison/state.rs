@@ -14,7 +14,7 @@ use crate::text;
 
 /// Limit on an engine's predicted time in a comparison of all; each can still be run alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, VariantArray)]
-pub enum Longest {
+pub enum TimeLimit {
     TenSeconds,
     #[default]
     Minute,
@@ -22,7 +22,7 @@ pub enum Longest {
     Any,
 }
 
-impl Longest {
+impl TimeLimit {
     pub fn ms(self) -> f64 {
         match self {
             Self::TenSeconds => 10_000.0,
@@ -43,14 +43,14 @@ impl Longest {
     }
 
     /// Whether an available engine is skipped.
-    pub fn leaves_out(self, candidate: &Candidate) -> bool {
+    pub fn excludes(self, candidate: &Candidate) -> bool {
         candidate.why_not.is_none() && candidate.total_ms.is_some_and(|ms| ms > self.ms())
     }
 }
 
 /// The engines to run in turn, and their answers.
 #[derive(Clone, Debug, Default)]
-pub struct Contest {
+pub struct EngineComparison {
     /// The problem; its engine is ignored.
     question: Option<RunSpec>,
     waiting: VecDeque<EngineId>,
@@ -69,10 +69,10 @@ pub struct Contest {
     /// Index of the source file shown for the engine `page`.
     pub source: Option<usize>,
     /// Limit for a comparison of all engines.
-    pub longest: Longest,
+    pub time_limit: TimeLimit,
 }
 
-impl Contest {
+impl EngineComparison {
     /// Queues engines with their predictions; earlier answers to the same problem are kept.
     pub fn begin(
         &mut self,
@@ -136,7 +136,7 @@ impl Contest {
 
     /// Drops all answers, because another cloud is shown.
     pub fn forget(&mut self) {
-        *self = Self { page: self.page, source: self.source, longest: self.longest, ..Self::default() };
+        *self = Self { page: self.page, source: self.source, time_limit: self.time_limit, ..Self::default() };
     }
 
     /// The running engine, and the number of engines still queued.
@@ -233,13 +233,13 @@ pub fn deviation(record: &RunRecord) -> Option<f64> {
 }
 
 #[derive(Clone, Debug)]
-pub enum ContestAction {
+pub enum EnginesAction {
     /// Run all engines within the limit, whether or not they have answered.
     Start,
     /// Run one engine, again if necessary.
     One(EngineId),
     /// Set the limit on predicted times for [`Self::Start`].
-    SetLongest(Longest),
+    SetTimeLimit(TimeLimit),
     /// Cancel the current run and clear the queue.
     Stop,
     /// Show an engine's page, or none.
@@ -263,72 +263,74 @@ mod tests {
         Arc::new(answer)
     }
 
-    fn ask(contest: &mut Contest, answers: &[Arc<RunRecord>]) {
-        contest.begin(record().spec.clone(), answers.iter().map(|answer| (answer.engine, None)));
+    fn ask(comparison: &mut EngineComparison, answers: &[Arc<RunRecord>]) {
+        comparison.begin(record().spec.clone(), answers.iter().map(|answer| (answer.engine, None)));
         for answer in answers {
-            assert_eq!(contest.next().as_ref(), Some(&answer.spec));
+            assert_eq!(comparison.next().as_ref(), Some(&answer.spec));
             // The same engine with other parameters is a different request.
             let mut other = RunRecord::clone(answer);
             other.head.spec.engine = format!("{}:any=1", answer.engine).parse().unwrap_or(EngineChoice::Auto);
-            assert!(!contest.take(&Arc::new(other)) && contest.take(answer), "{}", answer.engine);
+            assert!(!comparison.take(&Arc::new(other)) && comparison.take(answer), "{}", answer.engine);
         }
-        assert!(contest.next().is_none() && contest.under_way().is_none());
+        assert!(comparison.next().is_none() && comparison.under_way().is_none());
     }
 
     #[test]
     fn answers_are_compared_with_the_first_engine() {
-        let mut contest = Contest::default();
+        let mut comparison = EngineComparison::default();
         ask(
-            &mut contest,
+            &mut comparison,
             &[
                 answered_by("lockstep", |answer| answer.head.summary.search_ms_median = 2.0),
                 answered_by("kdtree", |answer| answer.head.summary.search_ms_median = 1.0),
             ],
         );
         assert_eq!(
-            contest.verdict().as_deref(),
+            comparison.verdict().as_deref(),
             Some("All 2 engines gave the same neighbours, bit for bit.")
         );
-        assert_eq!(contest.answers()[0].engine.as_str(), "kdtree", "fastest first");
+        assert_eq!(comparison.answers()[0].engine.as_str(), "kdtree", "fastest first");
         // One bit of one distance differs.
         let other = answered_by("bits", |answer| {
             let distance = &mut answer.neighbors.squared_distances[1];
             *distance = f32::from_bits(distance.to_bits() + 1);
         });
-        ask(&mut contest, &[other]);
-        assert_eq!(contest.verdict().as_deref(), Some("Other neighbours than lockstep: bits in 1 query."));
+        ask(&mut comparison, &[other]);
+        assert_eq!(comparison.verdict().as_deref(), Some("Other neighbours than lockstep: bits in 1 query."));
         assert_eq!(
-            ["lockstep", "bits", "bvh"].map(|name| contest.differing(EngineId::new(name))),
+            ["lockstep", "bits", "bvh"].map(|name| comparison.differing(EngineId::new(name))),
             [Some(0), Some(1), None]
         );
     }
 
     #[test]
     fn new_questions_reset_and_failures_do_not_stop_the_comparison() {
-        let mut contest = Contest::default();
-        ask(&mut contest, &[answered_by("lockstep", |_| {})]);
+        let mut comparison = EngineComparison::default();
+        ask(&mut comparison, &[answered_by("lockstep", |_| {})]);
         let engines = ["bits", "kdtree"].map(EngineId::new);
         let question = RunSpec { k: record().spec.k + 1, ..record().spec.clone() };
-        contest.begin(
+        comparison.begin(
             question,
             engines.map(|engine| (engine, Some(Forecast { setup_ms: 0.0, search_ms: 2.0 }))),
         );
-        assert_eq!(contest.predicted(engines[0]).map(|forecast| forecast.search_ms), Some(2.0));
-        assert!(contest.is_waiting(engines[1]));
-        assert!(contest.answers().is_empty() && contest.next().is_some());
-        assert!(contest.fail("there is no room") && contest.failure(engines[0]) == Some("there is no room"));
-        assert_eq!(contest.next().map(|spec| spec.engine), Some(EngineChoice::named(engines[1])));
+        assert_eq!(comparison.predicted(engines[0]).map(|forecast| forecast.search_ms), Some(2.0));
+        assert!(comparison.is_waiting(engines[1]));
+        assert!(comparison.answers().is_empty() && comparison.next().is_some());
+        assert!(comparison.fail("there is no room"));
+        assert_eq!(comparison.failure(engines[0]), Some("there is no room"));
+        assert_eq!(comparison.next().map(|spec| spec.engine), Some(EngineChoice::named(engines[1])));
         // A run requested elsewhere does not belong here.
-        assert!(!contest.take(&answered_by("kdtree", |_| {})), "its k differs");
-        contest.stop();
-        assert!(!contest.fail("cancelled") && contest.under_way().is_none());
+        assert!(!comparison.take(&answered_by("kdtree", |_| {})), "its k differs");
+        comparison.stop();
+        assert!(!comparison.fail("cancelled") && comparison.under_way().is_none());
         // Another device is another problem. An engine that does not run on the chosen device uses its own.
         let on = |device| RunSpec { device: Some(device), ..record().spec.clone() };
-        contest.begin(on(DeviceId::Gpu(0)), [(EngineId::new("kdtree"), None)]);
+        comparison.begin(on(DeviceId::Gpu(0)), [(EngineId::new("kdtree"), None)]);
         assert!(
-            !contest.is_of(&on(DeviceId::Cpu)) && contest.next().is_some_and(|spec| spec.device.is_none())
+            !comparison.is_of(&on(DeviceId::Cpu))
+                && comparison.next().is_some_and(|spec| spec.device.is_none())
         );
-        contest.forget();
-        assert!(contest.next().is_none() && contest.answers().is_empty());
+        comparison.forget();
+        assert!(comparison.next().is_none() && comparison.answers().is_empty());
     }
 }

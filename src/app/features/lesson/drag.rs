@@ -4,7 +4,7 @@
 use egui::{CursorIcon, Id, Key, Pos2, Rect, Response, Sense, Ui, Vec2, vec2};
 
 use super::paint::Place;
-use super::state::{LessonAction, TouchAction};
+use super::state::{DragAction, LessonAction};
 use crate::app::look::focus::arrows;
 use crate::app::look::tokens::Palette;
 use crate::app::model::Actions;
@@ -15,7 +15,7 @@ use crate::lesson::picture::scene::Map;
 use crate::lesson::{Cursor, Recording};
 
 /// Distance within which the pointer grabs the query, and a point, in screen points.
-const REACH: [f32; 2] = [11.0, 8.0];
+const GRAB_REACH: [f32; 2] = [11.0, 8.0];
 
 /// The accessible name of a map.
 pub const NAME: &str = "Map of the lesson: the arrow keys move the query";
@@ -32,24 +32,24 @@ pub enum Held {
     /// The query or a point in a map; `grip` is the vector from the pointer to its centre.
     Place {
         map: usize,
-        what: What,
+        item: MapItem,
         grip: Vec2,
     },
     Key(HeldKey),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum What {
+pub enum MapItem {
     Query,
     /// A point, by row.
     Row(u32),
 }
 
-impl What {
+impl MapItem {
     fn moved(self, to: [f32; 2]) -> LessonAction {
-        LessonAction::Touch(match self {
-            Self::Query => TouchAction::Query(to),
-            Self::Row(row) => TouchAction::Point(row, to),
+        LessonAction::Drag(match self {
+            Self::Query => DragAction::Query(to),
+            Self::Row(row) => DragAction::Point(row, to),
         })
     }
 }
@@ -70,7 +70,7 @@ pub struct HeldKey {
 
 impl HeldKey {
     /// The key of an element; `None` for padding, and if points cannot be moved.
-    fn of(target: Target, cursor: &Cursor, from: f32) -> Option<Self> {
+    fn for_target(target: Target, cursor: &Cursor, from: f32) -> Option<Self> {
         let Target::Element(element) = target else { return None };
         let (recording, key) = (cursor.recording(), *cursor.state().registers.get(element as usize)?);
         let problem = recording.problem();
@@ -121,13 +121,13 @@ impl Shown<'_> {
     }
 
     /// What the pointer would grab, and its position: the query, or else the nearest point.
-    fn under(&self, pointer: Pos2) -> Option<(What, Pos2)> {
+    fn under(&self, pointer: Pos2) -> Option<(MapItem, Pos2)> {
         if self.map.lens.is_some_and(|lens| lens.contains(self.place.place(pointer))) {
             return None;
         }
         let query = self.screen(self.map.query);
-        if query.distance(pointer) <= REACH[0] {
-            return Some((What::Query, query));
+        if query.distance(pointer) <= GRAB_REACH[0] {
+            return Some((MapItem::Query, query));
         }
         let problem = self.recording.problem();
         let screen = |point: u32| {
@@ -137,8 +137,8 @@ impl Shown<'_> {
         let near = self.recording.overview().points.iter().map(|&point| (point, screen(point)));
         let nearest = near.min_by(|(_, a), (_, b)| a.distance_sq(pointer).total_cmp(&b.distance_sq(pointer)));
         nearest
-            .filter(|(_, at)| at.distance(pointer) <= REACH[1])
-            .map(|(point, at)| (What::Row(problem.row(point)), at))
+            .filter(|(_, at)| at.distance(pointer) <= GRAB_REACH[1])
+            .map(|(point, at)| (MapItem::Row(problem.row(point)), at))
     }
 }
 
@@ -162,9 +162,9 @@ pub fn maps_ui(
             let step = STEPS[usize::from(ui.input(|input| input.modifiers.shift))];
             let by = vec2(right - left, low - high) * ways * step;
             let [x, y] = shown.map.query;
-            actions.send(LessonAction::Touch(TouchAction::Hold));
-            actions.send(What::Query.moved(shown.map.within([x + by.x, y + by.y])));
-            actions.send(LessonAction::Touch(TouchAction::Release));
+            actions.send(LessonAction::Drag(DragAction::Hold));
+            actions.send(MapItem::Query.moved(shown.map.within([x + by.x, y + by.y])));
+            actions.send(LessonAction::Drag(DragAction::Release));
         }
         all = Some(match all {
             Some(others) => others | response,
@@ -174,7 +174,7 @@ pub fn maps_ui(
     // The maps may disappear during a drag, when another lesson is opened.
     if matches!(held, Some(Held::Place { map, .. }) if *map >= maps.len()) {
         *held = None;
-        actions.send(LessonAction::Touch(TouchAction::Release));
+        actions.send(LessonAction::Drag(DragAction::Release));
     }
     all
 }
@@ -189,13 +189,13 @@ fn drag_ui(
 ) {
     if response.drag_started()
         && let Some(press) = ui.input(|input| input.pointer.press_origin())
-        && let Some((what, at)) = shown.under(press)
+        && let Some((item, at)) = shown.under(press)
     {
-        *held = Some(Held::Place { map: number, what, grip: at - press });
-        actions.send(LessonAction::Touch(TouchAction::Hold));
+        *held = Some(Held::Place { map: number, item, grip: at - press });
+        actions.send(LessonAction::Drag(DragAction::Hold));
     }
-    let Some((what, grip)) = held.and_then(|held| match held {
-        Held::Place { map, what, grip } if map == number => Some((what, grip)),
+    let Some((item, grip)) = held.and_then(|held| match held {
+        Held::Place { map, item, grip } if map == number => Some((item, grip)),
         _ => None,
     }) else {
         if response.hover_pos().is_some_and(|pointer| shown.under(pointer).is_some()) {
@@ -208,7 +208,7 @@ fn drag_ui(
         && (response.drag_started() || response.drag_delta() != Vec2::ZERO)
         && let Some(pointer) = response.interact_pointer_pos()
     {
-        actions.send(what.moved(shown.coordinates(pointer + grip)));
+        actions.send(item.moved(shown.coordinates(pointer + grip)));
     }
     end_ui(ui, response, held, actions);
 }
@@ -217,7 +217,7 @@ fn end_ui(ui: &Ui, response: &Response, held: &mut Option<Held>, actions: &mut A
     if !response.dragged() {
         // egui also ends a drag on Escape, which must cancel instead.
         let back = ui.input(|input| input.key_down(Key::Escape) && !input.pointer.any_released());
-        actions.send(LessonAction::Touch(if back { TouchAction::Back } else { TouchAction::Release }));
+        actions.send(LessonAction::Drag(if back { DragAction::Back } else { DragAction::Release }));
         *held = None;
     }
 }
@@ -231,12 +231,12 @@ pub fn keys_ui(
     held: &mut Option<Held>,
     actions: &mut Actions,
 ) -> bool {
-    let key = |at: Pos2| under(at).and_then(|target| HeldKey::of(target, cursor, at.y));
+    let key = |at: Pos2| under(at).and_then(|target| HeldKey::for_target(target, cursor, at.y));
     if response.drag_started()
         && let Some(key) = ui.input(|input| input.pointer.press_origin()).and_then(key)
     {
         *held = Some(Held::Key(key));
-        actions.send(LessonAction::Touch(TouchAction::Hold));
+        actions.send(LessonAction::Drag(DragAction::Hold));
     }
     let Some(Held::Key(key)) = *held else {
         let on_key = response.hover_pos().and_then(key).is_some();
@@ -250,7 +250,7 @@ pub fn keys_ui(
         && (response.drag_started() || response.drag_delta() != Vec2::ZERO)
         && let Some(pointer) = response.interact_pointer_pos()
     {
-        actions.send(What::Row(key.row).moved(key.place(pointer.y)));
+        actions.send(MapItem::Row(key.row).moved(key.place(pointer.y)));
     }
     end_ui(ui, response, held, actions);
     true
@@ -259,8 +259,8 @@ pub fn keys_ui(
 /// A hint, shown until the user has dragged something.
 pub fn hint_ui(ui: &Ui, map: Rect, palette: &Palette) {
     /// Smaller maps have no room for the hint.
-    const LEAST: f32 = 220.0;
-    if map.width() < LEAST || map.height() < LEAST {
+    const MIN_WIDTH: f32 = 220.0;
+    if map.width() < MIN_WIDTH || map.height() < MIN_WIDTH {
         return;
     }
     let galley = ui.painter().layout_no_wrap(

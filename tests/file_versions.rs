@@ -5,7 +5,7 @@
 //! Never change a folder. Write a new one before a version's first release and whenever a format changes:
 //!
 //! ```sh
-//! WARPSCOPE_KEEP=tests/data/versions/NAME cargo test --test kept_versions -- --ignored write_the_set
+//! WARPSCOPE_KEEP=tests/data/versions/NAME cargo test --test file_versions -- --ignored write_the_set
 //! ```
 //!
 //! Files from before these folders are in `tests/first_version.rs`.
@@ -21,7 +21,7 @@ use warpscope::export;
 use warpscope::knn::{Metric, Profile, WarpSpan, warp};
 use warpscope::progress::Silent;
 use warpscope::run::compare::SavedRun;
-use warpscope::run::recording::{self, Points, Recorded};
+use warpscope::run::recording::{self, CloudLoading, Recorded};
 use warpscope::run::{Engines, LoadedRun, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sample};
 
 /// The folders of all versions.
@@ -52,7 +52,8 @@ fn values(folder: &Path) -> Value {
 }
 
 fn of_recording(path: &Path) -> Value {
-    let recording = recording::read(path, Points::Restore, &Silent).unwrap_or_else(|error| panic!("{error}"));
+    let recording =
+        recording::read(path, CloudLoading::Restore, &Silent).unwrap_or_else(|error| panic!("{error}"));
     let session = recording
         .session
         .map(|text| serde_json::from_slice::<Value>(&text.expect("it is read")).expect("JSON"));
@@ -82,7 +83,7 @@ fn of_run(recorded: &Recorded) -> Value {
     };
     let measured = |(name, values): (&str, &[u32])| json!({ "name": name, "values": values });
     let of_query = |query: usize| {
-        let (seen, far) = run.convergence.of(query);
+        let (seen, far) = run.convergence.for_query(query);
         json!({ "points seen": seen, "max squared distance": far })
     };
     let sample = |sample: &Sample| {
@@ -212,7 +213,7 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     let folder = versions().pop().expect("one");
     let newer = changed(&folder.join("runs.warpscope"), "recording.json", raise);
     assert_eq!(
-        recording::read(&newer, Points::Restore, &Silent).expect_err("it is newer").to_string(),
+        recording::read(&newer, CloudLoading::Restore, &Silent).expect_err("it is newer").to_string(),
         format!(
             "a newer recording: its schema is version 2, but this program reads up to 1; open it with \
              Warpscope 9.1.0 or later: {}",
@@ -230,7 +231,7 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     );
     // Only the window reads a newer session; its runs are read anyway.
     let newer = changed(&folder.join("session.warpscope"), "session.json", raise);
-    let opened = recording::read(&newer, Points::Restore, &Silent).expect("its runs");
+    let opened = recording::read(&newer, CloudLoading::Restore, &Silent).expect("its runs");
     assert!(!opened.runs.is_empty());
     #[cfg(feature = "gui")]
     assert_eq!(
@@ -379,10 +380,10 @@ mod window {
     use warpscope::app::commands::Action;
     use warpscope::app::runs::RunsAction;
     use warpscope::app::saved::SavedSession;
-    use warpscope::app::selection::{How, SelectAction};
+    use warpscope::app::selection::{SelectAction, SelectMode};
     use warpscope::app::state::{PlaneView, PlaneWindow, State};
     use warpscope::app::{
-        App, ColorAction, ColorBy, ColorView, DataKind, ProjectionKind, ProjectionView, kept,
+        App, ColorAction, ColorBy, ColorView, DataKind, ProjectionKind, ProjectionView, settings,
     };
 
     /// Only the parts that the program reads.
@@ -396,9 +397,9 @@ mod window {
         // A start writes to its folder.
         let place = tempfile::tempdir().expect("a folder");
         fs::copy(folder.join("state.json"), place.path().join("state.json")).expect("it was stored");
-        let beginning = kept::begin(place.path());
-        assert!(beginning.warnings.is_empty(), "{:?}", beginning.warnings);
-        let (state, last) = beginning.found.expect("it is read");
+        let startup = settings::begin(place.path());
+        assert!(startup.warnings.is_empty(), "{:?}", startup.warnings);
+        let (state, last) = startup.found.expect("it is read");
         let mut state = serde_json::to_value(state).expect("plain data");
         // The pane tree is rebuilt at each start, in the same order.
         let tree = state.as_object_mut().expect("fields").remove("tree").expect("the panes");
@@ -423,10 +424,10 @@ mod window {
             (DataKind::File, fs::canonicalize(data).expect("it exists").display().to_string());
         (state.draft.k, state.draft.query_count, state.draft.drop_nonfinite) =
             ("5".to_owned(), "12".to_owned(), true);
-        let mut before = kept::begin(place.path());
-        before.kept.write(&state, None).expect("a writable folder");
+        let mut before = settings::begin(place.path());
+        before.settings.write(&state, None).expect("a writable folder");
         before.start.over();
-        let begun = kept::begin(place.path());
+        let begun = settings::begin(place.path());
         let mut window = Harness::builder()
             .with_size([1280.0, 800.0])
             .build_eframe(move |cc| App::begin(cc, None, Some(begun)).expect("a thread for the worker"));
@@ -445,7 +446,7 @@ mod window {
         let center = PlaneWindow { center: [3.5, -1.5], units_per_point: 0.125 };
         for action in [
             Action::PickRow(12),
-            SelectAction::rows(vec![3, 4, 5, 20], How::Replace, "lasso in Plane").into(),
+            SelectAction::rows(vec![3, 4, 5, 20], SelectMode::Replace, "lasso in Plane").into(),
             Action::SetProjection(ProjectionView { kind: ProjectionKind::Random, seed: 3 }),
             ColorAction::Set(ColorView {
                 by: ColorBy::Column("class".to_owned()),
@@ -469,14 +470,14 @@ mod window {
         until(&mut window, "an end", |app| !app.is_busy() && app.session().activity == Default::default());
         let path = folder.join("session.warpscope");
         let session =
-            SavedSession::of(window.state().state(), window.state().session()).text().expect("a session");
+            SavedSession::new(window.state().state(), window.state().session()).text().expect("a session");
         let shown = recording::Shown { session: &session, cloud: window.state().session().cloud.as_ref() };
         let runs = window.state().session().runs.runs().iter();
         let runs: Vec<Recorded> = runs
             .map(|run| Recorded { name: run.name.clone(), pinned: run.pinned, run: run.run.clone() })
             .collect();
         export::session(shown, &runs, true, &path, &Silent).expect("a session");
-        window.state_mut().keep();
+        window.state_mut().save_settings();
         fs::copy(place.path().join("state.json"), folder.join("state.json")).expect("it was stored");
     }
 }

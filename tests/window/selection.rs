@@ -9,7 +9,7 @@ use egui::{Modifiers, Pos2, Rect, Vec2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
-use warpscope::app::selection::{How, SelectAction};
+use warpscope::app::selection::{SelectAction, SelectMode};
 use warpscope::app::session::Picked;
 use warpscope::app::state::{PaneKind, State, measuring_layout, single_layout};
 use warpscope::app::{App, DataKind, QueryKind, screen_position};
@@ -46,14 +46,14 @@ fn canvas(window: &Window, pane: PaneKind) -> Rect {
 }
 
 /// A row's position on screen.
-fn place(window: &Window, pane: PaneKind, row: u32) -> Pos2 {
+fn position_of(window: &Window, pane: PaneKind, row: u32) -> Pos2 {
     screen_position(window.state(), pane, canvas(window, pane), row as usize).expect("in sight")
 }
 
 /// The rows whose screen position satisfies a condition.
 fn rows_where(window: &Window, pane: PaneKind, inside: impl Fn(Pos2) -> bool) -> BTreeSet<u32> {
     let n = window.state().session().cloud.as_ref().expect("a cloud").len() as u32;
-    (0..n).filter(|&row| inside(place(window, pane, row))).collect()
+    (0..n).filter(|&row| inside(position_of(window, pane, row))).collect()
 }
 
 fn selected(window: &Window) -> BTreeSet<u32> {
@@ -137,9 +137,9 @@ fn a_rectangle_selects_the_points_inside() {
         button(&mut window, second.min, true, Modifiers::SHIFT);
         window.hover_at(second.max);
         window.run_steps(1);
-        let said = |window: &Window| window.state().session().log.trouble().is_some();
+        let said = |window: &Window| window.state().session().log.problem().is_some();
         window.state_mut().send(Action::OpenPath("/there/is/no/such.csv".into()));
-        until(&mut window, "the error", |app| app.session().log.trouble().is_some() && !app.is_busy());
+        until(&mut window, "the error", |app| app.session().log.problem().is_some() && !app.is_busy());
         window.key_press_modifiers(Modifiers::SHIFT, egui::Key::Escape);
         window.run_steps(2);
         assert!(said(&window), "Escape must only cancel the drag");
@@ -211,12 +211,12 @@ fn clicks_pick_a_point_and_with_ctrl_toggle_it() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |_| {});
         for row in [7, 123, 42] {
-            let pos = place(&window, PaneKind::Plane, row);
+            let pos = position_of(&window, PaneKind::Plane, row);
             click(&mut window, pos, CTRL);
         }
         assert_eq!(selected(&window), [7, 42, 123].into());
         assert!(window.state().session().picked.is_none());
-        let pos = place(&window, PaneKind::Plane, 123);
+        let pos = position_of(&window, PaneKind::Plane, 123);
         click(&mut window, pos, CTRL);
         assert_eq!(selected(&window), [7, 42].into());
         click(&mut window, pos, Modifiers::SHIFT);
@@ -229,10 +229,10 @@ fn clicks_pick_a_point_and_with_ctrl_toggle_it() {
 }
 
 /// The position in Plane farthest from all points, and its distance.
-fn emptiest(window: &Window) -> (Pos2, f32) {
+fn emptiest_position(window: &Window) -> (Pos2, f32) {
     let rect = canvas(window, PaneKind::Plane);
     let n = window.state().session().cloud.as_ref().expect("a cloud").len() as u32;
-    let places: Vec<Pos2> = (0..n).map(|row| place(window, PaneKind::Plane, row)).collect();
+    let places: Vec<Pos2> = (0..n).map(|row| position_of(window, PaneKind::Plane, row)).collect();
     let grid =
         (1..40).flat_map(|x| (1..40).map(move |y| rect.min + rect.size() * vec2(x as f32, y as f32) / 40.0));
     let far = |at: Pos2| places.iter().map(|place| place.distance(at)).fold(f32::INFINITY, f32::min);
@@ -243,7 +243,7 @@ fn emptiest(window: &Window) -> (Pos2, f32) {
 fn a_click_on_empty_ground_picks_nothing() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |state| state.plane.window = None);
-        let pos = place(&window, PaneKind::Plane, 9);
+        let pos = position_of(&window, PaneKind::Plane, 9);
         click(&mut window, pos, Modifiers::NONE);
         click(&mut window, pos, CTRL);
         until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
@@ -251,7 +251,7 @@ fn a_click_on_empty_ground_picks_nothing() {
         double_click(&mut window, pos);
         until(&mut window, "the zoom", |app| app.state().plane.window.is_some());
         window.run_steps(60);
-        let (empty, far) = emptiest(&window);
+        let (empty, far) = emptiest_position(&window);
         assert!(far > 25.0, "{far}");
         for modifiers in [Modifiers::NONE, CTRL] {
             click(&mut window, empty, modifiers);
@@ -262,7 +262,7 @@ fn a_click_on_empty_ground_picks_nothing() {
             );
         }
         // Close to a point, its row is picked, at every pixel density.
-        let pos = place(&window, PaneKind::Plane, 9) + vec2(6.0, 5.0);
+        let pos = position_of(&window, PaneKind::Plane, 9) + vec2(6.0, 5.0);
         window.state_mut().send(Action::PickRow(3));
         window.run_steps(2);
         click(&mut window, pos, Modifiers::NONE);
@@ -301,14 +301,14 @@ fn double_clicks_zoom_to_a_point_or_fit_the_view() {
     let mut window = loaded(2.0, |_| {});
     // The click on Generate must not start a double click.
     window.run_steps(60);
-    let pos = place(&window, PaneKind::Plane, 77);
+    let pos = position_of(&window, PaneKind::Plane, 77);
     double_click(&mut window, pos);
     until(&mut window, "the zoom", |app| app.state().plane.window.is_some());
     let app = window.state();
     assert_eq!(app.session().picked, Some(Picked::Row(77)));
     let answered = app.session().answered.clone().expect("an answer");
     let rect = canvas(&window, PaneKind::Plane);
-    let far = |row: u32| place(&window, PaneKind::Plane, row).distance(rect.center());
+    let far = |row: u32| position_of(&window, PaneKind::Plane, row).distance(rect.center());
     assert!(far(77) < 1.0, "the point is in the middle");
     let reach = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f32::max);
     assert!(
@@ -316,7 +316,7 @@ fn double_clicks_zoom_to_a_point_or_fit_the_view() {
         "its neighbours fill the pane: {reach}"
     );
 
-    let (empty, _) = emptiest(&window);
+    let (empty, _) = emptiest_position(&window);
     window.run_steps(60);
     double_click(&mut window, empty);
     assert!(window.state().state().plane.window.is_none(), "all of it is shown");
@@ -345,7 +345,7 @@ fn the_tooltip_shows_all_columns_of_the_row() {
         press(&mut window, "Run");
         until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
         // Point 10 is record 11, because record 1 was dropped.
-        let pos = place(&window, PaneKind::Plane, 10);
+        let pos = position_of(&window, PaneKind::Plane, 10);
         window.hover_at(pos + vec2(1.0, 1.0));
         window.run_steps(1);
         assert!(window.query_by_label("Row 11").is_none(), "the tooltip appeared too early");
@@ -387,7 +387,7 @@ fn the_tooltip_shows_all_columns_of_the_row() {
         let mut lines: Vec<&str> = text.lines().collect();
         lines[1..].reverse();
         std::fs::write(&file, lines.join("\n")).expect("a file");
-        window.hover_at(place(&window, PaneKind::Plane, 20) + vec2(1.0, 1.0));
+        window.hover_at(position_of(&window, PaneKind::Plane, 20) + vec2(1.0, 1.0));
         let started = std::time::Instant::now();
         while window
             .query_by_label_contains("the file has changed since its points were read; load it again: ")
@@ -457,7 +457,7 @@ fn selection_pick_and_view_can_be_undone_and_redone() {
     let mut window = loaded(2.0, |_| {});
     let rect = canvas(&window, PaneKind::Plane);
     let at = |x: f32, y: f32| rect.min + rect.size() * vec2(x, y);
-    let pos = place(&window, PaneKind::Plane, 9);
+    let pos = position_of(&window, PaneKind::Plane, 9);
     click(&mut window, pos, Modifiers::NONE);
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     window.run_steps(80);
@@ -524,12 +524,12 @@ fn a_hundred_thousand_selected_rows_become_queries() {
         state.draft.warmup = "0".to_owned();
     });
     // A selection of few rows is listed in the field.
-    window.state_mut().send(SelectAction::rows(vec![5, 6, 7, 100], How::Replace, "test"));
+    window.state_mut().send(SelectAction::rows(vec![5, 6, 7, 100], SelectMode::Replace, "test"));
     window.run_steps(3);
     press(&mut window, "Use as queries");
     assert_eq!(window.state().state().draft.query_rows, "5-7,100");
     let every_other: Vec<u32> = (0..100_000).map(|row| row * 2).collect();
-    window.state_mut().send(SelectAction::rows(every_other.clone(), How::Replace, "test"));
+    window.state_mut().send(SelectAction::rows(every_other.clone(), SelectMode::Replace, "test"));
     until(&mut window, "the selection", |app| app.session().selection.rows().len() == 100_000);
     press(&mut window, "Use as queries");
     assert_eq!(window.state().state().draft.queries, QueryKind::Selected);
@@ -551,12 +551,13 @@ fn the_selection_is_exported_and_shown_in_the_panel() {
     until_answered(&mut window);
     let record = window.state().session().record.clone().expect("a run");
     let asked: Vec<u32> = record.query_rows[..3].to_vec();
-    window.state_mut().send(Action::Select(SelectAction::rows(asked.clone(), How::Replace, "three rows")));
+    let select = SelectAction::rows(asked.clone(), SelectMode::Replace, "three rows");
+    window.state_mut().send(Action::Select(select));
     window.run_steps(3);
     window.get_by_label("three rows");
     press(&mut window, "Zoom to");
     let rect = canvas(&window, PaneKind::Plane);
-    assert!(asked.iter().all(|&row| rect.contains(place(&window, PaneKind::Plane, row))));
+    assert!(asked.iter().all(|&row| rect.contains(position_of(&window, PaneKind::Plane, row))));
     press(&mut window, "Export rows…");
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     press(&mut window, "Save");

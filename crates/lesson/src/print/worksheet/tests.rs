@@ -4,26 +4,26 @@ use super::*;
 use crate::cloud::{self, Order, Source};
 use crate::edits::Edits;
 use crate::knn::{Metric, Queries, Setup};
-use crate::lessons::{Arrangement, Choice, LESSONS, named};
-use crate::own_data::Own;
+use crate::lessons::{Arrangement, LESSONS, Overrides, named};
+use crate::own_data::OwnData;
 use crate::palette::LIGHT;
 use crate::picture::Scene;
-use crate::picture::film::SIZE_ON_PAPER;
+use crate::picture::film::PRINT_SIZE;
 use crate::progress::Silent;
-use crate::questions::{Answer, Ask, Form};
+use crate::questions::{Answer, Form, Topic};
 
 fn film(id: &str, seed: u64) -> Film {
     let lesson = named(id).unwrap();
     let film =
-        Film::new(lesson, lesson.record(Choice::default(), &Silent).unwrap(), SIZE_ON_PAPER, 1.0, LIGHT);
+        Film::new(lesson, lesson.record(Overrides::default(), &Silent).unwrap(), PRINT_SIZE, 1.0, LIGHT);
     Film { seed, ..film }
 }
 
 /// Worksheet and key.
 fn written(film: &Film) -> [String; 2] {
     let (mut sheet, mut solved) = (Vec::new(), Vec::new());
-    worksheet(film, Theme::Readers, &Silent, &mut sheet).unwrap();
-    key(film, Theme::Readers, &mut solved).unwrap();
+    write(film, Theme::Adaptive, &Silent, &mut sheet).unwrap();
+    write_key(film, Theme::Adaptive, &mut solved).unwrap();
     [sheet, solved].map(|file| String::from_utf8(file).unwrap())
 }
 
@@ -42,11 +42,9 @@ fn sheets_have_the_questions_of_the_key_without_answers() {
             in_key += key[in_key..].find(&text).unwrap_or_else(|| panic!("{text} is not next in the key"));
             let reason = question.why.as_deref().map(escaped);
             assert!(reason.is_none_or(|why| !sheet.contains(&why) && key.contains(&why)), "{question:?}");
-            for slip in &question.slips {
-                assert!(
-                    !sheet.contains(&escaped(&slip.says)) && key.contains(&escaped(&slip.says)),
-                    "{slip:?}"
-                );
+            for misconception in &question.misconceptions {
+                let explanation = escaped(&misconception.explanation);
+                assert!(!sheet.contains(&explanation) && key.contains(&explanation), "{misconception:?}");
             }
             let width = film.takes[*take].recording.shape().width;
             assert!(key.contains(&escaped(&question.right(width))));
@@ -59,7 +57,7 @@ fn sheets_have_the_questions_of_the_key_without_answers() {
         );
         let boxes: usize = questions
             .iter()
-            .map(|(take, question)| match (question.answer, question.ask.kind().form) {
+            .map(|(take, question)| match (question.answer, question.topic.info().form) {
                 (Answer::Choice(_), _) => question.options.len(),
                 (Answer::YesNo(_), _) => 2,
                 (_, Form::Lanes { .. }) => film.takes[*take].recording.shape().width as usize,
@@ -99,10 +97,11 @@ fn sheet_figures_hide_the_answer() {
     let [sheet, _] = written(&film);
     let mut hides = 0;
     for (number, (take, question)) in
-        questions(&film).iter().enumerate().filter(|(_, (_, question))| !question.ask.is_idea())
+        questions(&film).iter().enumerate().filter(|(_, (_, question))| !question.topic.is_idea())
     {
         let element = |scene: Scene| svg::element(&scene, &format!("step{number}-"), &svg::variable);
-        let (asked, shown) = (element(film.asked(*take, question.at)), element(film.figure(question.at)));
+        let asked = element(film.question_scene(*take, question.at));
+        let shown = element(film.figure(question.at));
         assert!(sheet.contains(&asked), "{question:?}");
         hides += u32::from(asked != shown && !sheet.contains(&shown));
     }
@@ -127,14 +126,14 @@ fn empty_slots_are_infinite_and_idle_lanes_have_no_distance() {
         drop_zero_rows: false,
     };
     let none = Edits::default();
-    let own =
-        Own { cloud: &cloud, queries: &Queries::Rows(vec![0]), query: 0, arrangement: Arrangement::AsDrawn };
-    let take = lesson.record_touched(own, setup, 8, &none, None).unwrap();
+    let queries = Queries::Rows(vec![0]);
+    let own = OwnData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
+    let take = lesson.record_edited(own, setup, 8, &none, None).unwrap();
     let pool = lesson.pool(std::slice::from_ref(&take), 1);
     let mut alone = pool
         .iter()
-        .filter(|(_, question)| question.ask == Ask::Takes)
-        .map(|(_, question)| item(&take, question, false));
+        .filter(|(_, question)| question.topic == Topic::Takes)
+        .map(|(_, question)| question_html(&take, question, false));
     let alone = alone.find(|item| item.contains("none")).unwrap();
     let (distances, keys) = alone.split_once(" Largest keys of the queues from lane 0 on: ").unwrap();
     assert_eq!((distances.matches("none").count(), distances.contains('\u{221e}')), (7, false), "{alone}");

@@ -1,7 +1,7 @@
 //! How a new selection combines with the previous one.
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum How {
+pub enum SelectMode {
     #[default]
     Replace,
     Add,
@@ -10,9 +10,9 @@ pub enum How {
     Toggle,
 }
 
-impl How {
+impl SelectMode {
     /// The meaning of modifier keys, everywhere: Shift adds, Ctrl toggles.
-    pub fn of_click(modifiers: egui::Modifiers) -> Self {
+    pub fn from_modifiers(modifiers: egui::Modifiers) -> Self {
         match (modifiers.command, modifiers.shift) {
             (true, _) => Self::Toggle,
             (false, true) => Self::Add,

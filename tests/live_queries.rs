@@ -34,7 +34,7 @@ fn assert_same(asked: &RunRecord, run: &RunRecord) {
     assert_eq!(asked.measured, run.measured, "{}", run.engine);
     assert_eq!(asked.convergence.queries(), run.convergence.queries());
     if run.convergence.queries() > 0 {
-        assert_eq!(asked.convergence.of(0), run.convergence.of(0));
+        assert_eq!(asked.convergence.for_query(0), run.convergence.for_query(0));
     }
     let place = |record: &RunRecord| record.query_cloud.as_ref().map(|cloud| cloud.points().to_vec());
     assert_eq!(place(asked), place(run));
@@ -67,7 +67,8 @@ fn check(generator: &str, seed: u64, k: usize, flags: (Metric, bool, bool), kind
                 ..spec(&cloud, queries.clone(), k)
             };
             running.resident().release();
-            match (asking.ask(&spec, &cloud), running.execute(&spec, &cloud, None, &mut |_, _| true)) {
+            match (asking.answer_live(&spec, &cloud), running.execute(&spec, &cloud, None, &mut |_, _| true))
+            {
                 (Ok(asked), Ok(run)) => {
                     assert!(!run.resident);
                     assert_same(&asked, &run);
@@ -149,7 +150,7 @@ fn check_residency(kinds: &[EngineId], dims: usize, n: usize) {
             let queries = Queries::Rows(vec![row]);
             let setup = Setup { k, ..setup };
             let (found, resident, indexed) =
-                answer(engine.as_mut(), &Problem::over(points, &queries, setup).expect("a problem"));
+                answer(engine.as_mut(), &Problem::with_points(points, &queries, setup).expect("a problem"));
             let fresh = Problem::new(&cloud, &queries, setup).expect("a problem");
             let expected = answer(
                 engines::registry::open(EngineId::new("lockstep"), None)
@@ -191,8 +192,8 @@ fn two_engines_share_prepared_points() {
         engine: EngineChoice::named(EngineId::new("lockstep")),
         ..spec(&cloud, QuerySpec::Rows(vec![3]), 9)
     };
-    assert!(!one.ask(&spec, &cloud).expect("an answer").resident);
-    assert!(other.ask(&spec, &cloud).expect("an answer").resident);
+    assert!(!one.answer_live(&spec, &cloud).expect("an answer").resident);
+    assert!(other.answer_live(&spec, &cloud).expect("an answer").resident);
 }
 
 #[test]
@@ -232,7 +233,7 @@ fn engines_of_one_gpu_share_points() {
     let mut resident = |kind, k| {
         let spec =
             RunSpec { engine: EngineChoice::named(kind), ..spec(&cloud, QuerySpec::At(vec![0.4, 0.6]), k) };
-        engines.ask(&spec, &cloud).expect("an answer").resident
+        engines.answer_live(&spec, &cloud).expect("an answer").resident
     };
     assert!(!resident(EngineId::new("cuda-split"), 32));
     for k in [1, 33, 100, 200, 500, 1024] {
@@ -255,7 +256,7 @@ fn threads_query_the_same_points_on_a_gpu() {
             engine: EngineChoice::named(EngineId::new("lockstep")),
             ..spec(&cloud, QuerySpec::Rows(vec![row]), 40)
         };
-        (0..20).map(|row| twin.ask(&at(row), &cloud).expect("an answer")).collect()
+        (0..20).map(|row| twin.answer_live(&at(row), &cloud).expect("an answer")).collect()
     };
     std::thread::scope(|scope| {
         for kind in [EngineId::new("cuda"), EngineId::new("cuda"), EngineId::new("cuda-split")] {
@@ -268,10 +269,10 @@ fn threads_query_the_same_points_on_a_gpu() {
                         engine: EngineChoice::named(kind),
                         ..spec(cloud, QuerySpec::Rows(vec![row]), 40)
                     };
-                    let found = engines.ask(&spec, cloud).unwrap_or_else(|error| panic!("{error}"));
+                    let found = engines.answer_live(&spec, cloud).unwrap_or_else(|error| panic!("{error}"));
                     assert_eq!(found.neighbors, expected[row as usize].neighbors, "{kind}, round {round}");
                     if round % 37 == 0 {
-                        resident.release_made();
+                        resident.release_prepared();
                     }
                 }
             });

@@ -11,14 +11,14 @@ const NAME: &str = "decoder";
 
 /// Why work gave no result.
 #[derive(Debug)]
-pub enum Broken {
+pub enum DecoderError {
     /// The decoder panicked with this message, on unexpected input.
     Panicked(String),
     /// A thread could not be spawned; the file may be fine.
     NoThread(io::Error),
 }
 
-impl Broken {
+impl DecoderError {
     /// Converts to a file error that calls `what` damaged.
     pub(super) fn error(self, what: &str, input: &Input<'_>) -> FormatError {
         match self {
@@ -28,7 +28,7 @@ impl Broken {
     }
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for DecoderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panicked(message) => f.write_str(message),
@@ -40,8 +40,8 @@ impl fmt::Display for Broken {
 /// Runs `work` on a separate thread and returns a panic as an error, without printing it.
 ///
 /// # Errors
-/// [`Broken`].
-pub fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Broken> {
+/// [`DecoderError`].
+pub fn catch_panics<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, DecoderError> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
@@ -52,18 +52,18 @@ pub fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Broken> 
         }));
     });
     thread::scope(|scope| match thread::Builder::new().name(NAME.to_owned()).spawn_scoped(scope, work) {
-        Ok(running) => running.join().map_err(|payload| Broken::Panicked(message(&*payload))),
-        Err(why) => Err(Broken::NoThread(why)),
+        Ok(running) => running.join().map_err(|payload| DecoderError::Panicked(message(&*payload))),
+        Err(why) => Err(DecoderError::NoThread(why)),
     })
 }
 
-/// Like [`contained`], for work on a file; a panic means that `what` is damaged.
+/// Like [`catch_panics`], for work on a file; a panic means that `what` is damaged.
 pub(super) fn decoded<T: Send>(
     what: &str,
     input: &Input<'_>,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> Result<T> {
-    contained(work).map_err(|why| why.error(what, input))?
+    catch_panics(work).map_err(|why| why.error(what, input))?
 }
 
 fn message(payload: &(dyn Any + Send)) -> String {
@@ -80,10 +80,10 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_an_error() {
-        assert_eq!(contained(|| 7).unwrap(), 7);
-        let broken = contained(|| -> u8 { panic!("index {} out of range", 9) }).unwrap_err();
+        assert_eq!(catch_panics(|| 7).unwrap(), 7);
+        let broken = catch_panics(|| -> u8 { panic!("index {} out of range", 9) }).unwrap_err();
         assert_eq!(broken.to_string(), "index 9 out of range");
-        assert_eq!(contained(|| 8).unwrap(), 8);
+        assert_eq!(catch_panics(|| 8).unwrap(), 8);
     }
 
     #[test]
@@ -93,10 +93,10 @@ mod tests {
             &crate::progress::Silent,
         )
         .unwrap();
-        let broken = || Broken::NoThread(io::Error::from_raw_os_error(11));
+        let broken = || DecoderError::NoThread(io::Error::from_raw_os_error(11));
         assert!(matches!(broken().error("E57", &input), FormatError::Io { .. }));
         assert!(matches!(
-            Broken::Panicked(String::new()).error("E57", &input),
+            DecoderError::Panicked(String::new()).error("E57", &input),
             FormatError::Malformed { .. }
         ));
     }

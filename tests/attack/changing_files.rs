@@ -39,7 +39,7 @@ fn disturb(path: &Path, stop: &AtomicBool) {
 
 fn info(place: &Place) -> Output {
     place
-        .within(Command::new(env!("CARGO_BIN_EXE_warpscope")).args(["info", "a.csv", "--json"]))
+        .run_in(Command::new(env!("CARGO_BIN_EXE_warpscope")).args(["info", "a.csv", "--json"]))
         .output()
         .unwrap()
 }

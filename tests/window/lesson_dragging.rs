@@ -37,7 +37,7 @@ fn on_lesson(id: &str) -> Window {
 fn settle(window: &mut Window) {
     until(window, "the recording", |app| {
         let lesson = &app.session().lesson;
-        !app.is_busy() && !lesson.touch.behind && lesson.player.is_some()
+        !app.is_busy() && !lesson.drag.behind && lesson.player.is_some()
     });
 }
 
@@ -91,7 +91,7 @@ fn dragging_the_query_keeps_the_step() {
             (on_map(&window, None) - to).length() < 1.5,
             "lesson {id}: the query is at the pointer, and the map has not moved"
         );
-        assert!(step(&window).is_like(&before), "lesson {id}");
+        assert!(step(&window).is_same_kind(&before), "lesson {id}");
         if let (Step::Layer { layer, .. }, Step::Layer { layer: now, .. }) = (&before, &step(&window)) {
             assert_eq!(layer, now);
         }
@@ -168,7 +168,7 @@ fn escape_cancels_a_drag() {
     window.run_steps(3);
     settle(&mut window);
     assert_eq!(query(&window), own);
-    let touch = &window.state().session().lesson.touch;
+    let touch = &window.state().session().lesson.drag;
     assert!(!touch.held && !touch.can_undo());
 }
 

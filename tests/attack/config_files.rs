@@ -11,7 +11,7 @@ fn with_config(place: &Place, file: &str) -> String {
     shell
         .args(["-c", "ulimit -v 1000000; exec timeout -s KILL 10 \"$0\" info cloud.npy"])
         .arg(env!("CARGO_BIN_EXE_warpscope"));
-    let output = place.within(&mut shell).env("WARPSCOPE_CONFIG", file).output().unwrap();
+    let output = place.run_in(&mut shell).env("WARPSCOPE_CONFIG", file).output().unwrap();
     format!("{:?}: {}", output.status.code(), String::from_utf8_lossy(&output.stderr))
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{FormatError, Input, Result, cut, printable};
+use super::{FormatError, Input, Result, join_first, printable};
 use crate::roles::{has_word, is_in, lower_words};
 
 /// Usual names of point arrays, in order of preference; `train` is the data of ann-benchmarks.
@@ -16,15 +16,15 @@ const PREFERRED: [&str; 10] =
     ["points", "x", "data", "vectors", "embeddings", "features", "coordinates", "xyz", "arr_0", "train"];
 
 /// Words in the names of arrays that accompany vectors.
-const BESIDE: &str = "label labels id ids pid index indices idx token tokens mask masks box boxes bbox \
-                      bboxes seg segmentation score scores neighbor neighbors neighbour neighbours distance \
-                      distances";
+const COMPANIONS: &str = "label labels id ids pid index indices idx token tokens mask masks box boxes bbox \
+                          bboxes seg segmentation score scores neighbor neighbors neighbour neighbours \
+                          distance distances";
 /// Words at the end of vector names, such as `token_embeddings`.
 const VECTORS: &str = "embedding embeddings vector vectors feature features point points coordinates";
 
 /// One of the clouds in a file: an array in an archive, a data set, a scan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct DatasetInfo {
     /// The name after the colon of `FILE:NAME`.
     pub name: String,
     /// Number of data records.
@@ -39,13 +39,13 @@ pub struct Entry {
     pub unread: Option<String>,
 }
 
-impl Entry {
-    /// A readable entry.
+impl DatasetInfo {
+    /// A readable dataset.
     pub(super) fn new(name: String, rows: u64, columns: u64, table: bool, about: impl Into<String>) -> Self {
         Self { name, rows, columns, table, about: about.into(), unread: None }
     }
 
-    /// An unreadable entry.
+    /// An unreadable dataset.
     pub(super) fn unread(name: String, why: String) -> Self {
         Self { unread: Some(why), ..Self::new(name, 0, 0, false, "") }
     }
@@ -60,52 +60,54 @@ impl Entry {
     }
 }
 
-/// The parts by name and size, truncated if there are many.
-pub(super) fn list(parts: &[Entry]) -> String {
-    cut(parts.len(), |at| format!("`{}` ({})", printable(&parts[at].name), parts[at].size()))
+/// The datasets by name and size, truncated if there are many.
+pub(super) fn list(datasets: &[DatasetInfo]) -> String {
+    join_first(datasets.len(), |at| format!("`{}` ({})", printable(&datasets[at].name), datasets[at].size()))
 }
 
-/// The index of the part that a path names, or of the obvious one: the only table, the table with a usual
+/// The index of the dataset that a path names, or of the obvious one: the only table, the table with a usual
 /// name, or the only list if there is no table.
 ///
 /// # Errors
-/// [`FormatError::Ambiguous`] if the choice is ambiguous, no part has the name, or there are no parts.
-pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize> {
-    if let Some(name) = input.part() {
+/// [`FormatError::Ambiguous`] if the choice is ambiguous, no dataset has the name, or there are no datasets.
+pub(super) fn choose(datasets: &[DatasetInfo], input: &Input<'_>) -> Result<usize> {
+    if let Some(name) = input.dataset() {
         let plain = |name: &str| name.trim_matches('/').to_owned();
-        let found = parts
+        let found = datasets
             .iter()
-            .position(|part| part.name == name)
-            .or_else(|| parts.iter().position(|part| plain(&part.name) == plain(name)));
+            .position(|dataset| dataset.name == name)
+            .or_else(|| datasets.iter().position(|dataset| plain(&dataset.name) == plain(name)));
         let none =
-            || input.malformed(format!("part `{name}`"), format!("not found; available: {}", list(parts)));
+            || input.malformed(format!("part `{name}`"), format!("not found; available: {}", list(datasets)));
         return found.ok_or_else(none);
     }
     for table in [true, false] {
-        let several: Vec<usize> =
-            (0..parts.len()).filter(|&at| parts[at].unread.is_none() && parts[at].table == table).collect();
+        let several: Vec<usize> = (0..datasets.len())
+            .filter(|&at| datasets[at].unread.is_none() && datasets[at].table == table)
+            .collect();
         // One of several lists is unlikely to be the cloud, even with a usual name.
         let named = || {
             PREFERRED.iter().find_map(|name| {
-                several.iter().copied().find(|&at| parts[at].name.eq_ignore_ascii_case(name))
+                several.iter().copied().find(|&at| datasets[at].name.eq_ignore_ascii_case(name))
             })
         };
         match several[..] {
             [] => {}
             [only] => return Ok(only),
             _ => {
-                let open = || FormatError::Ambiguous { parts: parts.to_vec(), path: input.path.clone() };
+                let open =
+                    || FormatError::Ambiguous { datasets: datasets.to_vec(), path: input.path.clone() };
                 return named().filter(|_| table).ok_or_else(open);
             }
         }
     }
-    Err(match parts {
+    Err(match datasets {
         [] => input.malformed("no arrays", "the file has none"),
-        // With a single part, the reader's own error is more specific.
+        // With a single dataset, the reader's own error is more specific.
         [_] => return Ok(0),
         _ => input.malformed(
             "no arrays",
-            format!("none has numbers in rows and columns; available: {}", list(parts)),
+            format!("none has numbers in rows and columns; available: {}", list(datasets)),
         ),
     })
 }
@@ -115,12 +117,12 @@ pub(super) fn check_single(what: &str, input: &Input<'_>) -> Result<()> {
     let refused = |name: &str| {
         Err(input.malformed(format!("part `{name}`"), format!("{what} holds one cloud; leave the name out")))
     };
-    input.part().map_or(Ok(()), refused)
+    input.dataset().map_or(Ok(()), refused)
 }
 
 /// The state of an array before it is read, from harmless to serious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum State {
+pub(super) enum DatasetState {
     Whole,
     /// One value, such as a version.
     Scalar,
@@ -139,22 +141,26 @@ pub(super) enum State {
 /// those of [`choose`].
 pub(super) fn choose_array(
     kind: &str,
-    parts: &[Entry],
-    states: &[State],
+    datasets: &[DatasetInfo],
+    states: &[DatasetState],
     input: &Input<'_>,
 ) -> Result<usize> {
-    let what = |at: usize| format!("{kind} `{}`", printable(&parts[at].name));
-    let why = |at: usize| parts[at].unread.as_deref().unwrap_or_default();
-    if input.part().is_some() {
-        let at = choose(parts, input)?;
-        return if states[at] == State::Damaged { Err(input.malformed(what(at), why(at))) } else { Ok(at) };
+    let what = |at: usize| format!("{kind} `{}`", printable(&datasets[at].name));
+    let why = |at: usize| datasets[at].unread.as_deref().unwrap_or_default();
+    if input.dataset().is_some() {
+        let at = choose(datasets, input)?;
+        return if states[at] == DatasetState::Damaged {
+            Err(input.malformed(what(at), why(at)))
+        } else {
+            Ok(at)
+        };
     }
-    if let Some(at) = states.iter().position(|&state| state == State::Damaged) {
-        let others = if parts.len() > 1 { "; choose another with FILE:NAME" } else { "" };
+    if let Some(at) = states.iter().position(|&state| state == DatasetState::Damaged) {
+        let others = if datasets.len() > 1 { "; choose another with FILE:NAME" } else { "" };
         return Err(input.malformed(what(at), format!("{}{others}", why(at))));
     }
-    let plain = |at: usize| parts[at].name.rsplit('/').next().unwrap_or_default();
-    let has = |name: &str| (0..parts.len()).any(|at| plain(at) == name);
+    let plain = |at: usize| datasets[at].name.rsplit('/').next().unwrap_or_default();
+    let has = |name: &str| (0..datasets.len()).any(|at| plain(at) == name);
     let sparse = || {
         Err(input.unsupported(
             "a sparse matrix",
@@ -165,20 +171,21 @@ pub(super) fn choose_array(
     if has("format") && has("shape") && has("data") {
         return sparse();
     }
-    let arrays: Vec<usize> = (0..parts.len()).filter(|&at| states[at] != State::Scalar).collect();
+    let arrays: Vec<usize> = (0..datasets.len()).filter(|&at| states[at] != DatasetState::Scalar).collect();
     if let [only] = arrays[..] {
         return Ok(only);
     }
-    let usual = |at: usize| PREFERRED.iter().position(|name| parts[at].name.eq_ignore_ascii_case(name));
-    let is_real = |at: usize| !parts[at].about.starts_with(['i', 'u', 'b']);
+    let usual = |at: usize| PREFERRED.iter().position(|name| datasets[at].name.eq_ignore_ascii_case(name));
+    let is_real = |at: usize| !datasets[at].about.starts_with(['i', 'u', 'b']);
     let is_vectors = |at: usize| {
         let words = lower_words(plain(at));
-        words.last().is_some_and(|last| is_in(last, VECTORS)) || !has_word(&words, BESIDE)
+        words.last().is_some_and(|last| is_in(last, VECTORS)) || !has_word(&words, COMPANIONS)
     };
     let whole = |table: bool| {
-        arrays.iter().copied().filter(move |&at| states[at] == State::Whole && parts[at].table == table)
+        let is_whole = move |&at: &usize| states[at] == DatasetState::Whole && datasets[at].table == table;
+        arrays.iter().copied().filter(is_whole)
     };
-    let vectors = || whole(true).filter(|&at| parts[at].columns > 1 && is_vectors(at));
+    let vectors = || whole(true).filter(|&at| datasets[at].columns > 1 && is_vectors(at));
     let only = |found: &mut dyn Iterator<Item = usize>| found.next().filter(|_| found.next().is_none());
     let any_real = whole(true).any(is_real);
     let by_type = || only(&mut vectors().filter(|&at| is_real(at) || !any_real));
@@ -193,25 +200,26 @@ pub(super) fn choose_array(
     }
     // An unreadable array may be the intended one, unless the chosen one fits as well.
     let may_be_meant = |at: usize| match chosen {
-        Some(chosen) if usual(chosen).is_some() && parts[chosen].table => false,
+        Some(chosen) if usual(chosen).is_some() && datasets[chosen].table => false,
         Some(chosen) if is_real(chosen) && is_vectors(chosen) => {
-            states[at] == State::Unread && (usual(at).is_some() || !parts[chosen].table)
+            states[at] == DatasetState::Unread && (usual(at).is_some() || !datasets[chosen].table)
         }
-        Some(chosen) if !parts[chosen].table => true,
+        Some(chosen) if !datasets[chosen].table => true,
         None if vectors().next().is_some() => false,
-        _ => usual(at).is_some() || states[at] == State::Unread,
+        _ => usual(at).is_some() || states[at] == DatasetState::Unread,
     };
-    let unread = arrays.iter().copied().filter(|&at| states[at] > State::Scalar).find(|&at| may_be_meant(at));
+    let unread =
+        arrays.iter().copied().filter(|&at| states[at] > DatasetState::Scalar).find(|&at| may_be_meant(at));
     match (chosen, unread) {
         (_, Some(at)) => Err(input.unsupported(
             what(at),
-            format!("{}; choose another with FILE:NAME; available: {}", why(at), list(parts)),
+            format!("{}; choose another with FILE:NAME; available: {}", why(at), list(datasets)),
         )),
         (Some(at), None) => Ok(at),
-        (None, None) if arrays.iter().any(|&at| states[at] == State::Whole) => {
-            Err(FormatError::Ambiguous { parts: parts.to_vec(), path: input.path.clone() })
+        (None, None) if arrays.iter().any(|&at| states[at] == DatasetState::Whole) => {
+            Err(FormatError::Ambiguous { datasets: datasets.to_vec(), path: input.path.clone() })
         }
-        (None, None) => choose(parts, input),
+        (None, None) => choose(datasets, input),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::state::ContestAction;
+use super::state::EnginesAction;
 use crate::app::context::app::{App, Feature};
 use crate::app::model::{candidates, comparable};
 use crate::app::prelude::*;
@@ -13,43 +13,43 @@ use crate::run::planner::{Candidate, Planner};
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
         match action {
-            Action::Contest(action) => app.contest_action(action),
-            Action::Command(Command::CompareEngines) => app.contest_action(ContestAction::Start),
+            Action::Engines(action) => app.engines_action(action),
+            Action::Command(Command::CompareEngines) => app.engines_action(EnginesAction::Start),
             other => return Some(other),
         }
         None
     },
-    leave_cloud: |app, _| app.session.contest.forget(),
+    leave_cloud: |app, _| app.session.engine_comparison.forget(),
     ..Feature::NONE
 };
 
 impl App {
-    fn contest_action(&mut self, action: ContestAction) {
+    fn engines_action(&mut self, action: EnginesAction) {
         match action {
-            ContestAction::Start => {
+            EnginesAction::Start => {
                 self.show(PaneKind::Engines);
-                self.start_contest(None);
+                self.start_engine_comparison(None);
             }
-            ContestAction::One(engine) => self.start_contest(Some(engine)),
-            ContestAction::SetLongest(longest) => self.session.contest.longest = longest,
-            ContestAction::Stop => {
-                self.session.contest.stop();
+            EnginesAction::One(engine) => self.start_engine_comparison(Some(engine)),
+            EnginesAction::SetTimeLimit(time_limit) => self.session.engine_comparison.time_limit = time_limit,
+            EnginesAction::Stop => {
+                self.session.engine_comparison.stop();
                 self.handles.worker.cancel();
             }
-            ContestAction::Page(engine) => {
-                (self.session.contest.page, self.session.contest.source) = (engine, None)
+            EnginesAction::Page(engine) => {
+                (self.session.engine_comparison.page, self.session.engine_comparison.source) = (engine, None)
             }
-            ContestAction::Source(at) => self.session.contest.source = at,
-            ContestAction::Show(engine) => {
-                let kept = self
+            EnginesAction::Source(at) => self.session.engine_comparison.source = at,
+            EnginesAction::Show(engine) => {
+                let listed = self
                     .session
-                    .contest
+                    .engine_comparison
                     .answer(engine)
                     .and_then(|record| self.session.runs.of_record(record))
-                    .map(|kept| kept.id);
-                match kept {
+                    .map(|listed| listed.id);
+                match listed {
                     Some(id) => {
-                        self.show_kept(id);
+                        self.show_listed_run(id);
                         // Show the other panes.
                         self.state.maximised = false;
                     }
@@ -63,22 +63,22 @@ impl App {
     }
 
     /// Runs one engine, or all that are available.
-    fn start_contest(&mut self, only: Option<EngineId>) {
+    fn start_engine_comparison(&mut self, only: Option<EngineId>) {
         let known = candidates(&self.state.draft, &self.session, &Planner::shared());
         let Some((spec, _, candidates)) = known else {
             let why = "engines are compared on a cloud that is loaded, with queries of its rows; load it \
                        first, or wait until the engines are known";
             return self.session.log.error(About::Run, why);
         };
-        let longest = self.session.contest.longest;
+        let time_limit = self.session.engine_comparison.time_limit;
         let mut engines: Vec<&Candidate> = match only {
             Some(engine) => candidates.iter().filter(|candidate| candidate.engine == engine).collect(),
-            None => comparable(&candidates, longest).collect(),
+            None => comparable(&candidates, time_limit).collect(),
         };
         if engines.is_empty() {
             let why = format!(
                 "no engine can answer this question ({}); choose a longer time, or run one by itself",
-                longest.text()
+                time_limit.text()
             );
             return self.session.log.error(About::Run, why);
         }
@@ -88,37 +88,37 @@ impl App {
         });
         if only.is_none() {
             // Earlier answers must not mix with new ones.
-            self.session.contest.forget();
+            self.session.engine_comparison.forget();
         }
         self.asked_to_run = true;
         self.session
-            .contest
+            .engine_comparison
             .begin(spec, engines.into_iter().map(|candidate| (candidate.engine, candidate.forecast)));
-        self.next_of_contest();
+        self.run_next_engine();
     }
 
-    fn next_of_contest(&mut self) {
-        let Some(spec) = self.session.contest.next() else { return };
+    fn run_next_engine(&mut self) {
+        let Some(spec) = self.session.engine_comparison.next() else { return };
         match self.session.cloud.clone() {
             Some(cloud) => self.run_on(&cloud, spec),
-            None => self.session.contest.stop(),
+            None => self.session.engine_comparison.stop(),
         }
     }
 
     /// Handles a finished run, if it belongs to the comparison.
-    pub(in crate::app) fn contest_answered(&mut self, record: &Arc<RunRecord>) {
-        if self.session.contest.take(record) {
-            self.next_of_contest();
+    pub(in crate::app) fn engine_answered(&mut self, record: &Arc<RunRecord>) {
+        if self.session.engine_comparison.take(record) {
+            self.run_next_engine();
         }
     }
 
     /// Handles a failed run, if it belongs to the comparison: the others continue unless it was cancelled.
-    pub(in crate::app) fn contest_failed(&mut self, why: Option<&str>) {
+    pub(in crate::app) fn engine_failed(&mut self, why: Option<&str>) {
         match why {
-            None => self.session.contest.stop(),
+            None => self.session.engine_comparison.stop(),
             Some(why) => {
-                if self.session.contest.fail(why) {
-                    self.next_of_contest();
+                if self.session.engine_comparison.fail(why) {
+                    self.run_next_engine();
                 }
             }
         }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::{Theme, answer, document, heading, item, mistakes};
+use super::{Theme, answer_html, document, heading, misconceptions_html, question_html};
 use crate::draw::svg::{self, escaped};
 use crate::picture::Film;
 use crate::picture::page::about;
@@ -16,7 +16,7 @@ use crate::questions::pool::TakeQuestion;
 fn questions(film: &Film) -> Vec<TakeQuestion> {
     let mut questions = film.lesson.round(&film.takes, film.seed);
     questions.sort_by_key(|(take, question)| {
-        (!question.ask.is_about_all(), question.ask.is_idea(), *take, question.at)
+        (!question.topic.is_about_all(), question.topic.is_idea(), *take, question.at)
     });
     questions
 }
@@ -31,14 +31,14 @@ fn name(film: &Film) -> String {
 ///
 /// # Errors
 /// I/O errors of the writer, and [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
-pub fn worksheet(
+pub fn write(
     film: &Film,
     theme: Theme,
     progress: &dyn Progress,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
     let questions = questions(film);
-    let goal = escaped(&film.lesson.says(film.lesson.goal, film.lead().recording.shape()));
+    let goal = escaped(&film.lesson.fill_in(film.lesson.goal, film.lead().recording.shape()));
     let mut body = format!(
         "<p>{goal}</p>\n<div class=\"names\"><span>Name</span><span>Date</span></div>\n<ol \
          class=\"asked\">\n"
@@ -51,21 +51,21 @@ pub fn worksheet(
         let moment = (*take, question.at);
         let mut picture = String::new();
         // Questions about the whole search, or about an idea, have no picture.
-        if !question.ask.is_idea() && !question.ask.is_about_all() && pictured != Some(moment) {
+        if !question.topic.is_idea() && !question.topic.is_about_all() && pictured != Some(moment) {
             pictured = Some(moment);
-            let element =
-                svg::element(&film.asked(*take, question.at), &format!("step{number}-"), &svg::variable);
+            let scene = film.question_scene(*take, question.at);
+            let element = svg::element(&scene, &format!("step{number}-"), &svg::variable);
             picture = format!(
                 "<figure>\n<div role=\"img\" aria-label=\"Picture for question \
                  {}\">\n{element}</div>\n</figure>\n",
                 number + 1
             );
         }
-        let lines = if question.ask.is_idea() { 2 } else { 1 };
+        let lines = if question.topic.is_idea() { 2 } else { 1 };
         let _ = writeln!(
             body,
             "<li>{picture}{}{}</li>",
-            item(&film.takes[*take], question, false),
+            question_html(&film.takes[*take], question, false),
             "<div class=\"ruled\"></div>".repeat(lines)
         );
         progress.update(number as u64 + 1, questions.len() as u64);
@@ -78,7 +78,7 @@ pub fn worksheet(
 ///
 /// # Errors
 /// I/O errors of the writer.
-pub fn key(film: &Film, theme: Theme, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn write_key(film: &Film, theme: Theme, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut body = format!("<p class=\"weak\">{}</p>\n<ol class=\"asked\">\n", name(film));
     for (take, question) in questions(film) {
         let take = &film.takes[take];
@@ -86,8 +86,8 @@ pub fn key(film: &Film, theme: Theme, out: &mut (impl Write + ?Sized)) -> io::Re
             body,
             "<li><p>{}</p>{}{}</li>",
             escaped(&question.text),
-            answer(take, &question),
-            mistakes(take, &question)
+            answer_html(take, &question),
+            misconceptions_html(take, &question)
         );
     }
     body += "</ol>\n";

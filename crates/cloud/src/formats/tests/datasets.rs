@@ -17,29 +17,29 @@ fn colons_in_file_names_do_not_select_a_part() {
     assert_eq!(text.table("").1, [1.0, 2.0]);
     assert_eq!(file_of(&text.path), text.path);
     let archive = Sample::new("12:30.npz", two());
-    assert_eq!(archive.part("a"), [1.0; 4]);
+    assert_eq!(archive.dataset("a"), [1.0; 4]);
     // Names may contain colons too, and only existing files are split.
-    assert_eq!(archive.part("group/b:c"), [2.0; 4]);
-    assert_eq!(archive.part("/group/b:c/"), [2.0; 4]);
+    assert_eq!(archive.dataset("group/b:c"), [2.0; 4]);
+    assert_eq!(archive.dataset("/group/b:c/"), [2.0; 4]);
     assert_eq!(file_of(&path_of(&archive.path, "group/b:c")), archive.path);
     assert_eq!(path_of(&path_of(&archive.path, "a"), "b"), path_of(&archive.path, "b"));
     let nowhere = Path::new("/nowhere/a.npz:b");
     assert_eq!(file_of(nowhere), nowhere);
-    assert!(archive.read_part("").unwrap_err().to_string().starts_with("cannot read"));
+    assert!(archive.read_dataset("").unwrap_err().to_string().starts_with("cannot read"));
 }
 
 #[test]
 fn single_cloud_formats_have_no_parts() {
     let text = Sample::new("a.csv", "1,2\n");
-    assert_eq!(parts(&text.path, &Silent).unwrap(), []);
-    let message = text.read_part("x").unwrap_err().to_string();
+    assert_eq!(datasets(&text.path, &Silent).unwrap(), []);
+    let message = text.read_dataset("x").unwrap_err().to_string();
     assert!(message.starts_with("part `x`: a delimited text holds one cloud"), "{message}");
     let feature = r#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}"#;
     let features = format!(r#"{{"type":"FeatureCollection","features":[{feature}]}}"#);
     for (name, text) in [("a.json", "[[1,2]]"), ("a.jsonl", "[1,2]\n[3,4]\n"), ("a.geojson", &features)] {
         let sample = Sample::new(name, text);
         assert_eq!(sample.table("0").1[0], 1.0);
-        let message = sample.read_part("typo").unwrap_err().to_string();
+        let message = sample.read_dataset("typo").unwrap_err().to_string();
         assert!(
             message.starts_with("part `typo`: a ") && message.contains("holds one cloud; leave the name out"),
             "{message}"
@@ -50,8 +50,8 @@ fn single_cloud_formats_have_no_parts() {
 #[test]
 fn ambiguous_files_list_their_parts() {
     let sample = Sample::new("a.npz", two());
-    let Err(FormatError::Ambiguous { parts, path }) = sample.read("") else { panic!("one was chosen") };
-    assert_eq!(parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>(), ["a", "group/b:c"]);
+    let Err(FormatError::Ambiguous { datasets, path }) = sample.read("") else { panic!("one was chosen") };
+    assert_eq!(datasets.iter().map(|dataset| dataset.name.as_str()).collect::<Vec<_>>(), ["a", "group/b:c"]);
     assert_eq!(path, sample.path);
     let train = npz(&[
         ("test.npy", npy("|u1", false, "(2, 2)", &[1; 4])),

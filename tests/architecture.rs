@@ -516,8 +516,8 @@ fn leaves(text: &str) -> Vec<Vec<&str>> {
     all
 }
 
-/// A path in the app with its floor first. In a feature's folder, `state` belongs to the model; `apply` and
-/// the table of features belong to the changes; the rest belongs to the feature.
+/// A path in the app, prefixed with its floor (layer). Inside a feature, `state` is in the model and `apply`
+/// in the changes, as is the table of features; other modules are in the features.
 fn floor_path(path: &[String]) -> Vec<String> {
     let words: Vec<&str> = path.iter().map(String::as_str).collect();
     let counted = match words.as_slice() {

@@ -34,15 +34,15 @@ constexpr unsigned SORT_PASSES = 4;
 struct Visits {
     unsigned merges;
     unsigned candidates;
-    unsigned accessed;
+    unsigned distance_evals;
     unsigned leaves;
     unsigned nodes;
-    unsigned left_out;
+    unsigned pruned;
 };
 
 // The first word of each event of a search's trace; recorder.cuh describes the words that follow.
 enum TreeEvent : unsigned {
-    OWN_LEAF = 1, NODE, CHILD, LEFT_OUT, LEAF, APPENDED, MERGED, FILTERED_AGAIN, FINISHED
+    OWN_LEAF = 1, NODE, CHILD, PRUNED, LEAF, APPENDED, MERGED, FILTERED_AGAIN, FINISHED
 };
 
 // The grid of the Morton curve.

@@ -34,8 +34,8 @@ struct Recorder : TraceWriter {
     }
 
     // The other children cannot contain a neighbour: their lanes.
-    __device__ __forceinline__ void left_out(Key child) {
-        event(LEFT_OUT, __ballot_sync(ALL_LANES, child != PADDING));
+    __device__ __forceinline__ void pruned(Key child) {
+        event(PRUNED, __ballot_sync(ALL_LANES, child != PADDING));
     }
 
     __device__ __forceinline__ void leaf(unsigned leaf) { visited = leaf; }

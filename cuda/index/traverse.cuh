@@ -74,7 +74,7 @@ __device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, cons
     unsigned first = leaf * WARP;
     if constexpr (Tally::COUNTED) {
         warp.tally.visits.leaves += 1;
-        warp.tally.visits.accessed += min(tree.n - first, WARP);
+        warp.tally.visits.distance_evals += min(tree.n - first, WARP);
     }
     if constexpr (Tally::TRACED) {
         warp.tally.leaf(leaf);
@@ -103,10 +103,10 @@ __device__ __forceinline__ void descend(const Tree& tree, const float* query, un
         Key nearest = warp::reduce_min(child);
         if (nearest >= warp.last) {
             if constexpr (Tally::COUNTED) {
-                warp.tally.visits.left_out += __popc(__ballot_sync(ALL_LANES, child != PADDING));
+                warp.tally.visits.pruned += __popc(__ballot_sync(ALL_LANES, child != PADDING));
             }
             if constexpr (Tally::TRACED) {
-                warp.tally.left_out(child);
+                warp.tally.pruned(child);
             }
             if (height == tree.top) {
                 break;

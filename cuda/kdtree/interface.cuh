@@ -14,7 +14,7 @@ constexpr unsigned SEARCH_THREADS = 128;
 
 // What a query's search visited: `engines::kdtree_threads::Visits`.
 struct Visits {
-    unsigned accessed;
+    unsigned distance_evals;
     unsigned candidates;
     unsigned steps;
 };

@@ -50,7 +50,7 @@ __device__ __forceinline__ Visits traverse(const Search& search, const float* qu
             for (unsigned j = 0; j < d; ++j) {
                 acc = add_squared_difference(point[j], query[j], acc);
             }
-            visits.accessed += 1;
+            visits.distance_evals += 1;
             Key key = key_of(acc, search.positions[node]);
             if (key < heap.root) {
                 visits.candidates += 1;

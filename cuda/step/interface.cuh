@@ -31,9 +31,9 @@ constexpr unsigned DISTANCE_QUERIES = 16;
 struct Visits {
     unsigned merges;
     unsigned candidates;
-    unsigned accessed;
+    unsigned distance_evals;
     unsigned clusters;
-    unsigned left_out;
+    unsigned pruned;
     unsigned groups;
 };
 

@@ -130,7 +130,7 @@ __device__ __forceinline__ void traverse(const Source& source, const Key* order,
             Key key = source.keys(entry, group, there);
             queue.visits.groups += 1;
             if constexpr (COUNTED) {
-                queue.visits.accessed += __popc(__ballot_sync(ALL_LANES, there));
+                queue.visits.distance_evals += __popc(__ballot_sync(ALL_LANES, there));
             }
             queue.filter_keys(key);
         }
@@ -146,7 +146,7 @@ __device__ __forceinline__ void write(const Output& output, const Queries& queri
     queue.write(AnswerRow(output, queries.first + in_launch));
     if constexpr (COUNTED) {
         if (queue.lane == 0) {
-            queue.visits.left_out = clusters - queue.visits.clusters;
+            queue.visits.pruned = clusters - queue.visits.clusters;
             output.visits[in_launch] = queue.visits;
         }
     }

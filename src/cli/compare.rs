@@ -41,9 +41,9 @@ pub struct CompareArgs {
     b: Option<PathBuf>,
     #[command(flatten)]
     pairs: PairArgs,
-    /// Exit with code 1 if the second is slower by more: 5%
+    /// Fail if the second is slower by more than this: 5%
     ///
-    /// The confidence interval must exclude smaller differences.
+    /// Exits with code 1. The whole confidence interval must be above the limit.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_if_slower: Option<f64>,
     #[command(flatten)]
@@ -105,9 +105,9 @@ fn judge(comparison: &Comparison, limit: f64) -> anyhow::Result<()> {
 /// The programs or methods that run alternately, and how often.
 #[derive(Debug, clap::Args)]
 pub struct PairArgs {
-    /// Program (a warpscope) to run; give it twice
+    /// Warpscope executable to time; give two
     ///
-    /// Once is enough with two --method.
+    /// One is enough with two --method.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["a", "b"], help_heading = "In turn")]
     exe: Vec<PathBuf>,
     /// Engine to compare, spelled as for --engine; give two

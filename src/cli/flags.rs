@@ -208,7 +208,7 @@ pub struct EngineArgs {
 pub struct EngineListArgs {
     /// Engines, such as cuda,lockstep [default: auto]
     ///
-    /// `auto` means all engines that can run in `verify`, and the planner's choice for each run in `sweep`.
+    /// In `verify`, `auto` runs every engine that supports the problem. In `sweep`, the planner picks one per run.
     #[arg(long, value_name = "LIST", value_parser = values::engines(), help_heading = "Search")]
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]

@@ -33,7 +33,7 @@ use crate::run::defaults;
 pub struct LessonArgs {
     /// Lesson, by number or name [default: search or yours]
     ///
-    /// The default is yours if a cloud is given, else search.
+    /// With --input or --generate the default is `yours`, otherwise `search`.
     #[arg(long, value_name = "LESSON")]
     lesson: Option<String>,
     /// Neighbours [default: the lesson's]
@@ -79,7 +79,7 @@ pub struct LessonArgs {
     generate: Option<String>,
     #[command(flatten)]
     cloud: CloudArgs,
-    /// Row whose neighbours are searched [default: the middle one]
+    /// Query row [default: the middle row]
     #[arg(long, value_name = "ROW", value_parser = values::whole::<u64>, help_heading = OWN_DATA_HEADING)]
     query: Option<u64>,
     /// Distance metric
@@ -104,7 +104,7 @@ fn reworded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "columns" | "drop_nonfinite" => arg.requires("input").help_heading(OWN_DATA_HEADING),
         "order" => arg
-            .help("Processing order of the points; lesson order compares several")
+            .help("Processing order of the points (lesson `order` compares several)")
             .help_heading(OWN_DATA_HEADING),
         _ => arg,
     }

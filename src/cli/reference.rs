@@ -41,9 +41,12 @@ fn codes<T: std::fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
     if names.is_empty() { "–".to_owned() } else { names.join(", ") }
 }
 
-/// Help texts in one line.
+/// A help text in one line; its first paragraph has no full stop of its own.
 fn one_line(help: Option<&clap::builder::StyledStr>) -> String {
-    help.map(|help| help.to_string().split_whitespace().collect::<Vec<_>>().join(" ")).unwrap_or_default()
+    let help = help.map(ToString::to_string).unwrap_or_default();
+    let paragraphs = help.split("\n\n").map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let ends = |text: &str| text.ends_with(['.', '…', ':']);
+    paragraphs.map(|text| if ends(&text) { text } else { text + "." }).collect::<Vec<_>>().join(" ")
 }
 
 /// An argument as typed: `-k, --neighbors <K>`, `<FILE>`.
@@ -59,10 +62,15 @@ fn spelling(arg: &Arg) -> String {
 /// What an argument does, with its values and default.
 fn meaning(arg: &Arg) -> String {
     let mut meaning = one_line(arg.get_long_help().or(arg.get_help()));
+    if !matches!(arg.get_action(), ArgAction::Set | ArgAction::Append) {
+        return meaning;
+    }
     let values = arg.get_possible_values();
     let values: Vec<&str> =
-        values.iter().filter(|value| !value.is_hide_set()).map(|v| v.get_name()).collect();
-    if !values.is_empty() && matches!(arg.get_action(), ArgAction::Set | ArgAction::Append) {
+        values.iter().filter(|value| !value.is_hide_set()).map(|value| value.get_name()).collect();
+    // The section on engines lists these.
+    let are_engines = values.contains(&registry::ENGINES[0].id.as_str());
+    if !values.is_empty() && !are_engines {
         write!(meaning, " Values: {}.", codes(values)).expect("strings can be written");
     }
     let defaults: Vec<_> = arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();

@@ -28,7 +28,9 @@ pub struct TuneArgs {
         value_parser = values::whole_in::<usize>(1..=1024)
     )]
     k: Vec<usize>,
-    /// Dimensions; values other than 2 and 3 share a row
+    /// Numbers of dimensions to tune for
+    ///
+    /// The table has a row for 2, one for 3, and one for all others.
     #[arg(
         long,
         value_name = "LIST",

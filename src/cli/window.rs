@@ -27,14 +27,14 @@ pub struct WindowArgs {
     /// Open a lesson, by number or name
     #[arg(long, value_name = "LESSON")]
     lesson: Option<String>,
-    /// Draw the window into a PNG, without a display
+    /// Save a screenshot as PNG; needs no display
     ///
-    /// Drawn once the search has been answered.
+    /// Taken when the search has finished.
     #[arg(long, value_name = "FILE", value_parser = ending_in("png"))]
     png: Option<PathBuf>,
-    /// Draw the window into an SVG of shapes and text
+    /// Save the window as SVG, for documents
     ///
-    /// For documents; points are a bitmap in it.
+    /// Text and shapes stay vectors; points are embedded as a bitmap.
     #[arg(long, value_name = "FILE", value_parser = ending_in("svg"), conflicts_with = "frames")]
     svg: Option<PathBuf>,
     /// Size of the picture in pixels
@@ -129,7 +129,7 @@ pub struct WindowArgs {
         help_heading = WITH_PICTURE
     )]
     queries: Option<u32>,
-    /// Timed repeats; with --pane engines, of each engine
+    /// Timed repeats (per engine with --pane engines)
     #[arg(
         long,
         value_name = "NUMBER",

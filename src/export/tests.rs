@@ -260,7 +260,7 @@ fn run_folders_round_trip() {
 
     let file: RunFile = serde_json::from_slice(&std::fs::read(dir.join("run.json")).unwrap()).unwrap();
     assert_eq!(file, record.head);
-    assert_eq!((file.schema_version, file.dropped_rows, file.fallback.as_deref()), (1, 1, Some("why")));
+    assert_eq!((file.schema_version, file.dropped_rows, file.fallback.as_deref()), (2, 1, Some("why")));
     assert_eq!(file.spec, record.spec);
 
     let timings = std::fs::read_to_string(dir.join("timings.csv")).unwrap();

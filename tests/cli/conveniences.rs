@@ -271,7 +271,7 @@ fn every_json_has_a_schema_version() {
         assert!(report["schema_version"].as_u64() >= Some(1), "{args}: {report}");
     }
     let written = json(&fs::read_to_string(place.path("out/run.json")).unwrap());
-    assert_eq!(written["schema_version"], 1);
+    assert_eq!(written["schema_version"], 2);
     // Checks that the list above contains every command that has --json.
     for name in commands(&place).iter().filter(|name| *name != "help") {
         let takes = place.ok(&format!("{name} --help")).stdout.contains("--json");

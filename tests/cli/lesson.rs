@@ -18,7 +18,7 @@ fn a_lesson_is_written_without_a_window() {
     let head = &lines[0];
     assert_eq!(
         (&head["schema"], &head["k"], &head["width"], &head["registers"], &head["capacity"]),
-        (&json("1"), &json("64"), &json("16"), &json("4"), &json("64"))
+        (&json("2"), &json("64"), &json("16"), &json("4"), &json("64"))
     );
     assert!(
         lines[1..]
@@ -380,10 +380,7 @@ fn keys_and_query_can_be_given() {
     assert!(head["data"].as_str().unwrap().ends_with("; query moved to (0.250, 0.750)"), "{head}");
     for (command, said) in [
         ("lesson --lesson sort --keys 5,3 --out x", "2 keys: lesson sort needs 8 with k = 8 and 8 lanes"),
-        (
-            "lesson --lesson sort --keys 5,x --out x",
-            "key x: a key is a squared distance: 0, or a number from 1e-12 to 1e12",
-        ),
+        ("lesson --lesson sort --keys 5,x --out x", "key x: must be a squared distance: 0, or 1e-12 to 1e12"),
         (
             "lesson --lesson search --query-at 1 --out x",
             "--query-at 1: expected two coordinates, such as 0.3,0.7",

@@ -219,7 +219,7 @@ fn a_run_folder_is_complete_and_json_equals_run_json() {
         (&run["spec"]["k"], &run["spec"]["seed"], &run["engine"]),
         (&7.into(), &9.into(), &"lockstep".into())
     );
-    assert_eq!(run["schema_version"], 1);
+    assert_eq!(run["schema_version"], 2);
     assert_eq!(run["spec"]["data"]["generate"]["spec"], "uniform:n=3000,d=3");
     let summary = &run["summary"];
     assert!(summary["search_ms_min"].as_f64() <= summary["search_ms_median"].as_f64());

@@ -48,6 +48,46 @@ fn a_recording_can_be_described_and_compared_without_its_input() {
 }
 
 #[test]
+fn schema_1_has_the_old_names_of_counters_and_is_read() {
+    let place = Place::new();
+    let run = "run --generate uniform:n=400,d=2 --queries 20 --k 4 --engine bvh --device cpu --warmup 0 --repeats 1";
+    let old = json(&place.ok(&format!("{run} --schema 1 --out old --record old.warpscope --json")).stdout);
+    let new = json(&place.ok(&format!("{run} --out new --record new.warpscope --json")).stdout);
+    assert_eq!((&old["schema_version"], &new["schema_version"]), (&1.into(), &2.into()));
+    let (old, new) = (&old["summary"], &new["summary"]);
+    assert!(new["mean_distance_evals"].as_f64().unwrap() > 0.0);
+    assert_eq!(
+        (&old["mean_accessed"], &old["mean_left_out"]),
+        (&new["mean_distance_evals"], &new["mean_pruned"])
+    );
+    assert!(old["mean_pruned"].is_null() && new["mean_left_out"].is_null());
+    let head = |folder: &str| {
+        let counters = fs::read_to_string(place.path(&format!("{folder}/counters.csv"))).unwrap();
+        counters.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(head("old"), "query,row,merges,candidates,accessed,leaves,nodes,left_out");
+    assert_eq!(head("new"), "query,row,merges,candidates,distance_evals,leaves,nodes,pruned");
+    // Old files are read, and shown with the current names.
+    let described = json(&place.ok("info old.warpscope --json").stdout);
+    assert_eq!(described["runs"][0]["run"]["summary"]["mean_pruned"], new["mean_pruned"]);
+    place.ok("compare old new");
+    place.ok("compare old.warpscope new.warpscope");
+
+    let sweep =
+        "sweep --generate uniform:n=400,d=2 --q 20 --k 4 --engine bvh --device cpu --warmup 0 --repeats 1";
+    let head = |flags: &str| place.ok(&format!("{sweep}{flags}")).stdout.lines().next().unwrap().to_owned();
+    assert!(head(" --schema 1").contains(",mean_accessed,") && head("").contains(",mean_distance_evals,"));
+
+    let steps = |flags: &str| {
+        place.ok(&format!("lesson --lesson not-looking --out lesson{flags}"));
+        fs::read_to_string(place.path("lesson/steps.jsonl")).unwrap()
+    };
+    let (old, new) = (steps(" --schema 1"), steps(""));
+    assert!(old.starts_with(r#"{"schema":1,"#) && old.contains(r#""step":"left_out""#));
+    assert_eq!(old.replacen(r#"{"schema":1,"#, r#"{"schema":2,"#, 1).replace("left_out", "pruned"), new);
+}
+
+#[test]
 fn a_sweep_is_recorded_with_all_its_runs() {
     let place = Place::new();
     let sweep = "sweep --generate uniform --n 100,200 --d 2 --q 5 --k 4,300 --engine lockstep,kdtree \

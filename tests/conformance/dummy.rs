@@ -241,7 +241,7 @@ fn runs_of_an_engine_with_custom_measures_are_exported() {
     );
     let counters = std::fs::read_to_string(out.join("counters.csv")).unwrap();
     assert!(
-        counters.starts_with("query,row,visited,accessed\n0,") && counters.lines().count() == 21,
+        counters.starts_with("query,row,visited,blocks_hit\n0,") && counters.lines().count() == 21,
         "{counters}"
     );
     let json: serde_json::Value =

@@ -262,7 +262,7 @@ fn typed_keys_are_sorted_and_invalid_ones_say_why() {
     key(&mut window, Key::Enter);
     assert!(!window.state().is_busy());
     fill(&mut window, "Keys", "5 3 8 1 7 2 6 -4");
-    window.get_by_label_contains("Key -4: a key is a squared distance");
+    window.get_by_label_contains("Key -4: must be a squared distance");
     fill(&mut window, "Keys", "5 3 8 1 7 2 6 4");
     key(&mut window, Key::Enter);
     until(&mut window, "the typed keys", |app| {

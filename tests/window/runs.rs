@@ -294,7 +294,7 @@ fn a_recording_opens_unchanged_in_another_window() {
     press(&mut window, "The shown run…");
     fill(&mut window, "File", folder.path().join("run.zip").to_str().expect("a plain path"));
     press(&mut window, "Save");
-    window.get_by_label("A recording's name ends in .warpscope.");
+    window.get_by_label("The name of a recording must end in .warpscope.");
     press(&mut window, "Close");
     save_all(&mut window, &path);
     let kept: Vec<Arc<RunRecord>> = window

@@ -71,7 +71,7 @@ fn a_search_can_be_stepped_through() {
     let totals = walk.step(walk.last()).totals;
     assert_eq!(
         (answered.counted("leaves"), answered.counted("pruned")),
-        (Some(totals.leaves), Some(totals.left_out))
+        (Some(totals.leaves), Some(totals.pruned))
     );
     // The walk is shown at its last step; buttons and keys step backwards and forwards.
     assert_eq!(step_of(&window), walk.last());
@@ -147,8 +147,8 @@ fn a_new_query_keeps_the_step_of_the_walk() {
     assert_eq!(moved.answered.record.engine, EngineId::new("bvh"));
     assert_eq!(moved.answered.record.query_rows, [0]);
     // The engine and the share of the cloud visited are shown with the answer.
-    let accessed = moved.step(moved.last()).totals.accessed;
-    window.get_by_label(&format!("bvh looked at {accessed} of 3,000 points."));
+    let distance_evals = moved.step(moved.last()).totals.distance_evals;
+    window.get_by_label(&format!("bvh looked at {distance_evals} of 3,000 points."));
 }
 
 #[test]

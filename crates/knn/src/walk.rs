@@ -74,10 +74,10 @@ impl Region {
 pub struct Totals {
     pub merges: u32,
     pub candidates: u32,
-    pub accessed: u32,
+    pub distance_evals: u32,
     pub leaves: u32,
     pub nodes: u32,
-    pub left_out: u32,
+    pub pruned: u32,
 }
 
 /// What happened in a step. Regions are indices into [`Walk::regions`].

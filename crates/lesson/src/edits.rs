@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(read_keys("-0").unwrap()[0].to_bits(), 0);
         for wrong in ["-1", "NaN", "inf", "x", "1e13", "1e-13", "1.2.3"] {
             let said = read_keys(&format!("5 {wrong} 3")).unwrap_err().to_string();
-            assert!(said.starts_with(&format!("key {wrong}: a key is a squared distance")), "{said}");
+            assert!(said.starts_with(&format!("key {wrong}: must be a squared distance")), "{said}");
         }
     }
 

@@ -51,7 +51,7 @@ pub enum LessonError {
     #[error("this lesson runs only on the CPU twin: no kernel traces per-thread heaps (--engine lockstep)")]
     TwinOnly,
     /// A typed key is not a squared distance.
-    #[error("key {text}: a key is a squared distance: 0, or a number from 1e-12 to 1e12")]
+    #[error("key {text}: must be a squared distance: 0, or 1e-12 to 1e12")]
     Key {
         /// The key as typed.
         text: String,

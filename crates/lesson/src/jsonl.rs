@@ -15,7 +15,7 @@ use crate::error::LessonError;
 pub const SCHEMA: u32 = 2;
 
 /// A step's name in schema 1 and since then, as written.
-const RENAMED: [&str; 2] = [r#""step":"left_out""#, r#""step":"pruned""#];
+const RENAMED: [&str; 2] = [r#":"left_out""#, r#":"pruned""#];
 
 #[derive(Serialize, Deserialize)]
 struct Head {

@@ -183,8 +183,8 @@ fn check_size(pixels: Vec2, limits: &wgpu::Limits) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the picture would have {width} × {height} pixels, and the graphics adapter draws {side} a side and \
-         {area} in all: choose a smaller size, make the window smaller, or take SVG"
+        "the picture would have {width} × {height} pixels, but the graphics adapter draws at most {side} \
+         per side and {area} in total; choose a smaller size, a smaller window, or SVG"
     ))
 }
 
@@ -220,8 +220,8 @@ mod tests {
             let message = check_size(size.into(), &limits).unwrap_err();
             assert!(
                 message.starts_with(&format!(
-                    "the picture would have {pixels} pixels, and the graphics adapter draws 8192 a side and \
-                     33554432 in all"
+                    "the picture would have {pixels} pixels, but the graphics adapter draws at most \
+                     8192 per side and 33554432 in total"
                 )),
                 "{message}"
             );

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::task::{Outcome, Stopped, Task};
+use super::task::{Outcome, StopReason, Task};
 use crate::app::model::{Activity, Session};
 use crate::progress::Progress;
 
@@ -172,7 +172,7 @@ pub trait Job<C> {
 struct RunningTask<C: 'static, A: 'static, T: 'static> {
     kind: &'static Kind<C, A, T>,
     params: Option<A>,
-    task: Result<Task<T>, Option<Stopped>>,
+    task: Result<Task<T>, Option<StopReason>>,
     since: Instant,
 }
 
@@ -252,7 +252,7 @@ impl<C: 'static> Jobs<C> {
         }
         let wake = Arc::clone(&self.wake);
         let task = Task::start(kind.thread, move || wake(), work)
-            .map_err(|error| Some(Stopped::NoThread(error.to_string())));
+            .map_err(|error| Some(StopReason::NoThread(error.to_string())));
         if task.is_err() {
             (self.wake)();
         }
@@ -415,7 +415,7 @@ mod tests {
         assert!(jobs.cancel(&Session::default()).is_none(), "tasks not shown cannot be cancelled");
         wait(&mut jobs, &mut results, 2);
         assert!(
-            results.iter().all(|(_, outcome)| *outcome == Err(Stopped::Panicked("on purpose".to_owned()))),
+            results.iter().all(|(_, outcome)| *outcome == Err(StopReason::Panicked("on purpose".to_owned()))),
             "{results:?}"
         );
     }

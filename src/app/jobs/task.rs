@@ -11,7 +11,7 @@ use crate::progress::Progress;
 
 /// Why a task ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Stopped {
+pub enum StopReason {
     /// It panicked, with this message.
     #[error("the thread stopped without an answer: {0}")]
     Panicked(String),
@@ -20,7 +20,7 @@ pub enum Stopped {
 }
 
 /// The result of a task.
-pub type Outcome<T> = Result<T, Stopped>;
+pub type Outcome<T> = Result<T, StopReason>;
 
 /// A running task. Dropping it cancels it and loses its result.
 pub struct Task<T> {
@@ -75,7 +75,7 @@ impl<T: Send + 'static> Task<T> {
             // If the task was replaced, there is no receiver.
             let _ = sender.send(
                 catch_unwind(AssertUnwindSafe(|| work(&*theirs)))
-                    .map_err(|panic| Stopped::Panicked(panic_message(&*panic))),
+                    .map_err(|panic| StopReason::Panicked(panic_message(&*panic))),
             );
         })?;
         Ok(Self { watch, result, thread: Some(thread) })
@@ -129,7 +129,7 @@ impl<T> Task<T> {
         match self.result.try_recv() {
             Ok(result) => Some(result),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Err(Stopped::Panicked("it was ended".to_owned()))),
+            Err(TryRecvError::Disconnected) => Some(Err(StopReason::Panicked("it was ended".to_owned()))),
         }
     }
 }

@@ -86,7 +86,7 @@ const fn colors<const N: usize>(set: [Rgb; N]) -> [Color32; N] {
     colors
 }
 
-/// The colour of a ramp at 0 to 1.
+/// The colour of a ramp at a position between 0 and 1.
 pub fn on_ramp(ramp: &[Rgb; palette::RAMP], at: f32) -> Color32 {
     color(palette::on_ramp(ramp, at))
 }

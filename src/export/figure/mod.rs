@@ -237,7 +237,7 @@ impl Figure {
         }
     }
 
-    /// The value of each panel of a kind; a single `None` if no size has panels per value.
+    /// The values that have a panel each; a single `None` if panels are not split by a size.
     fn panel_values(&self) -> Vec<Option<u64>> {
         match self.axes.panel.map(|size| self.values(size)).filter(|values| !values.is_empty()) {
             Some(values) => values.into_iter().map(Some).collect(),

@@ -473,7 +473,7 @@ mod tests {
                         walk(&record, query, engines.resident(), &Silent).unwrap().expect("it has one");
                     let totals = walk.steps.last().unwrap().totals;
                     for (name, told) in [
-                        ("distance_evals", totals.accessed),
+                        ("distance_evals", totals.distance_evals),
                         ("candidates", totals.candidates),
                         ("merges", totals.merges),
                     ] {
@@ -483,7 +483,7 @@ mod tests {
                             "{name}"
                         );
                     }
-                    assert!(totals.accessed < 1500 && walk.k == spec.k + 1);
+                    assert!(totals.distance_evals < 1500 && walk.k == spec.k + 1);
                 }
             }
         }

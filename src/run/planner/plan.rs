@@ -275,9 +275,9 @@ impl Plan {
     }
 }
 
-/// The engine that the rule picks from those not in `left_out`, and why.
-fn best(engines: &[Candidate], left_out: &[EngineId], leeway: Leeway) -> Option<(EngineId, String)> {
-    let left = engines.iter().filter(|engine| !left_out.contains(&engine.engine));
+/// The engine that the rule picks from those not in `excluded`, and why.
+fn best(engines: &[Candidate], excluded: &[EngineId], leeway: Leeway) -> Option<(EngineId, String)> {
+    let left = engines.iter().filter(|engine| !excluded.contains(&engine.engine));
     let (ids, offers): (Vec<EngineId>, Vec<Offer>) =
         left.filter_map(|engine| Some((engine.engine, engine.offer()?))).unzip();
     best_offer(&offers, leeway).map(|at| (ids[at], reason(&offers, at, leeway)))

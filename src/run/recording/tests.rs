@@ -603,8 +603,8 @@ fn invalid_recordings_are_rejected_in_one_sentence() {
             "not a recording: recording.json does not identify it as a recording: ",
         ),
         (
-            replace("\"schema_version\": 1", "\"schema_version\": 7"),
-            "a newer recording: its schema is version 7, but this program reads up to 1; open it with \
+            replace("\"schema_version\": 2", "\"schema_version\": 7"),
+            "a newer recording: its schema is version 7, but this program reads up to 2; open it with \
              Warpscope ",
         ),
         (replace("\"clouds\": [", "\"clouds\": [7, "), "damaged: recording.json: "),

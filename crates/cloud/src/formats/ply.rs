@@ -128,7 +128,7 @@ impl Encoding {
 struct Property {
     name: String,
     number: Number,
-    /// The type of the number of its members, if it is a list.
+    /// For a list property, the type of its length prefix.
     count: Option<Number>,
 }
 

@@ -91,7 +91,7 @@ pub mod index {
     include!(concat!(env!("OUT_DIR"), "/index_interface.rs"));
 
     const _: () = {
-        laid_out_as_the_twin!(index::Visits: merges candidates accessed leaves nodes left_out);
+        laid_out_as_the_twin!(index::Visits: merges candidates distance_evals leaves nodes pruned);
         assert!(HEIGHTS as usize == index::HEIGHTS && MAX_DIMS as usize == index::BVH.limits.d);
     };
 }
@@ -105,7 +105,7 @@ pub mod kdtree {
     include!(concat!(env!("OUT_DIR"), "/kdtree_interface.rs"));
 
     const _: () = {
-        laid_out_as_the_twin!(kdtree_threads::Visits: accessed candidates steps);
+        laid_out_as_the_twin!(kdtree_threads::Visits: distance_evals candidates steps);
     };
 }
 
@@ -132,7 +132,7 @@ pub mod step {
     include!(concat!(env!("OUT_DIR"), "/step_interface.rs"));
 
     const _: () = {
-        laid_out_as_the_twin!(step::Visits: merges candidates accessed clusters left_out groups);
+        laid_out_as_the_twin!(step::Visits: merges candidates distance_evals clusters pruned groups);
         assert!(CANDIDATES as usize == step::CANDIDATES && SEED_THREADS as usize == step::BLOCK);
     };
 }

@@ -493,10 +493,10 @@ mod tests {
                 let told = [
                     totals.merges,
                     totals.candidates,
-                    totals.accessed,
+                    totals.distance_evals,
                     totals.leaves,
                     totals.nodes,
-                    totals.left_out,
+                    totals.pruned,
                 ];
                 assert_eq!(
                     told.to_vec(),
@@ -519,7 +519,7 @@ mod tests {
                     |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
                 assert_eq!(
                     (count(Fate::Visited), count(Fate::Pruned)),
-                    (totals.leaves + totals.nodes, totals.left_out)
+                    (totals.leaves + totals.nodes, totals.pruned)
                 );
                 let there: std::collections::HashSet<u32> = walk.rows.iter().copied().collect();
                 assert!(

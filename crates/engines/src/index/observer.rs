@@ -24,7 +24,7 @@ pub trait Observer {
     /// No key of the node's unvisited children, whose lanes are set in the mask, is below the k-th
     /// neighbour's. The search returns to the parent.
     #[inline(always)]
-    fn left_out(&mut self, _lanes: u32) {}
+    fn pruned(&mut self, _lanes: u32) {}
 
     /// A leaf was visited: the keys of its points, one per lane, and the ballot of those below the k-th
     /// neighbour's.
@@ -96,14 +96,14 @@ mod tests {
             *waiting &= !(1 << lane);
         }
 
-        fn left_out(&mut self, lanes: u32) {
+        fn pruned(&mut self, lanes: u32) {
             assert_eq!(self.waiting.pop(), Some(lanes));
-            self.visits.left_out += lanes.count_ones();
+            self.visits.pruned += lanes.count_ones();
         }
 
         fn visited(&mut self, _leaf: usize, keys: &Lanes<Key, WARP>, candidates: u32) {
             self.visits.leaves += 1;
-            self.visits.accessed += real(keys).count_ones();
+            self.visits.distance_evals += real(keys).count_ones();
             assert_eq!(candidates & !real(keys), 0);
         }
 

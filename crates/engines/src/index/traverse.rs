@@ -21,13 +21,13 @@ pub struct Visits {
     /// Points that were added to the candidate buffer.
     pub candidates: u32,
     /// Points whose distance was computed.
-    pub accessed: u32,
+    pub distance_evals: u32,
     /// Leaves whose points were compared with the query.
     pub leaves: u32,
     /// Nodes whose children were compared with the query, including the root.
     pub nodes: u32,
     /// Pruned children, nodes and leaves.
-    pub left_out: u32,
+    pub pruned: u32,
 }
 
 /// Searches the tree for each query, given by its code and its row in `queries`; calls `done` with the state
@@ -112,7 +112,7 @@ pub fn descend<O: Observer>(tree: &Tree, query: &[f32], code: u64, nearest: &mut
             nodes[height].enter(tree, height, group, query, own, nearest, &mut visits);
         }
     }
-    nearest.finish(visits.accessed);
+    nearest.finish(visits.distance_evals);
     (visits.merges, visits.candidates) =
         (nearest.warp.tally.counters.merges, nearest.warp.tally.counters.candidates);
     visits
@@ -183,8 +183,8 @@ impl Node {
                 Some(lane as usize)
             }
             _ => {
-                visits.left_out += self.unvisited.count_ones();
-                nearest.observer.left_out(self.unvisited);
+                visits.pruned += self.unvisited.count_ones();
+                nearest.observer.pruned(self.unvisited);
                 None
             }
         }
@@ -215,8 +215,8 @@ pub fn visit_leaf<O: Observer>(
     visits: &mut Visits,
 ) {
     visits.leaves += 1;
-    visits.accessed += tree.in_leaf(leaf);
+    visits.distance_evals += tree.in_leaf(leaf);
     let (rows, positions) = tree.leaf(leaf);
     let [distances] = squared_distances(rows, [query]);
-    nearest.filter_keys(leaf, &lane_keys(&distances, positions), visits.accessed);
+    nearest.filter_keys(leaf, &lane_keys(&distances, positions), visits.distance_evals);
 }

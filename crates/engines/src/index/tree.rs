@@ -97,7 +97,7 @@ impl Tree {
     /// Peak bytes of building. No CUDA counterpart: the host reserves them.
     pub fn bytes(n: usize, dims: usize) -> u64 {
         let (sorting, leaves) = (24 * n as u64, (n.next_multiple_of(WARP) * (dims + 1) * 4) as u64);
-        // All other heights together have a thirty-first of the lowest one's boxes.
+        // All other levels together have 1/31 of the boxes of the lowest level.
         sorting + leaves + Boxes::bytes(n.div_ceil(WARP), dims) * 32 / 31 + 4096
     }
 

@@ -110,7 +110,7 @@ impl Observer for Recorder<'_> {
         self.next = self.below.last().and_then(|below| below[lane]);
     }
 
-    fn left_out(&mut self, lanes: u32) {
+    fn pruned(&mut self, lanes: u32) {
         let below = self.below.pop().unwrap_or([None; WARP]);
         let mut nearest = None;
         for region in (0..WARP).filter(|lane| lanes >> lane & 1 == 1).filter_map(|lane| below[lane]) {
@@ -119,7 +119,7 @@ impl Observer for Recorder<'_> {
             nearest = nearest.filter(|&nearest| bound(nearest) <= bound(region)).or(Some(region));
         }
         if let Some(region) = nearest {
-            self.totals.left_out += lanes.count_ones();
+            self.totals.pruned += lanes.count_ones();
             self.push(Event::Pruned { region, count: lanes.count_ones() });
         }
     }
@@ -133,7 +133,7 @@ impl Observer for Recorder<'_> {
             .extend(keys.iter().filter(|key| **key != PADDING).map(|&key| self.problem.row(index_of(key))));
         let points = first..self.walk.rows.len();
         self.totals.leaves += 1;
-        self.totals.accessed += points.len() as u32;
+        self.totals.distance_evals += points.len() as u32;
         self.push(Event::Visited { region, points, near, taken: 0 });
     }
 
@@ -187,7 +187,7 @@ pub fn visits_in_order(tree: &Tree, problem: &Problem, query: usize) -> Visits {
         visits: Visits::default(),
     };
     search.visit_children(tree.top(), 0);
-    search.nearest.finish(search.visits.accessed);
+    search.nearest.finish(search.visits.distance_evals);
     let counters = search.nearest.warp.tally.counters;
     Visits { merges: counters.merges, candidates: counters.candidates, ..search.visits }
 }
@@ -208,7 +208,7 @@ impl InOrder<'_> {
         for (lane, &key) in keys.iter().enumerate().take(boxes.in_group(group) as usize) {
             let child = group * WARP + lane;
             if key >= self.nearest.last {
-                self.visits.left_out += 1;
+                self.visits.pruned += 1;
             } else if height == 0 {
                 visit_leaf(self.tree, child, self.query, &mut self.nearest, &mut self.visits);
             } else {
@@ -254,7 +254,7 @@ mod tests {
             first += observe(&tree, &problem, query, NoTrace).1.leaves;
             lie += other.leaves;
             // Only the last leaf has fewer points.
-            assert_eq!(other.accessed.div_ceil(WARP as u32), other.leaves);
+            assert_eq!(other.distance_evals.div_ceil(WARP as u32), other.leaves);
         }
         assert!(first * 3 < lie, "{first} leaves nearest first, {lie} in curve order");
     }

@@ -14,7 +14,7 @@ use crate::lockstep::{distance_of, key_of};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Visits {
     /// Points whose distance was computed.
-    pub accessed: u32,
+    pub distance_evals: u32,
     /// Points that entered the heap.
     pub candidates: u32,
     /// Steps from node to node, including steps back up.
@@ -44,7 +44,7 @@ fn traverse(tree: &Tree, query: &[f32], heap: &mut Heap) -> Visits {
                 let difference = p - q;
                 sum = difference.mul_add(difference, sum);
             }
-            visits.accessed += 1;
+            visits.distance_evals += 1;
             let key = key_of(sum, tree.positions[node]);
             if key < heap.root() {
                 visits.candidates += 1;

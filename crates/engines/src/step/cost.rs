@@ -19,7 +19,7 @@ struct Query {
     /// Clusters whose bounds are computed and sorted.
     clusters: f64,
     /// Points whose distances are read.
-    accessed: f64,
+    distance_evals: f64,
     merges: f64,
     capacity: f64,
 }
@@ -32,11 +32,11 @@ impl Query {
         let inside = n / clusters;
         let side = 1.0 + (k / inside).powf(1.0 / d) * (1.0 + 1.0 / d);
         let visited = (2.0 * side.powf(d.min(clusters.log2().max(1.0)))).clamp(1.0, clusters);
-        let accessed = visited * inside;
-        let candidates = (k + PLACES) * (1.0 + (accessed / (k + PLACES)).max(1.0).ln());
+        let distance_evals = visited * inside;
+        let candidates = (k + PLACES) * (1.0 + (distance_evals / (k + PLACES)).max(1.0).ln());
         Self {
             clusters,
-            accessed,
+            distance_evals,
             merges: 1.0 + candidates / PLACES,
             capacity: k.max(PLACES).log2().ceil().exp2(),
         }
@@ -71,7 +71,7 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
                 .search("launch", 1.0, 0.05)
                 .search("bounds", each * query.clusters * (2.0 + d), 1e-6)
                 .search("sorting", each * query.clusters * query.clusters.log2().max(1.0), 3e-6)
-                .search("points", each * query.accessed * (2.0 + d), 5e-7)
+                .search("points", each * query.distance_evals * (2.0 + d), 5e-7)
                 .search("merges", each * query.comparators(), 4e-7)
         }
         DeviceKind::Gpu => {
@@ -85,7 +85,7 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
                 .search("launch", 1.0, 0.03)
                 .search("bounds", each * query.clusters * (2.0 + d), 1.5e-10)
                 .search("sorting", each * query.sorting(), 1.5e-10)
-                .search("points", each * query.accessed * (2.0 + d), 1.5e-10)
+                .search("points", each * query.distance_evals * (2.0 + d), 1.5e-10)
                 .search("merges", each * query.comparators(), 3.7e-10)
         }
     }

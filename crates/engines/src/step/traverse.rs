@@ -22,11 +22,11 @@ pub struct Visits {
     /// Points that were added to the candidate queue.
     pub candidates: u32,
     /// Points whose distances were read.
-    pub accessed: u32,
+    pub distance_evals: u32,
     /// Visited clusters.
     pub clusters: u32,
     /// Pruned clusters.
-    pub left_out: u32,
+    pub pruned: u32,
     /// Filtered groups of 32 points, or fewer at the end of a cluster.
     pub groups: u32,
 }
@@ -73,7 +73,7 @@ pub fn traverse(
                 break;
             }
             let (keys, points) = source.keys(entry, group);
-            visits.accessed += points;
+            visits.distance_evals += points;
             visits.groups += 1;
             let of = Filtered { keys: &keys, before: queue.last, free: queue.free() };
             queue.filter_keys(&keys);
@@ -81,7 +81,7 @@ pub fn traverse(
         }
     }
     queue.finish();
-    visits.left_out = order.len() as u32 - visits.clusters;
+    visits.pruned = order.len() as u32 - visits.clusters;
     (visits.merges, visits.candidates) = (queue.merges, queue.candidates);
     visits
 }

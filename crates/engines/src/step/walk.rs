@@ -81,7 +81,7 @@ impl Recorder<'_> {
         let (step, count) = (self.step(), self.walk.regions.len() - self.visited);
         self.walk.regions[self.visited..].iter_mut().for_each(|region| region.settled_at = step);
         if count > 0 {
-            self.totals.left_out = count as u32;
+            self.totals.pruned = count as u32;
             let event = Event::Pruned { region: self.visited, count: count as u32 };
             self.walk.steps.push(Step { event, before: after, after, totals: self.totals });
         }
@@ -139,7 +139,7 @@ impl Observer for Recorder<'_> {
         let positions = self.clusters.positions[group].iter().filter(|position| **position != u32::MAX);
         self.walk.rows.extend(positions.map(|&position| self.problem.row(position)));
         let points = from..self.walk.rows.len();
-        self.totals.accessed += points.len() as u32;
+        self.totals.distance_evals += points.len() as u32;
         (self.totals.candidates, self.totals.merges) = (queue.candidates, queue.merges);
         self.push(Event::Visited { region: self.visited - 1, points, near, taken }, before, queue.last);
     }

@@ -167,7 +167,7 @@ impl Axis {
 fn curve(scene: &mut Scene, mut room: Area, view: &View<'_>, shared: Option<[f32; 2]>) {
     let (recording, text) = (view.recording(), view.text);
     let small = sans(view.font_size(0.75), Ink::TextWeak);
-    // Merges must not be countable while the question of their number is open.
+    // While a question asks for the number of merges, the picture must not show it.
     let shown = if view.asking { view.state().counts.merges as usize } else { usize::MAX };
     let curve: Vec<(u32, f32)> = recording.convergence().take(shown).collect();
     let [lowest, highest] = shared.unwrap_or_else(|| bounds(curve.iter().map(|&(_, bound)| bound)));

@@ -69,7 +69,7 @@ fn steps(
         .filter(|(number, at)| *number < MAX_SENTENCES || moments.positions.contains(at))
         .map(|(_, &at)| at)
         .collect();
-    let left_out = steps.len() - listed_steps.len();
+    let omitted = steps.len() - listed_steps.len();
     let mut listed = false;
     for &at in &listed_steps {
         if progress.cancelled() {
@@ -99,8 +99,8 @@ fn steps(
     if listed {
         writeln!(out, "</ul>")?;
     }
-    if left_out > 0 {
-        let more = count(left_out as u64, "sentence is", "sentences are");
+    if omitted > 0 {
+        let more = count(omitted as u64, "sentence is", "sentences are");
         writeln!(out, "<p class=\"weak\">{more} omitted here; the file of steps has all of them.</p>")?;
     }
     Ok(())

@@ -105,8 +105,8 @@ fn without_end(take: &Take, position: usize) -> Take {
             let mut index = Index::clone(index);
             for visits in [&mut index.visits, &mut index.curve_order] {
                 visits.leaves += 7;
-                visits.accessed += 200;
-                visits.left_out += 9;
+                visits.distance_evals += 200;
+                visits.pruned += 9;
                 visits.candidates += 11;
                 visits.merges += 3;
             }

@@ -258,8 +258,8 @@ impl index::Observer for TreeWriter {
         self.keys(&[key]);
     }
 
-    fn left_out(&mut self, lanes: u32) {
-        self.0.extend([tree_kind::LEFT_OUT, lanes]);
+    fn pruned(&mut self, lanes: u32) {
+        self.0.extend([tree_kind::PRUNED, lanes]);
     }
 
     fn visited(&mut self, leaf: usize, keys: &Lanes<Key, 32>, candidates: u32) {

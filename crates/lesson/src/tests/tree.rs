@@ -55,10 +55,17 @@ fn search_ends_with_the_neighbours_and_visit_counts() {
                 counts.candidates,
                 counts.merges
             ],
-            [visits.accessed, visits.leaves, visits.nodes, visits.left_out, visits.candidates, visits.merges],
+            [
+                visits.distance_evals,
+                visits.leaves,
+                visits.nodes,
+                visits.pruned,
+                visits.candidates,
+                visits.merges
+            ],
             "{spec}"
         );
-        assert!(index.curve_order.accessed >= 1 && index.brute.merges >= 1);
+        assert!(index.curve_order.distance_evals >= 1 && index.brute.merges >= 1);
     }
 }
 
@@ -132,17 +139,17 @@ fn every_step_is_correct() {
         let under = |&(height, number): &(u32, u32)| {
             (0..32u32.pow(height)).map(move |leaf| number * 32u32.pow(height) + leaf)
         };
-        let left_out: BTreeSet<u32> = descent
+        let pruned: BTreeSet<u32> = descent
             .pruned
             .iter()
             .flat_map(under)
             .filter(|&leaf| (leaf as usize) < tree.boxes(0).count())
             .collect();
         // The query's own leaf may be under a box that was pruned later.
-        assert!(visited.intersection(&left_out).all(|&leaf| leaf == descent.own), "{spec}");
-        assert_eq!(visited.union(&left_out).count(), tree.boxes(0).count(), "{spec}");
+        assert!(visited.intersection(&pruned).all(|&leaf| leaf == descent.own), "{spec}");
+        assert_eq!(visited.union(&pruned).count(), tree.boxes(0).count(), "{spec}");
         let nearest: BTreeSet<u32> = state.neighbours().map(|(point, _)| point).collect();
-        let lost = left_out
+        let lost = pruned
             .difference(&visited)
             .flat_map(|&leaf| tree.leaf(leaf as usize).1)
             .find(|point| nearest.contains(point));

@@ -8,7 +8,7 @@ use crate::app::features::lesson::apply::RECORD;
 use crate::app::features::live::apply::LiveQueryEvents;
 use crate::app::features::opening::apply::{LOAD, OPEN};
 use crate::app::jobs::table::{Applied, Cancel, Job, Kind, Slot};
-use crate::app::jobs::task::{Outcome, Stopped};
+use crate::app::jobs::task::{Outcome, StopReason};
 use crate::app::model::{AfterLoad, EngineStatus, Running, TimelineView, absolute};
 use crate::app::prelude::*;
 use crate::cloud::{PointCloud, Source};
@@ -131,7 +131,7 @@ impl App {
     }
 
     fn engine_probed(&mut self, id: EngineId, found: Outcome<Vec<EngineStatus>>) {
-        let broken = |stopped: Stopped| {
+        let broken = |stopped: StopReason| {
             let device_id = registry::find(id).map_or(DeviceId::Cpu, registry::default_device);
             vec![EngineStatus { id, device_id, device: Some(Err(stopped.to_string())) }]
         };

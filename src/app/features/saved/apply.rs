@@ -119,7 +119,7 @@ impl App {
         write: impl FnOnce(&dyn crate::progress::Progress) -> Result<Vec<String>, String> + Send + 'static,
     ) -> Result<(), String> {
         if !recording::is_recording(path) {
-            return Err(format!("A recording's name ends in .{}.", recording::EXTENSION));
+            return Err(format!("The name of a recording must end in .{}.", recording::EXTENSION));
         }
         if self.jobs.has(&EXPORT) {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());

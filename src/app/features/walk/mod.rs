@@ -57,7 +57,7 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<QueryAnswer>, 
     };
     match scene.dims() {
         dims if dims > AXES => Err(format!(
-            "{} searched in {dims} dimensions: what it met can be drawn in two or three only.",
+            "{} searched in {dims} dimensions, but a search can only be drawn in two or three.",
             engine.id
         )),
         _ if scene.is_projected() => Err("The search follows the axes of the cloud: show axes instead of a \
@@ -219,7 +219,7 @@ fn legend_ui(ui: &mut Ui, walked: &Walkthrough, numbered: bool, palette: &Palett
             (colors.opened, "node, opened"),
             (colors.visited, &visited),
             (colors.waiting, "seen"),
-            (colors.left_out, "left out"),
+            (colors.pruned, "left out"),
         ] {
             if nodes || stroke != colors.opened {
                 entry_ui(ui, stroke, name, palette);

@@ -24,7 +24,7 @@ pub struct Colors {
     /// Fill of the leaf visited in the current step; overlapping fills would be unreadable.
     pub fill: Color32,
     pub waiting: Stroke,
-    pub left_out: Stroke,
+    pub pruned: Stroke,
 }
 
 impl Colors {
@@ -36,7 +36,7 @@ impl Colors {
             visited: Stroke::new(1.5, palette.candidate),
             fill: palette.candidate.gamma_multiply(0.22),
             waiting: Stroke::new(1.0, palette.text_weak.gamma_multiply(0.75)),
-            left_out: Stroke::new(1.0, palette.rejected.gamma_multiply(0.55)),
+            pruned: Stroke::new(1.0, palette.rejected.gamma_multiply(0.55)),
         }
     }
 }
@@ -78,7 +78,7 @@ pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<Str
         for region in regions[first..met].iter().filter(|region| region.fate(at) == Some(fate)) {
             let leaf = !matches!(region.kind, RegionKind::Node { .. });
             let stroke = match (fate, leaf) {
-                (Fate::Pruned, _) => colors.left_out,
+                (Fate::Pruned, _) => colors.pruned,
                 (Fate::Waiting, _) => colors.waiting,
                 (Fate::Visited, false) => colors.opened,
                 (Fate::Visited, true) => colors.visited,

@@ -155,7 +155,7 @@ impl Walkthrough {
             }
             Event::Finished => {
                 let totals = step.totals;
-                let looked = text::count(u64::from(totals.accessed), "point", "points");
+                let looked = text::count(u64::from(totals.distance_evals), "point", "points");
                 let all = text::thousands(self.answered.record.cloud.len() as u64);
                 let [one, many] = self.leaf();
                 let leaves = text::count(u64::from(totals.leaves), one, many);
@@ -184,9 +184,9 @@ impl Walkthrough {
         };
         let count = |count: u32, one: &str, many: &str| text::count(u64::from(count), one, many);
         let counts = [
-            count(totals.accessed, "point looked at", "points looked at"),
+            count(totals.distance_evals, "point looked at", "points looked at"),
             count(totals.leaves, leaf, leaves),
-            count(totals.left_out, &format!("{kind} left out"), &format!("{kinds} left out")),
+            count(totals.pruned, &format!("{kind} left out"), &format!("{kinds} left out")),
         ];
         bound.into_iter().chain([after]).chain(counts).collect()
     }
@@ -277,7 +277,8 @@ mod tests {
             region(leaf(2), 4.0, 1, 3, false),
             region(leaf(3), 9.0, 1, 3, false),
         ];
-        let totals = |accessed, leaves, left_out| Totals { accessed, leaves, left_out, ..Totals::default() };
+        let totals =
+            |distance_evals, leaves, pruned| Totals { distance_evals, leaves, pruned, ..Totals::default() };
         let steps = vec![
             Step {
                 event: Event::Visited { region: 0, points: 0..3, near: 7, taken: 7 },
@@ -350,7 +351,8 @@ mod tests {
             visited,
         };
         let regions = vec![cluster(7, 0.0, 1, true), cluster(2, 6.25, 3, false)];
-        let totals = |accessed, leaves, left_out| Totals { accessed, leaves, left_out, ..Totals::default() };
+        let totals =
+            |distance_evals, leaves, pruned| Totals { distance_evals, leaves, pruned, ..Totals::default() };
         let visited = |points, near| Event::Visited { region: 0, points, near, taken: near };
         let steps = vec![
             Step {

@@ -167,7 +167,7 @@ pub(super) fn is_bracketed(field: &[u8]) -> bool {
     matches!(field.trim_ascii(), [b'[', .., b']'] | [b'(', .., b')'])
 }
 
-/// The first line without its end, and what follows it.
+/// The first line without its line break, and the rest of the text.
 fn first_line(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(|&byte| byte == b'\n' || byte == b'\r').unwrap_or(text.len());
     (&text[..end], &text[(end + 1).min(text.len())..])

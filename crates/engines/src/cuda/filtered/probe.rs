@@ -70,7 +70,7 @@ pub fn check_loss(loss: f64) -> Result<(), String> {
     if loss <= 1.0 {
         Ok(())
     } else {
-        Err(format!("this GPU's tensor cores lose {loss:.1} times what the filter allows"))
+        Err(format!("this GPU's tensor cores round {loss:.1} times more coarsely than the filter allows"))
     }
 }
 
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!([0.0, 0.4, 1.0].map(check_loss), [Ok(()), Ok(()), Ok(())]);
         assert_eq!(
             check_loss(1.6).unwrap_err(),
-            "this GPU's tensor cores lose 1.6 times what the filter allows"
+            "this GPU's tensor cores round 1.6 times more coarsely than the filter allows"
         );
         assert!(check_loss(f64::NAN).is_err() && check_loss(f64::INFINITY).is_err());
     }

@@ -119,7 +119,7 @@ impl TreeTrace {
                     }
                     observer.chosen(lane as usize, words.key()?);
                 }
-                tree_kind::LEFT_OUT => observer.left_out(words.number()?),
+                tree_kind::PRUNED => observer.pruned(words.number()?),
                 tree_kind::LEAF => {
                     let leaf = words.number()?;
                     candidates = words.number()?;
@@ -342,7 +342,7 @@ mod tests {
         fn chosen(&mut self, lane: usize, key: Key) {
             self.0.push(format!("child {lane} {key:?}"));
         }
-        fn left_out(&mut self, lanes: u32) {
+        fn pruned(&mut self, lanes: u32) {
             self.0.push(format!("left out {lanes}"));
         }
         fn visited(&mut self, leaf: usize, keys: &Lanes<Key, WARP>, candidates: u32) {
@@ -465,7 +465,7 @@ mod tests {
         words.extend((0..32).flat_map(|position| [position, one]));
         words.extend([APPENDED, 2, MERGED, 7, one, FILTERED_AGAIN, 4, 0, NODE, 1, 2]);
         words.extend((0..32).flat_map(|position| [position, one]));
-        words.extend([CHILD, 5, 8, one, LEFT_OUT, 9, FINISHED]);
+        words.extend([CHILD, 5, 8, one, PRUNED, 9, FINISHED]);
         let key = |position: u32| format!("{:?}", key_of(1.0, position));
         let expected = [
             "own 3".to_owned(),
@@ -539,7 +539,7 @@ mod tests {
     fn invalid_tree_events_are_rejected() {
         use tree_kind::*;
         for kind in [0, 10, u32::MAX] {
-            assert_eq!(tree(&[LEFT_OUT, 0, kind]).1, Err(TraceError::Kind { at: 2, kind }));
+            assert_eq!(tree(&[PRUNED, 0, kind]).1, Err(TraceError::Kind { at: 2, kind }));
         }
         assert_eq!(tree(&[CHILD, 32, 0, 0]).1, Err(TraceError::Lane { at: 0, lane: 32 }));
         assert_eq!(

@@ -93,10 +93,10 @@ impl Index {
     fn counted(&self, n: u32) -> [(&'static str, [Option<u32>; 3]); 6] {
         let (here, lie, brute) = (self.visits, self.curve_order, self.brute);
         [
-            ("points evaluated", [Some(here.accessed), Some(lie.accessed), Some(n)]),
+            ("points evaluated", [Some(here.distance_evals), Some(lie.distance_evals), Some(n)]),
             ("leaves visited", [Some(here.leaves), Some(lie.leaves), None]),
             ("nodes visited", [Some(here.nodes), Some(lie.nodes), None]),
-            ("boxes pruned", [Some(here.left_out), Some(lie.left_out), None]),
+            ("boxes pruned", [Some(here.pruned), Some(lie.pruned), None]),
             ("candidates", [Some(here.candidates), Some(lie.candidates), Some(brute.candidates)]),
             ("merges", [Some(here.merges), Some(lie.merges), Some(brute.merges)]),
         ]
@@ -272,12 +272,12 @@ fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index) {
     let state = view.state();
     let share = |points: u32| points as f32 / state.shape.n as f32;
     let hidden = |points: u32| (!view.asking).then(|| share(points));
-    let lie = index.curve_order.accessed;
+    let lie = index.curve_order.distance_evals;
     let searches = [
         Bar {
             name: "nearest first",
             done: share(state.counts.points_seen),
-            all: hidden(index.visits.accessed),
+            all: hidden(index.visits.distance_evals),
             ink: Ink::Intermediate,
         },
         Bar { name: "curve order", done: hidden(lie).unwrap_or(0.0), all: hidden(lie), ink: Ink::Theory },

@@ -84,7 +84,7 @@ impl Observer for Recorder {
         self.steps.push(TreeStep::Child { lane: lane as u32 }.into());
     }
 
-    fn left_out(&mut self, lanes: u32) {
+    fn pruned(&mut self, lanes: u32) {
         self.steps.push(TreeStep::Pruned { lanes }.into());
     }
 

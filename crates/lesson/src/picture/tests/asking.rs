@@ -57,7 +57,7 @@ fn open_questions_hide_the_visits_of_trees() {
         let scene = page(lesson, &take, &View { asking, ..View::new(&cursor, 16.0) }, [1280.0, 720.0]);
         let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();
         // Numbers that no lane has.
-        [index.visits.accessed, index.visits.left_out, index.curve_order.accessed]
+        [index.visits.distance_evals, index.visits.pruned, index.curve_order.distance_evals]
             .map(|number| words.contains(&number.to_string()))
     };
     assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));

@@ -452,7 +452,7 @@ mod tests {
                 sentence: "2 keys: lesson sort needs 8 with k = 8 and 8 lanes.".to_owned()
             }
         );
-        assert!(said("5 3 8 1 7 2 6 -4").sentence.starts_with("Key -4: a key is a squared distance"));
+        assert!(said("5 3 8 1 7 2 6 -4").sentence.starts_with("Key -4: must be a squared distance"));
         let many = LessonDraft { k: "128".to_owned(), ..typed("1") }
             .read(lesson, None)
             .expect_err("too many to type");

@@ -154,7 +154,7 @@ fn numbers_become_coordinates_and_texts_become_categories() {
             &values,
             &[1.5, 1.0, 7.0, 1.25, f64::NAN, -2.0, 8.0, -0.5, f64::INFINITY, 3.0, 255.0, 0.0],
         );
-        // Columns that are not coordinates can be selected explicitly, also twice.
+        // Columns that are not coordinates can be selected explicitly, even more than once.
         assert_values(
             &sample.table("day,there,day").1,
             &[0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 20_000.0, 1.0, 20_000.0],

@@ -225,7 +225,7 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     assert_eq!(
         SavedRun::read(newer.path()).expect_err("it is newer").to_string(),
         format!(
-            "a newer run: its schema is version 2, but this program reads up to 1; open it with Warpscope \
+            "a newer run: its schema is version 3, but this program reads up to 2; open it with Warpscope \
              9.1.0 or later: {}",
             newer.path().join("run.json").display()
         )
@@ -238,7 +238,7 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     assert_eq!(
         warpscope::app::saved::SavedSession::read(&opened.session.expect("it has one").expect("text"))
             .expect_err("it is newer"),
-        "a later version of Warpscope wrote it (schema 2, and 1 is the last that is read here); open it \
+        "a later version of Warpscope wrote it (schema 3, and 1 is the last that is read here); open it \
          with that one"
     );
 }

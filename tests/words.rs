@@ -27,7 +27,7 @@ const COLUMNS: [Column; 9] = [
 
 /// Each phrase, in lower case, and how often it may occur in each of [`COLUMNS`].
 const ALLOWED: &[(&str, [usize; COLUMNS.len()])] = &[
-    ("nobody", [0, 0, 4, 3, 0, 0, 0, 0, 0]),
+    ("nobody", [0, 0, 0, 3, 0, 0, 0, 0, 0]),
     ("whoever", [0, 0, 0, 0, 0, 0, 0, 0, 0]),
     ("of which", [1, 5, 2, 13, 0, 0, 0, 4, 0]),
     ("so many", [0, 0, 7, 3, 0, 0, 0, 0, 0]),
@@ -145,7 +145,8 @@ fn all_hits() -> Vec<Hit> {
     hits
 }
 
-/// Collects a file, or the files below a folder, in the order of their names. Skips this file.
+/// Collects a file, or the files below a folder, in the order of their names. Skips this file and the generated
+/// reference, whose texts are counted in the sources.
 fn collect(path: &Path, endings: &[&str], files: &mut Vec<PathBuf>) {
     if path.is_dir() {
         let entries = fs::read_dir(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -154,7 +155,7 @@ fn collect(path: &Path, endings: &[&str], files: &mut Vec<PathBuf>) {
         for path in paths {
             collect(&path, endings, files);
         }
-    } else if !path.ends_with("tests/words.rs") {
+    } else if !path.ends_with("tests/words.rs") && !path.ends_with("docs/reference.md") {
         let name = path.to_string_lossy();
         if endings.iter().any(|ending| name.ends_with(ending)) {
             files.push(path.to_owned());

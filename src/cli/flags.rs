@@ -120,9 +120,10 @@ pub struct QueriesArgs {
     /// Queries [default: 1000 rows, or all if there are fewer]
     ///
     /// FILE: the rows of a file. COUNT: that many rows of the cloud, sampled with the seed. all: every row.
-    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number per line): listed rows. at:-0.1275,51.507:
-    /// one point in the cloud's own units; it need not be a row. Write ./1000 for a file named like a number,
-    /// and FILE.hdf5:test for the queries of an HDF5 benchmark.
+    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number per line): listed rows. at:lat=51.5,lon=-0.13:
+    /// one point in the cloud's own units, by column names or, as at:51.5,-0.13, in the order of the file's
+    /// columns; it need not be a row. Write ./1000 for a file named like a number, and FILE.hdf5:test for the
+    /// queries of an HDF5 benchmark.
     #[arg(long, value_name = "FILE|COUNT|all|rows:LIST|at:X,Y,…", help_heading = "Search")]
     pub queries: Option<QueryChoice>,
 }

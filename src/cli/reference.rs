@@ -41,7 +41,7 @@ fn codes<T: std::fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
     if names.is_empty() { "–".to_owned() } else { names.join(", ") }
 }
 
-/// A help text in one line; its first paragraph has no full stop of its own.
+/// A help text in one line; a paragraph without a full stop gets one.
 fn one_line(help: Option<&clap::builder::StyledStr>) -> String {
     let help = help.map(ToString::to_string).unwrap_or_default();
     let paragraphs = help.split("\n\n").map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));

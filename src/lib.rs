@@ -35,5 +35,6 @@ pub use warpscope_base::{files, memory, palette, printable, progress, suggest, t
 pub use warpscope_cloud as cloud;
 pub use warpscope_draw as draw;
 pub use warpscope_engines as engines;
+pub use warpscope_exact as exact;
 pub use warpscope_knn as knn;
 pub use warpscope_lesson as lesson;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Each folder of `src` and the folders it may use. `app` and `cli` may use all.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("files", &[]),
     ("memory", &[]),
     ("suggest", &[]),
@@ -16,12 +16,14 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("cloud", &["memory", "suggest", "printable", "progress"]),
     ("knn", &["cloud", "memory", "progress"]),
     ("engines", &["files", "knn", "cloud", "memory", "progress"]),
+    ("exact", &["knn", "cloud", "progress"]),
     ("draw", &["palette"]),
     ("lesson", &["draw", "engines", "knn", "cloud", "memory", "palette", "progress", "text"]),
     (
         "run",
         &[
             "files",
+            "exact",
             "engines",
             "knn",
             "cloud",
@@ -111,7 +113,7 @@ const NOT_HERE: [(&str, &[&str]); 3] = [
 /// Every source file without comments, with its path below `src`, as if each crate were a folder there.
 fn sources() -> Vec<(PathBuf, String)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let crates = ["cloud", "knn", "engines", "draw", "lesson"]
+    let crates = ["cloud", "knn", "engines", "exact", "draw", "lesson"]
         .map(|name| (top.join("crates").join(name).join("src"), name));
     let (mut folders, mut files) = (vec![], Vec::new());
     for (from, below) in [(top.join("src"), ""), (top.join("crates/base/src"), "")].into_iter().chain(crates)

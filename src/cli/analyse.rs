@@ -25,7 +25,7 @@ use crate::run::graph::other_cloud::{self, LeakCounts, Leaks, OverlapError};
 use crate::run::graph::summary::{self, Components, Duplicates, Hubs, Lid, Scores};
 use crate::run::graph::{Analysis, KnnGraph, groups, scores};
 use crate::run::stats::Spread;
-use crate::run::{Engines, QuerySpec, RunRecord, RunSpec};
+use crate::run::{Arithmetic, Engines, QuerySpec, RunRecord, RunSpec};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(mut_args(|arg| {
@@ -95,7 +95,7 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
         .zip(wanted.eps)
         .map(|(other, eps)| find_leaks(&job, &mut engines, other, eps))
         .transpose()?;
-    let record = wanted.needs_graph().then(|| answer(&mut engines, &job)).transpose()?;
+    let record = wanted.needs_graph().then(|| answer(&mut engines, &job, Arithmetic::File)).transpose()?;
     let graph = record
         .as_ref()
         .map(KnnGraph::of_run)
@@ -195,7 +195,8 @@ fn find_leaks(
     )?);
     let asked = QuerySpec::File { path: other.to_owned(), columns };
     let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..job.spec.clone() };
-    let record = answer(engines, &Job { spec, query_cloud: Some(Arc::clone(&queries)), ..job.clone() })?;
+    let asked = Job { spec, query_cloud: Some(Arc::clone(&queries)), ..job.clone() };
+    let record = answer(engines, &asked, Arithmetic::File)?;
     Ok((Leaks::new(&record.neighbors, job.spec.metric, eps), record, queries))
 }
 
@@ -242,6 +243,7 @@ fn analyse(
         let record = answer(
             engines,
             &Job { spec: RunSpec { data, ..job.spec.clone() }, cloud: other, ..job.clone() },
+            Arithmetic::File,
         )?;
         let theirs = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", path.display()))?;
         all.overlap = Some(other_cloud::overlap(graph, &theirs, &Bar::new("comparing")).map_err(refused)?);

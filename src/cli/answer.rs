@@ -10,7 +10,9 @@ use super::output;
 use crate::export::text;
 use crate::knn::{Descriptor, DeviceId};
 use crate::run::planner::{Plan, Purpose};
-use crate::run::{Batch, Batches, EngineChoice, Engines, Phase, QueryBatches, RunRecord, RunSpec};
+use crate::run::{
+    Answered, Arithmetic, Batch, Batches, EngineChoice, Engines, Phase, QueryBatches, RunRecord, RunSpec,
+};
 
 /// Answers predicted to take longer are announced before they begin.
 const WORTH_A_NOTE_MS: f64 = 1000.0;
@@ -19,16 +21,13 @@ const WORTH_A_NOTE_MS: f64 = 1000.0;
 ///
 /// # Errors
 /// Errors of the search.
-pub fn answer(engines: &mut Engines, job: &Job) -> anyhow::Result<RunRecord> {
+pub fn answer(engines: &mut Engines, job: &Job, arithmetic: Arithmetic) -> anyhow::Result<RunRecord> {
     let job = with_device(engines, job);
     let plan = plan(engines, &job)?;
-    let record = engines.answer_planned(
-        &job.spec,
-        Some(&plan),
-        &job.cloud,
-        job.query_cloud.as_ref(),
-        &mut Bar::new("").stage(),
-    )?;
+    let queries = job.query_cloud.as_ref();
+    let batches = QueryBatches::new(engines, &job.spec, &job.cloud, queries, arithmetic)?;
+    let all = 0..batches.queries();
+    let record = engines.answer_batch(&batches, all, Some(&plan), &mut Bar::new("").stage())?.record;
     note_fallback(&record);
     Ok(record)
 }
@@ -118,7 +117,7 @@ fn nearest(
     for range in batches.ranges() {
         let start = Instant::now();
         // The bar disappears before its batch is printed.
-        let mut record =
+        let Answered { mut record, distances } =
             engines.answer_batch(batches, range.clone(), Some(&plan), &mut Bar::since(began).stage())?;
         seconds += start.elapsed().as_secs_f64();
         if range.start == 0 {
@@ -127,7 +126,8 @@ fn nearest(
         if own_first {
             record.neighbors.put_own_first(&record.query_rows);
         }
-        take(Batch::of_run(&record, 0..range.len(), range.start))?;
+        let batch = Batch::of_run(&record, 0..range.len(), range.start);
+        take(batch.with_distances(distances.as_deref()))?;
         // Later batches reuse the index of the first.
         let index = answered.is_some_and(|before| before.index);
         let last = AnswerStats::new(&record, seconds);

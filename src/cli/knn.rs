@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{anyhow, bail};
 use clap::Arg;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::announce;
 use super::answer::{AnswerStats, answer, in_batches, with_device};
@@ -24,7 +25,7 @@ use crate::export::{self, NeighborFormat};
 use crate::files;
 use crate::knn::{DeviceId, Goal, Metric, Parameters, Ranking};
 use crate::run::graph::KnnGraph;
-use crate::run::{Batch, BatchError, Batches, EngineChoice, Engines, RunSpec};
+use crate::run::{Arithmetic, Batch, BatchError, Batches, EngineChoice, Engines, RunSpec};
 use out::{OutArgs, Sink};
 
 #[derive(Clone, Debug, clap::Args)]
@@ -33,7 +34,10 @@ pub struct KnnArgs {
     /// Point cloud to search
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Queries: FILE, COUNT, all, rows:LIST or at:X,Y,…
+    /// Queries: FILE, COUNT, all, rows:LIST or at:NAME=X,…
+    ///
+    /// at:lat=52.5,lon=13.4 is one point. Without names, as in at:52.5,13.4, its coordinates are in the order of
+    /// the file's columns.
     #[arg(value_name = "QUERIES", default_value = "all")]
     queries: QueryChoice,
     #[command(flatten)]
@@ -54,6 +58,20 @@ pub struct KnnArgs {
     radius: Option<String>,
     #[command(flatten)]
     metric: MetricArgs,
+    /// What the order of neighbours follows: the file's values, or f32
+    ///
+    /// file: the exact distances of the file's values, ties by row. f32: coordinates and sums rounded to f32, as
+    /// `run` measures.
+    #[arg(
+        long,
+        value_name = "ARITHMETIC",
+        default_value = "file",
+        value_parser = PossibleValuesParser::new(["file", "f32"]).map(|name| {
+            if name == "f32" { Arithmetic::F32 } else { Arithmetic::File }
+        }),
+        help_heading = "Search"
+    )]
+    arithmetic: Arithmetic,
     #[command(flatten)]
     own: ExcludeSelfArgs,
     #[command(flatten)]
@@ -132,7 +150,8 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     let columns = args.out.file_columns(&job)?;
     let (since, mut engines) = (Instant::now(), Engines::default());
     let job = if goal == Goal::Nearest { with_device(&mut engines, &job) } else { job };
-    let batches = Batches::new(&engines, goal, &job.spec, &job.cloud, job.query_cloud.as_ref())?;
+    let batches =
+        Batches::new(&engines, goal, &job.spec, &job.cloud, job.query_cloud.as_ref(), args.arithmetic)?;
     if args.dry.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..job.spec.clone() };
         let plan = engines
@@ -154,7 +173,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
         }
         // The graph needs all neighbours in memory; free the second copy of the queries.
         drop(batches);
-        let record = answer(&mut engines, &job)?;
+        let record = answer(&mut engines, &job, args.arithmetic)?;
         let answered = AnswerStats::new(&record, since.elapsed().as_secs_f64());
         let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
         args.graph.write(&graph, &job.cloud)?;

@@ -19,8 +19,8 @@ use super::{output, values};
 use crate::cloud::{Coordinates, Source};
 use crate::export::{self, tables, text};
 use crate::knn::{Metric, Ranking};
-use crate::run::Engines;
 use crate::run::answers::recall::{self, Flaws, Recall, RecallAt, RecallError, Ties, Truth};
+use crate::run::{Arithmetic, Engines};
 
 /// The version of the layout of `--json`.
 const SCHEMA_VERSION: u32 = 1;
@@ -248,7 +248,8 @@ fn by_distance(
     let (recall, from) = match truth {
         Some(truth) => (judge(Truth::Listed(&truth.table)), truth.path.display().to_string()),
         None => {
-            let found = answer(&mut Engines::default(), &job)?;
+            // Answers are judged by distances of the f32 rule, and so is the truth.
+            let found = answer(&mut Engines::default(), &job, Arithmetic::F32)?;
             let from = format!("computed by {} on {}", found.engine, found.device.name);
             (judge(Truth::Found(&found.neighbors)), from)
         }

@@ -73,8 +73,7 @@ fn ranked<'a>(table: Table<'a>, batch: Batch<'a>) -> Table<'a> {
     };
     match batch.found {
         BatchAnswers::Nearest { metric, squared, .. } | BatchAnswers::Within { metric, squared, .. } => {
-            let distance =
-                move |at| if batch.row(at) == NONE { f64::INFINITY } else { metric.distance(squared[at]) };
+            let distance = move |at| batch.distance(at);
             table.with("squared_distance", move |at| squared[at]).with(metric.column(), distance)
         }
         BatchAnswers::Products { products, .. } => table.with("inner_product", move |at| products[at].value),
@@ -99,16 +98,9 @@ pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<
                 count,
                 squared.iter().map(|distance| distance.to_le_bytes()),
             )?;
-            npz.column(
-                metric.column(),
-                "<f8",
-                count,
-                squared.iter().map(|&squared| metric.distance(squared).to_le_bytes()),
-            )?;
+            npz.column(metric.column(), "<f8", count, (0..count).map(|at| batch.distance(at).to_le_bytes()))?;
         }
         BatchAnswers::Nearest { k, metric, squared, .. } => {
-            let distance =
-                |&squared: &f32| if squared.is_finite() { metric.distance(squared) } else { f64::INFINITY };
             npz.matrix("indices", "<i8", (q, k), indices)?;
             npz.matrix(
                 "squared_distances",
@@ -116,12 +108,7 @@ pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<
                 (q, k),
                 squared.iter().map(|distance| distance.to_le_bytes()),
             )?;
-            npz.matrix(
-                metric.array(),
-                "<f8",
-                (q, k),
-                squared.iter().map(|squared| distance(squared).to_le_bytes()),
-            )?;
+            npz.matrix(metric.array(), "<f8", (q, k), (0..count).map(|at| batch.distance(at).to_le_bytes()))?;
         }
         BatchAnswers::Products { k, products } => {
             npz.matrix("indices", "<i8", (q, k), indices)?;

@@ -255,7 +255,9 @@ impl NeighborWriter<'_> {
             Layout::Streamed(table) => table.append(batch).map_err(io(self.path)),
             Layout::Npz(arrays) => {
                 arrays.push_queries(batch);
-                arrays.append(indices().map(i64::to_le_bytes), distances()).map_err(io(self.path))
+                let distances =
+                    squared.iter().enumerate().map(|(at, &squared)| (squared, batch.distance(at)));
+                arrays.append(indices().map(i64::to_le_bytes), distances).map_err(io(self.path))
             }
             Layout::Arrays(out) => answers::arrays(batch, out).map_err(io(self.path)),
             Layout::Pair { indices: of_indices, distances: of_distances, distance_path } => {
@@ -349,12 +351,13 @@ impl<'a> Arrays<'a> {
     fn append(
         &mut self,
         indices: impl Iterator<Item = [u8; 8]>,
-        distances: impl Iterator<Item = [u8; 4]>,
+        distances: impl Iterator<Item = (f32, f64)>,
     ) -> io::Result<()> {
         self.npz.values(indices)?;
         let mut waiting = BufWriter::with_capacity(CHUNK_BYTES, &mut self.distances);
-        for distance in distances {
-            waiting.write_all(&distance)?;
+        for (squared, distance) in distances {
+            waiting.write_all(&squared.to_le_bytes())?;
+            waiting.write_all(&distance.to_le_bytes())?;
         }
         waiting.flush()
     }
@@ -362,15 +365,9 @@ impl<'a> Arrays<'a> {
     fn finish(mut self) -> io::Result<()> {
         let Size { q, k, metric } = self.size;
         self.npz.begin_matrix("squared_distances", "<f4", (q, k), 4)?;
-        self.distances(|npz, distances| npz.values(distances.iter().copied()))?;
+        self.distances(|npz, slots| npz.values(slots.iter().map(|slot| slot.as_chunks::<4>().0[0])))?;
         self.npz.begin_matrix(metric.array(), "<f8", (q, k), 8)?;
-        let distance = |&squared: &[u8; 4]| match f32::from_le_bytes(squared) {
-            f32::INFINITY => f64::INFINITY,
-            squared => metric.distance(squared),
-        };
-        self.distances(|npz, distances| {
-            npz.values(distances.iter().map(|squared| distance(squared).to_le_bytes()))
-        })?;
+        self.distances(|npz, slots| npz.values(slots.iter().map(|slot| slot[4..].as_chunks::<8>().0[0])))?;
         if !self.query_rows.is_empty() {
             self.npz.column(
                 "query_rows",
@@ -385,13 +382,14 @@ impl<'a> Arrays<'a> {
     /// Passes on the held-back distances, some at a time.
     fn distances(
         &mut self,
-        mut write: impl FnMut(&mut Npz<&'a mut BufWriter<File>>, &[[u8; 4]]) -> io::Result<()>,
+        mut write: impl FnMut(&mut Npz<&'a mut BufWriter<File>>, &[[u8; SLOT]]) -> io::Result<()>,
     ) -> io::Result<()> {
         self.distances.rewind()?;
-        let mut left = self.size.q as u64 * self.size.k as u64 * 4;
-        let mut chunk = vec![0; CHUNK_BYTES];
+        let mut left = self.size.q as u64 * self.size.k as u64 * SLOT as u64;
+        let mut chunk = vec![0; CHUNK_BYTES / SLOT * SLOT];
         while left > 0 {
-            let chunk = &mut chunk[..left.min(CHUNK_BYTES as u64) as usize];
+            let length = left.min(chunk.len() as u64) as usize;
+            let chunk = &mut chunk[..length];
             self.distances.read_exact(chunk)?;
             write(&mut self.npz, chunk.as_chunks().0)?;
             left -= chunk.len() as u64;
@@ -399,6 +397,9 @@ impl<'a> Arrays<'a> {
         Ok(())
     }
 }
+
+/// Bytes of a neighbour that are held back: its squared distance (f32) and its distance (f64).
+const SLOT: usize = 12;
 
 /// Bytes of distances to read or write at a time.
 const CHUNK_BYTES: usize = 1 << 16;

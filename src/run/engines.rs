@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::analysis::Roofline;
-use super::batches::QueryBatches;
+use super::batches::{Answered, QueryBatches};
 use super::execute::{Passes, continue_if, execute_resident, now_unix, search};
 use super::live_query::{answer_live, device_of};
 use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
@@ -19,6 +19,7 @@ use crate::engines::{peaks, registry};
 use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, Setup, check_answers,
 };
+use crate::progress::Silent;
 
 /// An engine on a device.
 pub(super) type EngineKey = (EngineId, DeviceId);
@@ -250,7 +251,7 @@ impl Engines {
         queries: Range<usize>,
         plan: Option<&Plan>,
         stage: &mut Stage<'_>,
-    ) -> Result<RunRecord, RunError> {
+    ) -> Result<Answered, RunError> {
         let (done, all) = (queries.start as f32, batches.queries() as f32);
         let count = queries.len() as f32;
         let mut stage = |label: &str, share: f32| stage(label, (done + share * count) / all);
@@ -262,7 +263,8 @@ impl Engines {
         })?;
         // Queries of other batches were not dropped.
         record.head.dropped_queries -= (batches.queries() - batch.q()) as u64;
-        Ok(self.learn_from(record))
+        let record = self.learn_from(record);
+        batches.refine(&batch, record, &Silent)
     }
 
     fn run_planned(

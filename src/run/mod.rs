@@ -29,7 +29,7 @@ mod worker;
 
 use std::any::Any;
 
-pub use batches::{Batch, BatchAnswers, BatchError, Batches, QueryBatches};
+pub use batches::{Answered, Arithmetic, Batch, BatchAnswers, BatchError, Batches, QueryBatches};
 pub use engines::Engines;
 pub use execute::execute;
 pub use live_query::{LiveQuery, LiveQueryId, LiveQueryWorker, Reply};

@@ -629,3 +629,39 @@ fn mismatched_query_columns_are_noted_or_refused() {
         "the same by other names"
     );
 }
+
+#[test]
+fn neighbours_are_in_the_order_of_the_files_values() {
+    let place = Place::new();
+    // Steps that f32 does not resolve, with far points that forbid a small origin. The order of neighbours that
+    // look equally far is that of the values' 64-bit floats, computed as fractions.
+    let rows: String = (0..300).map(|at| format!("{:.8}\n", 1.0 + f64::from(300 - at) * 1e-8)).collect();
+    place.write("steps.csv", &format!("x\n100000\n-100000\n{rows}"));
+    let nearest = |flags: &str| -> Vec<(u32, f64)> {
+        let out = place.ok(&format!("knn steps.csv rows:151 -k 5 --columns x -o -{flags}")).stdout;
+        let row = |line: &str| {
+            let fields: Vec<&str> = line.split(',').collect();
+            (fields[3].parse().unwrap(), fields[5].parse().unwrap())
+        };
+        out.lines().skip(1).map(row).collect()
+    };
+    for engine in [
+        "",
+        " --engine kdtree",
+        " --engine lockstep",
+        " --engine bvh --device cpu",
+        " --engine sort --device cpu",
+    ] {
+        let found = nearest(engine);
+        assert_eq!(
+            found.iter().map(|found| found.0).collect::<Vec<_>>(),
+            [151, 152, 150, 153, 149],
+            "{engine}"
+        );
+        for (found, expected) in found.iter().zip([0.0, 1e-8, 1e-8, 2e-8, 2e-8]) {
+            assert!((found.1 - expected).abs() < 1e-14, "{engine}: {found:?}");
+        }
+    }
+    let rounded = nearest(" --arithmetic f32");
+    assert!(rounded.iter().all(|found| found.1 == 0.0) && rounded[0].0 < 151, "{rounded:?}");
+}

@@ -261,6 +261,11 @@ impl Globe {
         self.check(queries)
     }
 
+    /// A position, in column order, as longitude and latitude.
+    pub fn longitude_and_latitude(self, place: [f64; 2]) -> [f64; 2] {
+        [place[self.longitude], place[1 - self.longitude]]
+    }
+
     /// A row of a cloud as a unit vector.
     pub fn row_unit_vector(self, cloud: &PointCloud, row: usize) -> [f64; 3] {
         self.unit_vector([0, 1].map(|axis| cloud.coordinate(row, axis)))

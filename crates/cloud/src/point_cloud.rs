@@ -171,6 +171,11 @@ impl PointCloud {
         self.exact.as_ref().map_or(rounded, |exact| exact.value(at, rounded))
     }
 
+    /// Whether some stored coordinates differ from the file's, relative to the origin.
+    pub fn is_rounded(&self) -> bool {
+        self.exact.is_some() || self.axes.iter().any(|axis| axis.origin != 0.0)
+    }
+
     /// The dimensions, in order.
     pub fn axes(&self) -> &[Axis] {
         &self.axes

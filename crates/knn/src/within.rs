@@ -3,7 +3,7 @@
 use super::{EngineError, Metric, Problem};
 
 /// An index over a problem's points that lists all points within a distance.
-pub trait Within: Sync {
+pub trait Within: Send + Sync {
     /// Calls `found` with the position and squared distance of every point whose squared distance to `query`,
     /// by the rule of all engines, is at most `limit`. The order is unspecified.
     fn visit(&self, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32));

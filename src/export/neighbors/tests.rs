@@ -11,7 +11,7 @@ use crate::knn::Metric;
 use crate::progress::Silent;
 use crate::run::answers::read_with_distances;
 use crate::run::testing::{cloud, spec};
-use crate::run::{EngineChoice, Engines, QueryBatches, QuerySpec, RunError, RunSpec};
+use crate::run::{Arithmetic, EngineChoice, Engines, QueryBatches, QuerySpec, RunError, RunSpec};
 
 /// Points with duplicates.
 fn points(n: u32) -> Arc<PointCloud> {
@@ -56,13 +56,13 @@ fn stream_with(
     fails: usize,
 ) -> Result<Vec<PathBuf>, Failed> {
     let mut engines = Engines::default();
-    let batches = QueryBatches::new(&engines, spec, cloud, None)?.with_limit(part);
+    let batches = QueryBatches::new(&engines, spec, cloud, None, Arithmetic::F32)?.with_limit(part);
     let size = Size { q: batches.queries(), k: batches.k(), metric: spec.metric };
     let context = Context { columns, provenance: &Provenance::new(spec, cloud, None) };
     in_batches(path, Goal::Nearest, size, context, |writer| {
         for range in batches.ranges() {
             let record =
-                engines.answer_batch(&batches, range.clone(), None, &mut |_, _| range.start < fails)?;
+                engines.answer_batch(&batches, range.clone(), None, &mut |_, _| range.start < fails)?.record;
             writer.append(Batch::of_run(&record, 0..range.len(), range.start))?;
         }
         Ok(())
@@ -209,7 +209,7 @@ fn npz_distances_are_buffered_in_memory_or_on_disk() {
                 let numbers = || part * 10_000..(part + 1) * 10_000;
                 arrays.append(
                     numbers().map(|at| i64::from(at).to_le_bytes()),
-                    numbers().map(|at| (1e-6 * at as f32).to_le_bytes()),
+                    numbers().map(|at| (1e-6 * at as f32, f64::from(1e-6 * at as f32).sqrt())),
                 )?;
             }
             arrays.finish()

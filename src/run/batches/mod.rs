@@ -12,11 +12,16 @@ use super::engines::single_pass;
 use super::execute::LoadedProblem;
 use super::problem::{build_resident_problem, query_cloud_of};
 use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec};
-use crate::cloud::PointCloud;
+use crate::cloud::{Order, PointCloud};
 use crate::engines::registry;
+use crate::exact::{Margin, Refiner, search_k};
 use crate::knn::inner_product::{Product, ProductError};
-use crate::knn::{Descriptor, EngineError, EngineId, Goal, Metric, NONE, Problem, answer_bytes};
+use crate::knn::within::Opener;
+use crate::knn::{
+    Descriptor, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, Shape, answer_bytes,
+};
 use crate::memory;
+use crate::progress::Progress;
 pub use product::LargestProducts;
 pub use within::AllWithin;
 
@@ -85,9 +90,10 @@ impl Batches {
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
+        arithmetic: Arithmetic,
     ) -> Result<Self, BatchError> {
         Ok(match goal {
-            Goal::Nearest => Self::Nearest(QueryBatches::new(engines, spec, cloud, query_cloud)?),
+            Goal::Nearest => Self::Nearest(QueryBatches::new(engines, spec, cloud, query_cloud, arithmetic)?),
             Goal::Within(radius) => Self::Within(AllWithin::new(radius, spec, cloud, query_cloud)?),
             Goal::LargestProduct => Self::LargestProduct(LargestProducts::new(spec, cloud, query_cloud)?),
         })
@@ -162,7 +168,14 @@ pub struct Batch<'a> {
 #[derive(Clone, Copy)]
 pub enum BatchAnswers<'a> {
     /// k per query, nearest first, padded with [`NONE`] at infinity.
-    Nearest { k: usize, metric: Metric, rows: &'a [u32], squared: &'a [f32] },
+    Nearest {
+        k: usize,
+        metric: Metric,
+        rows: &'a [u32],
+        squared: &'a [f32],
+        /// Distances in the metric's unit, if they were computed from the file's values.
+        distances: Option<&'a [f64]>,
+    },
     /// Query i has `offsets[i]` to `offsets[i + 1]`, nearest first.
     Within { offsets: &'a [u64], metric: Metric, rows: &'a [u32], squared: &'a [f32] },
     /// k per query, largest first, padded with [`Product::NONE`].
@@ -186,7 +199,31 @@ impl<'a> Batch<'a> {
             cloud: &record.cloud,
             queries,
             first,
-            found: BatchAnswers::Nearest { k, metric, rows, squared },
+            found: BatchAnswers::Nearest { k, metric, rows, squared, distances: None },
+        }
+    }
+
+    /// The same neighbours with distances from the file's values.
+    #[must_use]
+    pub fn with_distances(self, exact: Option<&'a [f64]>) -> Self {
+        let found = match self.found {
+            BatchAnswers::Nearest { k, metric, rows, squared, .. } => {
+                BatchAnswers::Nearest { k, metric, rows, squared, distances: exact }
+            }
+            other => other,
+        };
+        Self { found, ..self }
+    }
+
+    /// The distance of a neighbour in the metric's unit, or its inner product; ∞ if it is missing.
+    pub fn distance(self, at: usize) -> f64 {
+        match self.found {
+            BatchAnswers::Products { products, .. } => products[at].value,
+            _ if self.row(at) == NONE => f64::INFINITY,
+            BatchAnswers::Nearest { distances: Some(distances), .. } => distances[at],
+            BatchAnswers::Nearest { metric, squared, .. } | BatchAnswers::Within { metric, squared, .. } => {
+                metric.distance(squared[at])
+            }
         }
     }
 
@@ -256,9 +293,10 @@ impl<'a> Batch<'a> {
     #[must_use]
     pub fn head(self, most: usize) -> Self {
         let found = match self.found {
-            BatchAnswers::Nearest { k, metric, rows, squared } => {
+            BatchAnswers::Nearest { k, metric, rows, squared, distances } => {
                 let k = k.min(most);
-                BatchAnswers::Nearest { k, metric, rows: &rows[..k], squared: &squared[..k] }
+                let distances = distances.map(|distances| &distances[..k]);
+                BatchAnswers::Nearest { k, metric, rows: &rows[..k], squared: &squared[..k], distances }
             }
             BatchAnswers::Within { offsets, metric, rows, squared } => {
                 let count = (offsets[1] as usize).min(most);
@@ -296,8 +334,28 @@ pub struct QueryBatches {
     cloud: Arc<PointCloud>,
     query_cloud: Option<Arc<PointCloud>>,
     problem: Problem,
+    /// Whether the problem asks for more neighbours than the spec, to be ranked by the file's values.
+    is_refined: bool,
     /// Maximum queries per batch.
     max_queries: usize,
+}
+
+/// What the order of neighbours follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Rule 1: f32 coordinates, and sums rounded to f32 at each step. All engines agree on it.
+    F32,
+    /// The real-number distances of the file's values.
+    #[default]
+    File,
+}
+
+/// The answers to a batch.
+pub struct Answered {
+    /// With the spec's k.
+    pub record: RunRecord,
+    /// Distances by the file's values, if these were used.
+    pub distances: Option<Vec<f64>>,
 }
 
 impl QueryBatches {
@@ -311,11 +369,22 @@ impl QueryBatches {
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
+        arithmetic: Arithmetic,
     ) -> Result<Self, RunError> {
         let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
-        let problem = build_resident_problem(engines.resident(), spec, cloud, query_cloud.as_ref())?;
+        let build =
+            |spec: &RunSpec| build_resident_problem(engines.resident(), spec, cloud, query_cloud.as_ref());
+        let mut problem = build(spec)?;
+        // Where nothing rounds, and positions are rows, rule 1 has the order of the file's values.
+        let is_refined = arithmetic == Arithmetic::File
+            && !(Margin::new(&problem, query_cloud.as_deref().unwrap_or(cloud)).is_zero()
+                && spec.order == Order::File);
+        if is_refined {
+            problem = build(&RunSpec { k: search_k(spec.k, largest_k(spec)), ..spec.clone() })?;
+        }
         let max_queries = queries_per_batch(&problem, memory::available())?;
-        Ok(Self { spec: single_pass(spec), cloud: Arc::clone(cloud), query_cloud, problem, max_queries })
+        let (spec, cloud) = (single_pass(spec), Arc::clone(cloud));
+        Ok(Self { spec, cloud, query_cloud, problem, is_refined, max_queries })
     }
 
     /// Limits the queries per batch.
@@ -331,7 +400,25 @@ impl QueryBatches {
 
     /// Neighbours reported per query.
     pub fn k(&self) -> usize {
-        self.problem.reported_k()
+        self.spec.k
+    }
+
+    /// Ranks the neighbours that an engine found for a batch by the file's values.
+    pub(in crate::run) fn refine(
+        &self,
+        problem: &Problem,
+        mut record: RunRecord,
+        progress: &dyn Progress,
+    ) -> Result<Answered, RunError> {
+        if !self.is_refined {
+            return Ok(Answered { record, distances: None });
+        }
+        let queries = self.query_cloud.as_ref().unwrap_or(&self.cloud);
+        let refiner = Refiner::new(problem, queries, index_opener(problem));
+        let refined = refiner.refine(&record.neighbors, self.spec.k, progress).ok_or(RunError::Cancelled)?;
+        record.neighbors =
+            Neighbors { k: self.spec.k, indices: refined.rows, squared_distances: refined.squared_distances };
+        Ok(Answered { record, distances: Some(refined.distances) })
     }
 
     /// The spec, with a single pass.
@@ -365,6 +452,24 @@ impl QueryBatches {
             problem,
         }
     }
+}
+
+/// The largest k that the engine accepts which accepts the spec's k.
+fn largest_k(spec: &RunSpec) -> usize {
+    let limits = match &spec.engine {
+        EngineChoice::Named(method) => registry::find(method.engine).map(|engine| vec![engine.limits.k]),
+        EngineChoice::Auto => None,
+    };
+    let limits = limits.unwrap_or_else(|| registry::ENGINES.iter().map(|engine| engine.limits.k).collect());
+    limits.into_iter().filter(|&limit| limit >= spec.k).min().unwrap_or(spec.k)
+}
+
+/// Opens an index on the CPU that lists the points within a distance, if one supports the problem.
+fn index_opener(problem: &Problem) -> Option<Opener> {
+    let fits = |engine: &&Descriptor| {
+        engine.limits.check(engine.id, &Shape { k: 1, ..problem.shape() }, problem.metric()).is_ok()
+    };
+    registry::supporting(Goal::Within(0.0)).find(fits).and_then(|engine| engine.within)
 }
 
 /// Maximum queries per batch for an amount of free memory.
@@ -417,7 +522,8 @@ mod tests {
         most: usize,
     ) -> (Vec<u32>, Vec<u32>, Vec<u32>, usize) {
         let mut engines = Engines::default();
-        let batches = QueryBatches::new(&engines, spec, cloud, None).unwrap().with_limit(most);
+        let batches =
+            QueryBatches::new(&engines, spec, cloud, None, Arithmetic::F32).unwrap().with_limit(most);
         let (mut rows, mut indices, mut distances, mut count) = (Vec::new(), Vec::new(), Vec::new(), 0);
         let mut shares = Vec::new();
         for range in batches.ranges() {
@@ -425,7 +531,7 @@ mod tests {
                 shares.push(share);
                 true
             };
-            let record = engines.answer_batch(&batches, range.clone(), None, &mut stage).unwrap();
+            let record = engines.answer_batch(&batches, range.clone(), None, &mut stage).unwrap().record;
             assert_eq!((record.neighbors.queries(), record.neighbors.k), (range.len(), batches.k()));
             assert_eq!(record.dropped_queries, (cloud.len() - batches.queries()) as u64);
             rows.extend(record.query_rows);

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{Batch, BatchAnswers, BatchError, QueryRows, engine};
-use crate::cloud::{Axis, PointCloud};
+use crate::cloud::PointCloud;
 use crate::engines::registry;
+use crate::exact::{Margin, RowVectors};
 use crate::knn::cost::Stage;
 use crate::knn::within::{Within, limit};
-use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Shape, put_own_first};
+use crate::knn::{Descriptor, DeviceKind, Goal, Problem, Shape, put_own_first};
 use crate::memory;
 use crate::progress::Progress;
-use crate::run::verify::own_values::RowVectors;
 use crate::run::{RunSpec, build_problem};
 
 /// Queries between cancellation checks.
@@ -147,28 +147,17 @@ struct Bound<'a> {
 
 impl<'a> Bound<'a> {
     fn new(problem: &'a Problem, queries: &'a PointCloud, radius: f64) -> Option<Self> {
-        let (metric, dims) = (problem.metric(), problem.dims() as f64);
-        let distance = f64::from(limit(metric, radius)?).sqrt();
-        let cloud = problem.cloud();
-        let local = |axis: &Axis| (axis.min - axis.origin).abs().max((axis.max - axis.origin).abs());
-        let largest = if metric == Metric::L2 {
-            cloud.axes().iter().chain(queries.axes()).map(local).fold(0.0, f64::max)
-        } else {
-            1.0
-        };
-        // Rounding errors: 2⁻²⁴ relative for each coordinate, slightly more for a unit vector, and d + 1
-        // steps for a sum of d squares; all doubled.
-        let slack = distance * (dims + 4.0) * 2f64.powi(-23) + largest * dims.sqrt() * 2f64.powi(-22);
-        let squared = |distance: f64| (distance.max(0.0).powi(2) as f32).min(f32::MAX);
-        let (surely_within, possibly_within) =
-            (squared(distance - slack).next_down(), squared(distance + slack).next_up().min(f32::MAX));
+        // Real distances up to the first are within the radius, those above the second are not.
+        let limit = limit(problem.metric(), radius)?;
+        let [within, beyond] = [limit, limit.next_up()].map(|squared| f64::from(squared).sqrt());
+        let margin = Margin::new(problem, queries);
         Some(Self {
             problem,
             queries,
-            vectors: RowVectors::new(problem, cloud),
+            vectors: RowVectors::new(problem.metric(), problem.cloud()),
             radius,
-            surely_within,
-            possibly_within,
+            surely_within: margin.squared_surely_within(within),
+            possibly_within: margin.squared_at_most(beyond),
         })
     }
 
@@ -396,6 +385,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::{Globe, Order};
+    use crate::knn::Metric;
     use crate::knn::{EngineId, Queries, Setup};
     use crate::progress::Silent;
     use crate::run::testing;

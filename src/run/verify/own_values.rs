@@ -9,8 +9,8 @@ use std::time::Instant;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::cloud::globe::EARTH_RADIUS_KM;
-use crate::cloud::{Globe, PointCloud};
+use crate::cloud::PointCloud;
+use crate::exact::RowVectors;
 use crate::knn::{Metric, NONE, Neighbors, Problem};
 use crate::memory;
 use crate::progress::Progress;
@@ -113,7 +113,7 @@ impl<'a> Values<'a> {
         let refused = |count: usize| OwnValuesError::Memory { bytes: 8 * count as u64, points: n };
         let mut blocks: Vec<f64> = memory::room(count).ok_or_else(|| refused(count))?;
         blocks.resize(count, f64::NAN);
-        let vectors = RowVectors::new(problem, cloud);
+        let vectors = RowVectors::new(problem.metric(), cloud);
         blocks.par_chunks_mut(BLOCK * dims).enumerate().for_each(|(block, values)| {
             for position in block * BLOCK..n.min((block + 1) * BLOCK) {
                 let point = vectors.vector(cloud, problem.row(position as u32) as usize);
@@ -282,49 +282,6 @@ impl Nearest {
     fn finish(mut self) -> Vec<(f64, u32)> {
         self.list.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         self.list
-    }
-}
-
-/// Converts a row to the searched vector.
-pub(in crate::run) struct RowVectors {
-    metric: Metric,
-    /// For metrics on the sphere.
-    globe: Option<Globe>,
-}
-
-impl RowVectors {
-    pub fn new(problem: &Problem, cloud: &PointCloud) -> Self {
-        Self { metric: problem.metric(), globe: Globe::from_axes(cloud.axes()).ok() }
-    }
-
-    /// Whether two rows are within a distance, in the metric's unit. Angles follow Kahan, "How futile are
-    /// mindless assessments of roundoff" (2006), §12: 2·atan2(|a − b|, |a + b|) of unit vectors.
-    pub fn are_within(&self, [a, b]: [(&PointCloud, usize); 2], radius: f64) -> bool {
-        let [a, b] = [a, b].map(|(cloud, row)| self.vector(cloud, row));
-        let sum = |of: fn(f64, f64) -> f64| a.iter().zip(&b).map(|(&a, &b)| of(a, b) * of(a, b)).sum::<f64>();
-        let squared = sum(|a, b| a - b);
-        let angle = || 2.0 * squared.sqrt().atan2(sum(|a, b| a + b).sqrt());
-        match self.metric {
-            Metric::L2 => squared <= radius * radius,
-            Metric::Cosine => squared / 2.0 <= radius,
-            Metric::Angular => angle() <= radius,
-            Metric::Sky => angle().to_degrees() <= radius,
-            Metric::Haversine => EARTH_RADIUS_KM * angle() <= radius,
-        }
-    }
-
-    fn vector(&self, cloud: &PointCloud, row: usize) -> Vec<f64> {
-        let values = || (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis));
-        match (self.metric, self.globe) {
-            (Metric::Haversine | Metric::Sky, Some(globe)) => globe.row_unit_vector(cloud, row).to_vec(),
-            (metric, _) if metric.compares_directions() => {
-                // Scaled first, to avoid overflow and underflow of squares.
-                let largest = values().fold(0.0f64, |largest, value| largest.max(value.abs()));
-                let length = values().map(|value| (value / largest).powi(2)).sum::<f64>().sqrt();
-                values().map(|value| value / largest / length).collect()
-            }
-            _ => values().collect(),
-        }
     }
 }
 

@@ -11,7 +11,7 @@ pub struct Document {
     pub text: String,
 }
 
-const SOURCES: [(&str, &str); 27] = [
+const SOURCES: [(&str, &str); 28] = [
     ("docs/tour.md", include_str!("../../../../docs/tour.md")),
     ("README.md", include_str!("../../../../README.md")),
     ("docs/README.md", include_str!("../../../../docs/README.md")),
@@ -26,6 +26,7 @@ const SOURCES: [(&str, &str); 27] = [
     ("docs/config.md", include_str!("../../../../docs/config.md")),
     ("docs/metrics.md", include_str!("../../../../docs/metrics.md")),
     ("docs/reference.md", include_str!("../../../../docs/reference.md")),
+    ("docs/exact.md", include_str!("../../../../docs/exact.md")),
     ("docs/limits.md", include_str!("../../../../docs/limits.md")),
     ("docs/recording.md", include_str!("../../../../docs/recording.md")),
     ("docs/lesson.md", include_str!("../../../../docs/lesson.md")),

@@ -1,0 +1,109 @@
+//! Bounds between the real distance of two rows and the squared distance that engines compute.
+//!
+//! With u = 2⁻²⁴, stored coordinates differ from the file's by a vector of length at most u·‖p‖, and rule 1
+//! rounds d + 2 times per term, so that a computed squared distance s and the real distance D' of the stored
+//! coordinates satisfy D'²(1 − γ) − η ≤ s ≤ D'²(1 + γ) + η, with γ = (d + 2)u / (1 − (d + 2)u) and η = d·2⁻¹⁴⁹
+//! for underflow (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, §3.1).
+
+use rayon::prelude::*;
+
+use crate::cloud::{Axis, PointCloud};
+use crate::knn::{Metric, Problem};
+
+/// Covers the roundings of the bounds themselves, which are computed in f64.
+const SLACK: f64 = 1.0 + 1e-12;
+
+/// How far rounding can move the distances of a problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Margin {
+    /// γ: the largest relative change of a squared distance by the summation.
+    summation: f64,
+    /// η: the largest absolute change of a squared distance by underflow.
+    underflow: f64,
+    /// The largest change of a distance by rounding of coordinates, without the part below.
+    coordinates: f64,
+    /// The part of that change that grows with the distance, as a query may be far from the points.
+    growth: f64,
+}
+
+impl Margin {
+    /// The margin of a problem whose queries are rows of `queries`.
+    pub fn new(problem: &Problem, queries: &PointCloud) -> Self {
+        let (cloud, dims) = (problem.cloud(), problem.dims() as f64);
+        let summation = (dims + 2.0) * unit();
+        let summation = if sums_are_exact(problem, queries) { 0.0 } else { summation / (1.0 - summation) };
+        let (coordinates, growth) = if problem.metric() != Metric::L2 {
+            // Unit vectors: computed in f64, with an error below 2⁻⁴⁸ + d·2⁻⁵³, then rounded.
+            (2.0 * (unit() + 2f64.powi(-48) + dims * 2f64.powi(-53)), 0.0)
+        } else if cloud.is_rounded() || queries.is_rounded() {
+            let length = |axis: &Axis| (axis.min - axis.origin).abs().max((axis.max - axis.origin).abs());
+            let longest = cloud.axes().iter().map(|axis| length(axis).powi(2)).sum::<f64>().sqrt();
+            // Coordinates below f32's normal range are rounded to multiples of 2⁻¹⁴⁹.
+            let relative = unit() + 2f64.powi(-52);
+            (2.0 * relative * longest + dims.sqrt() * 2f64.powi(-148), relative)
+        } else {
+            (0.0, 0.0)
+        };
+        Self { summation, underflow: dims * 2f64.powi(-149), coordinates, growth }
+    }
+
+    /// Whether computed squared distances are exact, so that their order is that of the file's values.
+    pub fn is_zero(&self) -> bool {
+        (self.summation, self.coordinates) == (0.0, 0.0)
+    }
+
+    /// A lower bound on the real distance of rows with this computed squared distance.
+    pub fn at_least(&self, squared: f32) -> f64 {
+        let squared = f64::from(squared.min(f32::MAX));
+        let stored = ((squared - self.underflow).max(0.0) / (1.0 + self.summation)).sqrt();
+        ((stored - self.coordinates) / (1.0 + self.growth)).max(0.0) / SLACK
+    }
+
+    /// An upper bound on the computed squared distance of rows within this real distance.
+    pub fn squared_at_most(&self, distance: f64) -> f32 {
+        let stored = distance * (1.0 + self.growth) + self.coordinates;
+        let squared = (stored * stored * (1.0 + self.summation) + self.underflow) * SLACK * SLACK;
+        // Conversion rounds to the nearest, which may be below.
+        (squared as f32).next_up().min(f32::MAX)
+    }
+
+    /// Rows with at most this computed squared distance are within the real distance. Negative if no row is for
+    /// certain.
+    pub fn squared_surely_within(&self, distance: f64) -> f32 {
+        let stored = (distance / SLACK - self.coordinates) / (1.0 + self.growth);
+        let squared = stored * stored * (1.0 - self.summation) - self.underflow;
+        if stored > 0.0 && squared > 0.0 {
+            ((squared / SLACK) as f32).next_down().min(f32::MAX)
+        } else {
+            -1.0
+        }
+    }
+
+    /// A margin of a fraction of this one, which proves nothing.
+    #[cfg(test)]
+    pub fn scaled(self, by: f64) -> Self {
+        Self {
+            summation: self.summation * by,
+            underflow: self.underflow * by,
+            coordinates: self.coordinates * by,
+            growth: self.growth * by,
+        }
+    }
+}
+
+/// u: half the distance from 1 to the next f32.
+fn unit() -> f64 {
+    2f64.powi(-24)
+}
+
+/// Whether no step of any sum rounds: all coordinates are integers, and squared distances are at most 2²⁴.
+fn sums_are_exact(problem: &Problem, queries: &PointCloud) -> bool {
+    let both = problem.cloud().axes().iter().zip(queries.axes());
+    let extent =
+        |(points, queries): (&Axis, &Axis)| points.max.max(queries.max) - points.min.min(queries.min);
+    let is_whole = |values: &[f32]| values.par_iter().all(|value| value.trunc() == *value);
+    problem.metric() == Metric::L2
+        && both.map(|axes| extent(axes).powi(2)).sum::<f64>() <= f64::from(1 << 24)
+        && is_whole(problem.points())
+        && is_whole(problem.queries())
+}

@@ -16,7 +16,7 @@ use std::time::Instant;
 use warpscope::cloud::{self, Order, PointCloud, Source};
 use warpscope::engines::registry;
 use warpscope::knn::EngineId;
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunSpec, stats};
 use warpscope::text;
 
@@ -79,7 +79,7 @@ fn main() {
         for &n in &options.n {
             let source = Source::Generate { spec: format!("uniform:n={n},d={d}"), seed: 1 };
             let cloud =
-                Arc::new(cloud::load(&source, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
+                Arc::new(cloud::load(&source, false, &NoProgress).unwrap_or_else(|error| panic!("{error}")));
             for &kind in &options.engines {
                 row(&options, &cloud, kind, &mut samples);
             }

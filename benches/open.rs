@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use warpscope::cloud::{self, ColumnChoice, Source};
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 
 const REPEATS: usize = 5;
 
@@ -69,7 +69,7 @@ fn read_alone(path: &Path) -> Duration {
 fn load(path: &Path) -> Duration {
     let source = Source::File { path: path.to_owned(), columns: ColumnChoice::Default };
     let start = Instant::now();
-    let cloud = cloud::load(&source, false, &Silent).expect("the file is a cloud");
+    let cloud = cloud::load(&source, false, &NoProgress).expect("the file is a cloud");
     let took = start.elapsed();
     assert_eq!(cloud.dims(), 3);
     took

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use warpscope::app::measure_picking;
 use warpscope::cloud::{self, Source};
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 use warpscope::run::stats;
 use warpscope::text;
 
@@ -48,7 +48,8 @@ fn main() {
     let mut samples = "n,what,ms\n".to_owned();
     for &n in &options.n {
         let source = Source::Generate { spec: format!("uniform:n={n},d=3"), seed: 1 };
-        let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
+        let cloud =
+            Arc::new(cloud::load(&source, false, &NoProgress).unwrap_or_else(|error| panic!("{error}")));
         for times in measure_picking(&cloud, options.times) {
             let ms = &times.milliseconds;
             ms.iter()

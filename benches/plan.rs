@@ -20,7 +20,7 @@ use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::{self, Order, Source};
 use warpscope::engines::registry;
 use warpscope::knn::{DeviceInfo, Engine, EngineError, EngineId};
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 use warpscope::run::planner::{Candidate, Forecast, Job, Plan, Planner, Purpose};
 use warpscope::run::{EngineChoice, Phase, QuerySpec, RunSpec, execute};
 use warpscope::text;
@@ -197,7 +197,7 @@ fn job(
     tally: &mut Tally,
 ) {
     let data = Source::Generate { spec: spec.to_owned(), seed: 1 };
-    let cloud = Arc::new(cloud::load(&data, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
+    let cloud = Arc::new(cloud::load(&data, false, &NoProgress).unwrap_or_else(|error| panic!("{error}")));
     let (n, d) = (cloud.len(), cloud.dims());
     let spec = |engine| RunSpec {
         engine,

@@ -14,7 +14,7 @@ use warpscope::knn::reference::judge;
 use warpscope::knn::{
     Answer, Build, DeviceId, Engine, Metric, Neighbors, Parameters, Peaks, Problem, Queries, Setup,
 };
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 
 fn cuda() -> Cuda {
     Cuda::open().unwrap_or_else(|error| panic!("{error}"))
@@ -156,7 +156,7 @@ fn more_than_2_to_the_31_coordinates_are_searched() {
         match &first {
             Some(first) => assert_same_neighbours(&found, first, "beyond 2^31"),
             None => {
-                judge(&problem, &found, &Silent).unwrap_or_else(|mismatch| panic!("{mismatch}"));
+                judge(&problem, &found, &NoProgress).unwrap_or_else(|mismatch| panic!("{mismatch}"));
                 first = Some(found);
             }
         }

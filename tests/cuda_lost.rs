@@ -6,14 +6,14 @@ use warpscope::cloud::{self, Source};
 use warpscope::engines::cuda::Cuda;
 use warpscope::engines::registry;
 use warpscope::knn::{EngineError, EngineId};
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunError, RunSpec};
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_gpu_fault_closes_all_gpu_engines_but_not_the_cpu() {
     let source = Source::Generate { spec: "uniform:n=20000,d=2".to_owned(), seed: 1 };
-    let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let cloud = Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
     let spec = |engine| RunSpec { engine, ..RunSpec::new(source.clone(), QuerySpec::Count(100), 10) };
     let named = |name| EngineChoice::named(EngineId::new(name));
     // Engines of runs and of live queries share points, but have separate contexts.

@@ -22,7 +22,7 @@ use folder::{Files, files};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use warpscope::export;
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 use warpscope::run::recording::{self, CloudLoading, Shown};
 
 /// Whether to test everything.
@@ -492,10 +492,10 @@ fn save_session() {
     // A run of all ignored tests starts this one without arguments.
     let Ok(paths) = std::env::var("SAVE_SESSION") else { return };
     let (from, to) = paths.split_once(' ').unwrap();
-    let recording = recording::read(Path::new(from), CloudLoading::Restore, &Silent).unwrap();
+    let recording = recording::read(Path::new(from), CloudLoading::Restore, &NoProgress).unwrap();
     let shown =
         Shown { session: b"{\"schema_version\": 1, \"saved_unix\": 0, \"points\": true}", cloud: None };
-    let saved = export::session(shown, &recording.runs, true, Path::new(to), &Silent);
+    let saved = export::session(shown, &recording.runs, true, Path::new(to), &NoProgress);
     std::process::exit(match saved {
         Ok(_) => 0,
         Err(why) => {

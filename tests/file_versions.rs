@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use warpscope::cloud::{self, ColumnChoice, Source, formats};
 use warpscope::export;
 use warpscope::knn::{Metric, Profile, WarpSpan, warp};
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 use warpscope::run::compare::SavedRun;
 use warpscope::run::recording::{self, CloudLoading, Recorded};
 use warpscope::run::{Engines, LoadedRun, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sample};
@@ -53,7 +53,7 @@ fn values(folder: &Path) -> Value {
 
 fn of_recording(path: &Path) -> Value {
     let recording =
-        recording::read(path, CloudLoading::Restore, &Silent).unwrap_or_else(|error| panic!("{error}"));
+        recording::read(path, CloudLoading::Restore, &NoProgress).unwrap_or_else(|error| panic!("{error}"));
     let session = recording
         .session
         .map(|text| serde_json::from_slice::<Value>(&text.expect("it is read")).expect("JSON"));
@@ -114,7 +114,7 @@ fn of_folder(path: &Path) -> Value {
     assert!(saved.neighbors.is_some());
     let array = |name| -> Vec<f64> {
         let path = formats::path_of(&path.join("neighbors.npz"), name);
-        formats::read(&path, &ColumnChoice::Default, &Silent)
+        formats::read(&path, &ColumnChoice::Default, &NoProgress)
             .unwrap_or_else(|error| panic!("{error}"))
             .values
             .iter()
@@ -214,7 +214,7 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     let folder = versions().pop().expect("one");
     let newer = changed(&folder.join("runs.warpscope"), "recording.json", raise);
     assert_eq!(
-        recording::read(&newer, CloudLoading::Restore, &Silent).expect_err("it is newer").to_string(),
+        recording::read(&newer, CloudLoading::Restore, &NoProgress).expect_err("it is newer").to_string(),
         format!(
             "a newer recording: its schema is version 3, but this program reads up to 2; open it with \
              Warpscope 9.1.0 or later: {}",
@@ -232,7 +232,7 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     );
     // Only the window reads a newer session; its runs are read anyway.
     let newer = changed(&folder.join("session.warpscope"), "session.json", raise);
-    let opened = recording::read(&newer, CloudLoading::Restore, &Silent).expect("its runs");
+    let opened = recording::read(&newer, CloudLoading::Restore, &NoProgress).expect("its runs");
     assert!(!opened.runs.is_empty());
     #[cfg(feature = "gui")]
     assert_eq!(
@@ -283,7 +283,7 @@ fn unknown_keys_are_ignored() {
 /// Runs a spec over a cloud.
 fn run(change: impl FnOnce(&mut RunSpec), data: &Path, queries: Option<&Path>) -> RunRecord {
     let file = |path: &Path| Source::File { path: path.to_owned(), columns: ColumnChoice::Default };
-    let load = |path: &Path| Arc::new(cloud::load(&file(path), true, &Silent).expect("a cloud"));
+    let load = |path: &Path| Arc::new(cloud::load(&file(path), true, &NoProgress).expect("a cloud"));
     let of_file = |path: &Path| QuerySpec::File { path: path.to_owned(), columns: ColumnChoice::Default };
     let asked = queries.map_or_else(|| QuerySpec::Rows(vec![0, 3, 7, 20]), of_file);
     let mut spec =
@@ -355,7 +355,7 @@ fn write_the_set() {
         recorded("angular", run(angular, &data, None)),
         recorded("of a query file", run(|spec| spec.k = 50, &data, Some(&queries))),
     ];
-    export::recording(&runs, true, &folder.join("runs.warpscope"), &Silent).expect("a recording");
+    export::recording(&runs, true, &folder.join("runs.warpscope"), &NoProgress).expect("a recording");
     fs::create_dir(folder.join("folder")).expect("a folder");
     export::folder(&counted, &folder.join("folder")).expect("a run's folder");
     #[cfg(feature = "gui")]
@@ -477,7 +477,7 @@ mod window {
         let runs: Vec<Recorded> = runs
             .map(|run| Recorded { name: run.name.clone(), pinned: run.pinned, run: run.run.clone() })
             .collect();
-        export::session(shown, &runs, true, &path, &Silent).expect("a session");
+        export::session(shown, &runs, true, &path, &NoProgress).expect("a session");
         window.state_mut().save_settings();
         fs::copy(place.path().join("state.json"), folder.join("state.json")).expect("it was stored");
     }

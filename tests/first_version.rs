@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use warpscope::knn::{EngineId, warp};
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 use warpscope::run::LoadedRun;
 use warpscope::run::compare::{SavedRun, compare};
 use warpscope::run::recording::{self, CloudLoading};
@@ -21,7 +21,7 @@ fn recordings_open_with_their_counters_and_profile() {
         ("session.warpscope", 2),
         ("profiled.warpscope", 3),
     ] {
-        let recording = recording::read(&file(name), CloudLoading::Restore, &Silent)
+        let recording = recording::read(&file(name), CloudLoading::Restore, &NoProgress)
             .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(recording.runs.len(), runs, "{name}");
         assert_eq!(recording.session.is_some(), name == "session.warpscope");
@@ -56,7 +56,7 @@ fn recordings_open_with_their_counters_and_profile() {
         }
     }
     let profiled =
-        recording::read(&file("profiled.warpscope"), CloudLoading::Restore, &Silent).expect("read above");
+        recording::read(&file("profiled.warpscope"), CloudLoading::Restore, &NoProgress).expect("read above");
     assert!(
         profiled
             .runs

@@ -8,7 +8,7 @@ use warpscope::engines;
 use warpscope::knn::{
     Build, Engine, EngineId, Metric, Neighbors, Parameters, Points, Problem, Queries, Setup, SetupPhase,
 };
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunRecord, RunSpec};
 
 /// CPU engines, and the GPU engines if there is a GPU.
@@ -17,7 +17,7 @@ const ON_A_GPU: [EngineId; 2] = [EngineId::new("cuda"), EngineId::new("cuda-spli
 
 fn generated(spec: &str, seed: u64) -> Arc<PointCloud> {
     let source = Source::Generate { spec: spec.to_owned(), seed };
-    Arc::new(cloud::load(&source, false, &Silent).expect("a valid spec"))
+    Arc::new(cloud::load(&source, false, &NoProgress).expect("a valid spec"))
 }
 
 fn spec(cloud: &PointCloud, queries: QuerySpec, k: usize) -> RunSpec {

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use counting::{Counting, LIVE, PEAK};
 use warpscope::cloud::{self, Source, formats};
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -385,7 +385,7 @@ fn write(folder: &Path, case: &Case) -> PathBuf {
 #[test]
 fn reading_needs_at_most_three_times_the_clouds_size() {
     let folder = tempfile::tempdir().unwrap();
-    let load = |source: &Source| cloud::load(source, false, &Silent).unwrap();
+    let load = |source: &Source| cloud::load(source, false, &NoProgress).unwrap();
     // Start threads and their buffers before counting.
     load(&Source::Generate { spec: "uniform:n=100000,d=2".to_owned(), seed: 0 });
 
@@ -410,7 +410,7 @@ fn reading_needs_at_most_three_times_the_clouds_size() {
         check(case.name, (4 * case.rows * case.dims) as f64, peak, rest, case.peak, case.rest);
         drop(cloud);
         // Describing a file must leave no memory allocated.
-        let (_, peak, _) = measure_memory(|| formats::describe(&path, &Silent).unwrap());
+        let (_, peak, _) = measure_memory(|| formats::describe(&path, &NoProgress).unwrap());
         check(&format!("{}, described", case.name), (4 * case.rows * case.dims) as f64, peak, 0.0, 3.0, 0.0);
         std::fs::remove_file(path).unwrap();
     }
@@ -422,7 +422,7 @@ fn reading_needs_at_most_three_times_the_clouds_size() {
         let path = folder.path().join(name);
         std::fs::write(&path, content()).unwrap();
         let source = Source::File { path: path.clone(), columns: "".parse().unwrap() };
-        let (loaded, peak, _) = measure_memory(|| cloud::load(&source, true, &Silent));
+        let (loaded, peak, _) = measure_memory(|| cloud::load(&source, true, &NoProgress));
         let kept = loaded.as_ref().map_or(0, |cloud| 4 * cloud.len() * cloud.dims());
         let most = 3.0 * kept as f64 + 3.0 * line as f64 + COLUMN * columns as f64 + LISTS;
         println!(

@@ -145,8 +145,8 @@ fn all_hits() -> Vec<Hit> {
     hits
 }
 
-/// Collects a file, or the files below a folder, in the order of their names. Skips this file and the generated
-/// reference, whose texts are counted in the sources.
+/// Collects a file, or the files below a folder, in the order of their names. Skips this file and the
+/// generated reference, whose texts are counted in the sources.
 fn collect(path: &Path, endings: &[&str], files: &mut Vec<PathBuf>) {
     if path.is_dir() {
         let entries = fs::read_dir(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

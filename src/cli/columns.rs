@@ -9,7 +9,7 @@ use super::output;
 use super::usage::Usage;
 use crate::cloud::formats::{self, ColumnGuess, Reason};
 use crate::cloud::{self, AutoColumns, Axis, CloudError, ColumnChoice, Globe, PointCloud, Source};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 /// Parses `--columns`.
 ///
@@ -43,7 +43,7 @@ fn check_once(source: &Source) -> anyhow::Result<()> {
         return Ok(());
     }
     let mut seen = HashSet::new();
-    match formats::column_indices(path, names, &Silent)?.iter().position(|&at| !seen.insert(at)) {
+    match formats::column_indices(path, names, &NoProgress)?.iter().position(|&at| !seen.insert(at)) {
         None => Ok(()),
         Some(twice) => {
             let name = &names[twice];
@@ -134,7 +134,7 @@ pub fn read(
 /// Notes that the first line of a file was skipped.
 fn note_first_line(source: &Source) {
     if let Source::File { path, .. } = source
-        && let Some(note) = formats::note(path, &Silent)
+        && let Some(note) = formats::note(path, &NoProgress)
     {
         output::note(&format!("{note}: {}", path.display()));
     }

@@ -130,7 +130,7 @@ pub struct PairArgs {
         help_heading = "In turn"
     )]
     pairs: u32,
-    /// Command for both, after `--`: run and its arguments
+    /// Command that both run, after `--`: run and its arguments
     ///
     /// Unless it sets them, one warm-up and three repeats.
     #[arg(last = true, value_name = "run ARGUMENTS", help_heading = "In turn")]

@@ -120,10 +120,10 @@ pub struct QueriesArgs {
     /// Queries [default: 1000 rows, or all if there are fewer]
     ///
     /// FILE: the rows of a file. COUNT: that many rows of the cloud, sampled with the seed. all: every row.
-    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number per line): listed rows. at:lat=51.5,lon=-0.13:
-    /// one point in the cloud's own units, by column names or, as at:51.5,-0.13, in the order of the file's
-    /// columns; it need not be a row. Write ./1000 for a file named like a number, and FILE.hdf5:test for the
-    /// queries of an HDF5 benchmark.
+    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number per line): listed rows.
+    /// at:lat=51.5,lon=-0.13: one point in the cloud's own units, by column names or, as at:51.5,-0.13, in
+    /// the order of the file's columns; it need not be a row. Write ./1000 for a file named like a number,
+    /// and FILE.hdf5:test for the queries of an HDF5 benchmark.
     #[arg(long, value_name = "FILE|COUNT|all|rows:LIST|at:X,Y,…", help_heading = "Search")]
     pub queries: Option<QueryChoice>,
 }
@@ -209,7 +209,8 @@ pub struct EngineArgs {
 pub struct EngineListArgs {
     /// Engines, such as cuda,lockstep [default: auto]
     ///
-    /// In `verify`, `auto` runs every engine that supports the problem. In `sweep`, the planner picks one per run.
+    /// In `verify`, `auto` runs every engine that supports the problem. In `sweep`, the planner picks one per
+    /// run.
     #[arg(long, value_name = "LIST", value_parser = values::engines(), help_heading = "Search")]
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
@@ -288,7 +289,8 @@ pub struct JsonArgs {
 pub struct SchemaArgs {
     /// Schema of written files
     ///
-    /// 1 has the names of earlier versions: accessed, left_out. 2 has distance_evals and pruned. All are read.
+    /// 1 has the names of earlier versions: accessed, left_out. 2 has distance_evals and pruned. All are
+    /// read.
     #[arg(
         long,
         value_name = "NUMBER",

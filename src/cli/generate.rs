@@ -103,13 +103,14 @@ fn write_floats(mut values: impl Iterator<Item = f64>, out: &mut dyn Write) -> i
 mod tests {
     use super::*;
     use crate::cloud::{self, ColumnChoice, Source};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     #[test]
     fn every_generated_format_round_trips() {
         let folder = tempfile::tempdir().unwrap();
         for spec in ["gaussian-mixture:n=1000,d=3", "uniform:n=100,d=17", "sphere:n=1"] {
-            let fingerprint = |source| cloud::load(&source, false, &Silent).unwrap().fingerprint().clone();
+            let fingerprint =
+                |source| cloud::load(&source, false, &NoProgress).unwrap().fingerprint().clone();
             let generated = fingerprint(Source::Generate { spec: spec.to_owned(), seed: 5 });
             for name in ["a.csv", "a.npy", "a.fvecs", "a.FBIN"] {
                 let file = folder.path().join(name);

@@ -451,13 +451,13 @@ impl RunsReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn report(content: &str, columns: &str) -> anyhow::Result<Report> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, content).unwrap();
-        Report::new(&path, &columns.parse().unwrap(), true, &Silent)
+        Report::new(&path, &columns.parse().unwrap(), true, &NoProgress)
     }
 
     #[test]

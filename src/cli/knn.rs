@@ -36,8 +36,8 @@ pub struct KnnArgs {
     input: PathBuf,
     /// Queries: FILE, COUNT, all, rows:LIST or at:NAME=X,…
     ///
-    /// at:lat=52.5,lon=13.4 is one point. Without names, as in at:52.5,13.4, its coordinates are in the order of
-    /// the file's columns.
+    /// at:lat=52.5,lon=13.4 is one point. Without names, as in at:52.5,13.4, its coordinates are in the order
+    /// of the file's columns.
     #[arg(value_name = "QUERIES", default_value = "all")]
     queries: QueryChoice,
     #[command(flatten)]
@@ -60,12 +60,13 @@ pub struct KnnArgs {
     metric: MetricArgs,
     /// What the order of neighbours follows: the file's values, or f32
     ///
-    /// file: the exact distances of the file's values, ties by row. f32: coordinates and sums rounded to f32, as
-    /// `run` measures.
+    /// file: the exact distances of the file's values, ties by row. f32: coordinates and sums rounded to f32,
+    /// as `run` measures.
     #[arg(
         long,
         value_name = "ARITHMETIC",
         default_value = "file",
+        conflicts_with = "radius",
         value_parser = PossibleValuesParser::new(["file", "f32"]).map(|name| {
             if name == "f32" { Arithmetic::F32 } else { Arithmetic::File }
         }),

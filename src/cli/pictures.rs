@@ -133,7 +133,7 @@ pub struct PictureArgs {
         help_heading = "What is shown"
     )]
     panel: Option<String>,
-    /// Colours [default: light; in the handout the reader's]
+    /// Colours [default: light; handout: the reader's theme]
     #[arg(
         long,
         value_parser = PossibleValuesParser::new(["light", "dark", "high-contrast"]),

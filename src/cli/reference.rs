@@ -120,8 +120,8 @@ fn engines() -> String {
         })
     });
     format!(
-        "\n## Engines\n{}\n### Counters\n\nPer query: columns of counters.csv and merges.csv, and `mean_NAME` in \
-         run.json.\n{}\n### Parameters\n\nAs in `--engine ENGINE:NAME=VALUE,…`.\n{}",
+        "\n## Engines\n{}\n### Counters\n\nPer query: columns of counters.csv and merges.csv, and \
+         `mean_NAME` in run.json.\n{}\n### Parameters\n\nAs in `--engine ENGINE:NAME=VALUE,…`.\n{}",
         table(["engine", "runs on", "largest k", "description"], rows),
         table(["engine", "counter", "meaning"], counters),
         table(["engine", "parameter", "values", "meaning"], parameters)
@@ -170,7 +170,7 @@ fn the_reference_matches_the_program() {
     let differs = page.lines().zip(stored.lines().chain(std::iter::repeat(""))).find(|(new, old)| new != old);
     assert!(
         page == stored,
-        "docs/reference.md differs from the program; the first line that should be new: {differs:?}; write it \
-         with WARPSCOPE_REFERENCE=write cargo test --no-default-features --lib reference"
+        "docs/reference.md differs from the program; the first line that should be new: {differs:?}; write \
+         it with WARPSCOPE_REFERENCE=write cargo test --no-default-features --lib reference"
     );
 }

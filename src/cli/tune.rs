@@ -10,7 +10,7 @@ use crate::engines::cuda::{Cuda, Row, Trial, tune, updated_table};
 use crate::export::text;
 use crate::files;
 use crate::knn::{Metric, Problem, Queries, Setup};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 /// Find the fastest kernel configuration for this GPU
 ///
@@ -116,8 +116,8 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
 /// Uniform points and separate uniform queries.
 fn uniform(n: usize, q: usize, d: usize, k: usize) -> anyhow::Result<Problem> {
     let generated = |count, seed| Source::Generate { spec: format!("uniform:n={count},d={d}"), seed };
-    let cloud = Arc::new(cloud::load(&generated(n, 0), false, &Silent)?);
-    let queries = cloud::load_queries(&generated(q, 1), &cloud, false, &Silent)?;
+    let cloud = Arc::new(cloud::load(&generated(n, 0), false, &NoProgress)?);
+    let queries = cloud::load_queries(&generated(q, 1), &cloud, false, &NoProgress)?;
     let setup = Setup {
         k,
         metric: Metric::L2,

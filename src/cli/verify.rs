@@ -13,7 +13,7 @@ use crate::export::text;
 use crate::knn::{Method, Metric, Neighbors, Problem};
 use crate::run::answers::recall::{self, RecallAt, Truth};
 use crate::run::answers::{AnswersVerdict, check};
-use crate::run::verify::own_values::{OwnValues, Values};
+use crate::run::verify::own_values::{Float64Comparison, Values};
 use crate::run::verify::{EngineVerdict, Verified, have_comparable_counters, verify};
 use crate::run::{EngineChoice, Engines, RunSpec};
 
@@ -73,7 +73,7 @@ struct Report<'a> {
     agreed: bool,
     engines: &'a [EngineVerdict],
     /// The comparison by the file's own values, with --f64.
-    file_values: Option<OwnValues>,
+    file_values: Option<Float64Comparison>,
     /// The verdict on the answers in a file, if one was given.
     reference: Option<&'a Reference>,
 }
@@ -156,8 +156,8 @@ const REFERENCE: &str = "--reference";
 
 const VERIFIED_ON: &str = "exact on the coordinates in f32, as they are searched";
 
-fn own_values_text(values: &OwnValues, metric: Metric) -> String {
-    let OwnValues { queries, different, missing, largest_excess } = values;
+fn own_values_text(values: &Float64Comparison, metric: Metric) -> String {
+    let Float64Comparison { queries, different, missing, largest_excess } = values;
     let of = text::count(*queries, "query", "queries");
     if *different == 0 {
         return format!(

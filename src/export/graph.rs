@@ -326,7 +326,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::{ColumnChoice, formats};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::run::{Engines, QuerySpec, RunRecord, RunSpec, testing};
 
     /// Rows 0, 1 and 3 of four on a line; row 2 has no value.
@@ -337,7 +337,7 @@ mod tests {
     }
 
     fn array(path: &Path, name: &str) -> Vec<f64> {
-        formats::read(&formats::path_of(path, name), &ColumnChoice::Default, &Silent)
+        formats::read(&formats::path_of(path, name), &ColumnChoice::Default, &NoProgress)
             .unwrap()
             .values
             .iter()
@@ -350,7 +350,7 @@ mod tests {
         let path = folder.path().join("csr.npz");
         let record = neighbours(1);
         let graph = KnnGraph::of_run(&record).unwrap();
-        csr(&graph, &record.cloud, &path, &Silent).unwrap();
+        csr(&graph, &record.cloud, &path, &NoProgress).unwrap();
         let array = |name| array(&path, name);
         assert_eq!(
             (array("indptr"), array("indices"), array("data")),
@@ -372,7 +372,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("umap.npz");
         let record = neighbours(3);
-        umap(&KnnGraph::of_run(&record).unwrap(), &record.cloud, &path, &Silent).unwrap();
+        umap(&KnnGraph::of_run(&record).unwrap(), &record.cloud, &path, &NoProgress).unwrap();
         assert_eq!(
             array(&path, "indices"),
             [[0.0, 1.0, 2.0, -1.0], [1.0, 0.0, 2.0, -1.0], [2.0, 1.0, 0.0, -1.0]].concat()

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::folder::OutputFolder;
 use super::{ExportError, write};
-use crate::draw::gif::{Animation, Colors};
+use crate::draw::gif::{Colors, GifWriter};
 use crate::draw::raster::SizeError;
 use crate::draw::svg::svg;
 use crate::files::Batch;
@@ -150,7 +150,7 @@ pub fn gif(
     // Stored outside the writer, which can only return I/O errors.
     let mut failed = None;
     let result = write(path, |out| {
-        let mut animation = Animation::new(out, [width, height], colors)?;
+        let mut animation = GifWriter::new(out, [width, height], colors)?;
         let last = positions.len().saturating_sub(1);
         let draw = |number: usize| {
             let next = number.checked_sub(1).and_then(|before| moments.next_after(positions[before]));
@@ -349,11 +349,11 @@ mod tests {
     use crate::lesson::lessons::{self, Overrides};
     use crate::lesson::moments::Selection;
     use crate::palette::{DARK, LIGHT};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn film(id: &str) -> (Film, Moments) {
         let lesson = lessons::named(id).unwrap();
-        let takes = lesson.record(Overrides::default(), &Silent).unwrap();
+        let takes = lesson.record(Overrides::default(), &NoProgress).unwrap();
         let film = Film::new(lesson, takes, [960.0, 540.0], 1.0, LIGHT);
         let moments = Selection::for_lesson(6).moments(lesson, film.lead()).unwrap();
         (film, moments)
@@ -418,7 +418,7 @@ mod tests {
         let path = folder.path().join("lesson.gif");
         let (film, _) = film("merge");
         let moments = Selection::for_lesson(usize::MAX).moments(&film.lesson, film.lead()).unwrap();
-        gif(&film, &moments, 0.6, &path, &Silent).unwrap();
+        gif(&film, &moments, 0.6, &path, &NoProgress).unwrap();
         let frames = GifDecoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap()))
             .unwrap()
             .into_frames()
@@ -436,7 +436,7 @@ mod tests {
             "each is another picture"
         );
         // A fast pace has no motion.
-        gif(&film, &moments, 0.3, &path, &Silent).unwrap();
+        gif(&film, &moments, 0.3, &path, &NoProgress).unwrap();
         let frames = GifDecoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap()))
             .unwrap()
             .into_frames()
@@ -449,7 +449,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (film, moments) = film("sort");
         let film = Film { scale: 0.5, palette: DARK, ..film };
-        let files = frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
+        let files = frames(&film, &moments, &folder.path().join("new/film"), &NoProgress).unwrap();
         assert_eq!(
             names(&folder.path().join("new/film")),
             [
@@ -475,9 +475,10 @@ mod tests {
         ));
         assert_eq!((names(&folder.path().join("new/film")).len(), bytes() == before), (6, true));
         // A shorter film does not mix with the rest of a longer one; the same film can be written again.
-        frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
+        frames(&film, &moments, &folder.path().join("new/film"), &NoProgress).unwrap();
         let short = Moments { positions: moments.positions[..2].to_vec(), ..moments };
-        let error = frames(&film, &short, &folder.path().join("new/film"), &Silent).unwrap_err().to_string();
+        let error =
+            frames(&film, &short, &folder.path().join("new/film"), &NoProgress).unwrap_err().to_string();
         assert!(
             error.starts_with("cannot write: the folder contains more frames, of another film"),
             "{error}"
@@ -539,10 +540,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (film, moments) = film("sort");
         let at = |name: &str| folder.path().join(name);
-        handout(&film, &moments, Theme::Adaptive, &at("handout"), &Silent).unwrap();
-        worksheet(&film, Theme::Film, &at("worksheet"), &Silent).unwrap();
+        handout(&film, &moments, Theme::Adaptive, &at("handout"), &NoProgress).unwrap();
+        worksheet(&film, Theme::Film, &at("worksheet"), &NoProgress).unwrap();
         key(&film, Theme::Adaptive, &at("key")).unwrap();
-        page(&film, &moments, &at("page"), &Silent).unwrap();
+        page(&film, &moments, &at("page"), &NoProgress).unwrap();
         let files = names(folder.path());
         assert_eq!(files.len(), 4);
         for name in files {
@@ -567,11 +568,11 @@ mod tests {
         for error in [
             picture(&film, 3, &nowhere).unwrap_err(),
             drawing(&film, 3, &nowhere).unwrap_err(),
-            gif(&film, &moments, 1.0, &nowhere, &Silent).unwrap_err(),
-            handout(&film, &moments, Theme::Film, &nowhere, &Silent).unwrap_err(),
-            worksheet(&film, Theme::Film, &nowhere, &Silent).unwrap_err(),
+            gif(&film, &moments, 1.0, &nowhere, &NoProgress).unwrap_err(),
+            handout(&film, &moments, Theme::Film, &nowhere, &NoProgress).unwrap_err(),
+            worksheet(&film, Theme::Film, &nowhere, &NoProgress).unwrap_err(),
             key(&film, Theme::Film, &nowhere).unwrap_err(),
-            page(&film, &moments, &nowhere, &Silent).unwrap_err(),
+            page(&film, &moments, &nowhere, &NoProgress).unwrap_err(),
         ] {
             let message = error.to_string();
             assert!(

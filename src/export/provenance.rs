@@ -23,6 +23,9 @@ pub struct Provenance {
     pub warpscope_version: String,
     /// The name of a metric, or `inner-product`.
     pub metric: String,
+    /// `file` if the order follows the file's values, or `f32`; absent for other searches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arithmetic: Option<String>,
     /// Neighbours per query; absent for a radius search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<usize>,
@@ -55,6 +58,7 @@ impl Provenance {
             schema_version: SCHEMA_VERSION,
             warpscope_version: env!("CARGO_PKG_VERSION").to_owned(),
             metric: spec.metric.name().to_owned(),
+            arithmetic: None,
             k: Some(spec.k),
             radius: None,
             columns: names(cloud),
@@ -103,12 +107,12 @@ fn queries_of(queries: &QuerySpec) -> String {
 mod tests {
     use super::*;
     use crate::cloud::{self, ColumnChoice};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     #[test]
     fn provenance_round_trips_and_omits_unknown_fields() {
         let data = Source::Generate { spec: "uniform:n=5,d=2".to_owned(), seed: 7 };
-        let cloud = cloud::load(&data, false, &Silent).unwrap();
+        let cloud = cloud::load(&data, false, &NoProgress).unwrap();
         let of = |queries| {
             Provenance::new(
                 &RunSpec { seed: 3, ..RunSpec::new(data.clone(), queries, 4) },

@@ -203,7 +203,7 @@ fn every_format_exports_the_same_neighbours() {
             let written = neighbors_of(&record, queries.clone(), &path).unwrap();
             assert_eq!(written, format.files(&path));
             assert!(written.iter().all(|path| path.is_file()));
-            let (_, given) = crate::run::answers::read(&path, &crate::progress::Silent).unwrap();
+            let (_, given) = crate::run::answers::read(&path, &crate::progress::NoProgress).unwrap();
             assert_eq!((given.rows(), given.columns.len()), (queries.len(), 5), "{}", path.display());
             assert!(
                 given.values.iter().zip(&table).all(|(value, row)| Ok(value) == row[3].parse::<f64>()),
@@ -221,7 +221,7 @@ fn single_query_exports_are_read_as_answers() {
     for format in table::TableFormat::ALL {
         let path = folder.path().join("pane").with_extension(format.extension());
         tables::neighbors_of_query(&record, 1).write(&path).unwrap();
-        let (_, given) = crate::run::answers::read(&path, &crate::progress::Silent).unwrap();
+        let (_, given) = crate::run::answers::read(&path, &crate::progress::NoProgress).unwrap();
         assert_eq!((given.rows(), given.columns.len()), (1, 5), "{}", path.display());
         assert_eq!(given.values.iter().collect::<Vec<_>>(), [0.0, 4.0, 2.0, 3.0, -1.0], "{}", path.display());
     }

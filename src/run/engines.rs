@@ -19,7 +19,7 @@ use crate::engines::{peaks, registry};
 use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, Setup, check_answers,
 };
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 /// An engine on a device.
 pub(super) type EngineKey = (EngineId, DeviceId);
@@ -264,7 +264,7 @@ impl Engines {
         // Queries of other batches were not dropped.
         record.head.dropped_queries -= (batches.queries() - batch.q()) as u64;
         let record = self.learn_from(record);
-        batches.refine(&batch, record, &Silent)
+        batches.refine(&batch, record, &NoProgress)
     }
 
     fn run_planned(

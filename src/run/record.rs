@@ -361,7 +361,7 @@ pub enum RunFileError {
         written_by: String,
     },
     /// The content is not that of a run.json.
-    #[error("not a file of a run: {0}")]
+    #[error("not a run file: {0}")]
     Content(String),
 }
 

@@ -11,7 +11,7 @@ use crate::knn::{
     split_methods,
 };
 use crate::printable::name as printable;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::suggest::suggest;
 
 /// Default settings of the window and the command line.
@@ -217,7 +217,7 @@ pub struct DeclaredMetric {
 impl DeclaredMetric {
     /// Reads what a file declares. A file that cannot be read is reported when its data are read.
     pub fn read(path: &Path) -> Option<Self> {
-        formats::attribute(path, "distance", &Silent)
+        formats::attribute(path, "distance", &NoProgress)
             .ok()?
             .map(|name| Self { ranking: Ranking::from_alias(&name), name })
     }

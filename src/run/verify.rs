@@ -267,14 +267,14 @@ mod tests {
     use super::super::testing::{self, Script, spec, squares};
     use super::super::{RunSpec, build_problem};
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn verify(
         problem: &Problem,
         named: &[Method],
         device: Option<DeviceId>,
         engines: &mut Engines,
-        progress: &Silent,
+        progress: &NoProgress,
     ) -> Result<Vec<EngineVerdict>, RunError> {
         super::verify(problem, named, device, engines, progress).map(|verified| verified.verdicts)
     }
@@ -293,7 +293,8 @@ mod tests {
 
     #[test]
     fn matching_answers_pass() {
-        let verdicts = verify(&problem(), &[], None, &mut engines(|_| Script::default()), &Silent).unwrap();
+        let verdicts =
+            verify(&problem(), &[], None, &mut engines(|_| Script::default()), &NoProgress).unwrap();
         assert_eq!(verdicts.len(), registry::ENGINES.len());
         for (verdict, equal_to) in
             verdicts.iter().zip(std::iter::once(None).chain(std::iter::repeat(Some(CUDA))))
@@ -307,7 +308,7 @@ mod tests {
     fn only_named_engines_run() {
         let named = [KDTREE, CUDA, KDTREE].map(Method::new);
         let verdicts =
-            verify(&problem(), &named, None, &mut engines(|_| Script::default()), &Silent).unwrap();
+            verify(&problem(), &named, None, &mut engines(|_| Script::default()), &NoProgress).unwrap();
         let ran: Vec<_> = verdicts.iter().map(|verdict| (verdict.engine, verdict.equal_to)).collect();
         assert_eq!(ran, [(CUDA, None), (KDTREE, Some(CUDA))]);
     }
@@ -319,17 +320,19 @@ mod tests {
             let first = opened.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
             Script { device_fails: first, ..Script::default() }
         });
-        let error = verify(&problem(), &[CUDA.into()], None, &mut engines, &Silent).unwrap_err();
+        let error = verify(&problem(), &[CUDA.into()], None, &mut engines, &NoProgress).unwrap_err();
         assert_eq!(error.to_string(), "a test: an illegal memory access");
         assert!(
-            verify(&problem(), &[CUDA.into()], None, &mut engines, &Silent).unwrap()[0].mismatch.is_none()
+            verify(&problem(), &[CUDA.into()], None, &mut engines, &NoProgress).unwrap()[0]
+                .mismatch
+                .is_none()
         );
     }
 
     #[test]
     fn the_wrong_engine_is_named() {
         let broken = |kind| Script { wrong_query: (kind == LOCKSTEP).then_some(7), ..Script::default() };
-        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &NoProgress).unwrap();
         let wrong: Vec<_> = verdicts
             .iter()
             .filter_map(|verdict| verdict.mismatch.as_ref().map(|why| (verdict.engine, why)))
@@ -343,7 +346,7 @@ mod tests {
     #[test]
     fn counter_mismatches_are_reported() {
         let broken = |kind| Script { extra_merges: u32::from(kind == LOCKSTEP), ..Script::default() };
-        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &NoProgress).unwrap();
         let twin = verdicts.iter().find(|verdict| verdict.engine == LOCKSTEP).unwrap();
         let why = twin.mismatch.as_ref().unwrap();
         assert!(
@@ -359,7 +362,7 @@ mod tests {
         let methods =
             ["warp-select:queue=2", "warp-select:queue=9"].map(|method| method.parse::<Method>().unwrap());
         let verdicts =
-            verify(&problem(), &methods, Some(DeviceId::Cpu), &mut Engines::default(), &Silent).unwrap();
+            verify(&problem(), &methods, Some(DeviceId::Cpu), &mut Engines::default(), &NoProgress).unwrap();
         assert_eq!(
             verdicts.iter().map(|verdict| verdict.mismatch.as_deref()).collect::<Vec<_>>(),
             [None, None]
@@ -375,7 +378,7 @@ mod tests {
     #[test]
     fn timed_and_counted_builds_are_compared() {
         let broken = |_| Script { wrong_when_counted: true, ..Script::default() };
-        let verdicts = verify(&problem(), &[CUDA.into()], None, &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[CUDA.into()], None, &mut engines(broken), &NoProgress).unwrap();
         let why = verdicts[0].mismatch.as_ref().unwrap();
         assert!(
             why.starts_with(
@@ -388,10 +391,10 @@ mod tests {
     #[test]
     fn unavailable_engines_are_reported_without_a_mismatch() {
         let broken = |kind| Script { unavailable: kind == CUDA, ..Script::default() };
-        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
+        let verdicts = verify(&problem(), &[], None, &mut engines(broken), &NoProgress).unwrap();
         assert_eq!(verdicts[0].not_run.as_deref(), Some("the test says so"));
         assert!(verdicts.iter().all(|verdict| verdict.mismatch.is_none()));
         assert_eq!(verdicts[1].equal_to, None);
-        assert!(verify(&problem(), &[CUDA.into()], None, &mut engines(broken), &Silent).is_err());
+        assert!(verify(&problem(), &[CUDA.into()], None, &mut engines(broken), &NoProgress).is_err());
     }
 }

@@ -174,7 +174,7 @@ fn invalid_arguments_are_refused() {
         (
             1,
             format!("{rows} --overlap short.csv"),
-            "--overlap: the clouds have different rows: 8 points here and 2 there: short.csv",
+            "--overlap: the clouds have different rows: 8 points in the first, 2 in the second: short.csv",
         ),
         (1, "one.csv --density".to_owned(), "one point has no neighbours; at least two are needed: one.csv"),
         (1, format!("{rows} --labels y"), ""),

@@ -633,8 +633,8 @@ fn mismatched_query_columns_are_noted_or_refused() {
 #[test]
 fn neighbours_are_in_the_order_of_the_files_values() {
     let place = Place::new();
-    // Steps that f32 does not resolve, with far points that forbid a small origin. The order of neighbours that
-    // look equally far is that of the values' 64-bit floats, computed as fractions.
+    // Steps that f32 does not resolve, with far points that forbid a small origin. The order of neighbours
+    // that look equally far is that of the values' 64-bit floats, computed as fractions.
     let rows: String = (0..300).map(|at| format!("{:.8}\n", 1.0 + f64::from(300 - at) * 1e-8)).collect();
     place.write("steps.csv", &format!("x\n100000\n-100000\n{rows}"));
     let nearest = |flags: &str| -> Vec<(u32, f64)> {

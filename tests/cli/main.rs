@@ -584,7 +584,7 @@ fn runs_are_compared() {
     place.fails(1, "run --input none.csv --out made/inner");
     assert!(!place.path("made").exists());
     place.write("other.csv", "x,y\n1,2\n");
-    assert!(place.fails(1, "compare a other.csv").starts_with("not a file of a run: "));
+    assert!(place.fails(1, "compare a other.csv").starts_with("not a run file: "));
 }
 
 #[test]

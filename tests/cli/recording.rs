@@ -50,7 +50,8 @@ fn a_recording_can_be_described_and_compared_without_its_input() {
 #[test]
 fn schema_1_has_the_old_names_of_counters_and_is_read() {
     let place = Place::new();
-    let run = "run --generate uniform:n=400,d=2 --queries 20 --k 4 --engine bvh --device cpu --warmup 0 --repeats 1";
+    let timing = "--engine bvh --device cpu --warmup 0 --repeats 1";
+    let run = format!("run --generate uniform:n=400,d=2 --queries 20 --k 4 {timing}");
     let old = json(&place.ok(&format!("{run} --schema 1 --out old --record old.warpscope --json")).stdout);
     let new = json(&place.ok(&format!("{run} --out new --record new.warpscope --json")).stdout);
     assert_eq!((&old["schema_version"], &new["schema_version"]), (&1.into(), &2.into()));

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, TestRunner};
 use warpscope::cloud::Order;
 use warpscope::knn::reference::judge;
 use warpscope::knn::{Answer, Build, DeviceId, DeviceKind, Metric, Parameters, Problem};
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 
 use crate::common::{Case, Shape, answer, build_problem};
 use crate::subject::{
@@ -67,7 +67,7 @@ pub fn k_up_to_n(subjects: &[Subject]) {
             {
                 let context = format!("{subject}: {case:?}");
                 let found = answer(subject.open().as_mut(), &problem);
-                judge(&problem, &found.neighbors, &Silent)
+                judge(&problem, &found.neighbors, &NoProgress)
                     .unwrap_or_else(|mismatch| panic!("{context}: {mismatch}"));
                 check_declared(subject.engine, &problem, &found, &context);
                 if subject.device != DeviceId::Cpu && subject.engine.runs_on.contains(&DeviceKind::Cpu) {
@@ -174,7 +174,7 @@ pub fn many_neighbours(subjects: &[Subject]) {
                     continue;
                 }
                 let found = answer(engine.as_mut(), &problem);
-                judge(&problem, &found.neighbors, &Silent)
+                judge(&problem, &found.neighbors, &NoProgress)
                     .unwrap_or_else(|mismatch| panic!("{context}: {mismatch}"));
                 check_declared(subject.engine, &problem, &found, &context);
                 if on_gpu(&[*subject]) && subject.engine.runs_on.contains(&DeviceKind::Cpu) {

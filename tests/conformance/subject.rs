@@ -6,7 +6,7 @@ use warpscope::knn::{
     Answer, Build, CONVERGENCE_ENTRIES, Descriptor, DeviceId, DeviceKind, Engine, EngineId, NONE, Neighbors,
     Parameters, Problem, ProfilePhase,
 };
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 
 use crate::common::{Case, answer_with, build_problem};
 use crate::rules::{self, Simulation};
@@ -81,7 +81,7 @@ impl Bench {
             problem,
             &Parameters::NONE,
         );
-        let report = judge(problem, &expected.neighbors, &Silent)
+        let report = judge(problem, &expected.neighbors, &NoProgress)
             .unwrap_or_else(|mismatch| panic!("{context}: {REFERENCE}: {mismatch}"));
         assert_eq!(report.queries, problem.q());
         check_declared(reference, problem, &expected, context);

@@ -127,7 +127,7 @@ fn the_graph_of_neighbours_is_written_in_three_forms() {
         save(&mut window, name);
         let written = warpscope::cloud::formats::path_of(&at(name), array);
         let read =
-            warpscope::cloud::formats::read(&written, &Default::default(), &warpscope::progress::Silent)
+            warpscope::cloud::formats::read(&written, &Default::default(), &warpscope::progress::NoProgress)
                 .expect("an array");
         let expected = if form == "umap-learn" { 400 * 6 } else { 401 };
         assert_eq!(read.values.iter().count(), expected, "{form}");

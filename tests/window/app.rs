@@ -227,7 +227,7 @@ fn rows_of_a_run_are_answered_from_the_run() {
 /// Generates a cloud without a window.
 fn generated(spec: &str) -> Arc<PointCloud> {
     let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
-    Arc::new(warpscope::cloud::load(&source, false, &warpscope::progress::Silent).expect("a cloud"))
+    Arc::new(warpscope::cloud::load(&source, false, &warpscope::progress::NoProgress).expect("a cloud"))
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn kinds(folder: &Path) -> PathBuf {
 fn open(window: &mut Window, path: &Path, columns: &[&str]) {
     let columns = ColumnChoice::Named(columns.iter().map(|&name| name.to_owned()).collect());
     let source = Source::File { path: path.to_owned(), columns };
-    let cloud = warpscope::cloud::load(&source, false, &warpscope::progress::Silent).expect("a cloud");
+    let cloud = warpscope::cloud::load(&source, false, &warpscope::progress::NoProgress).expect("a cloud");
     window.state_mut().show_loaded(Arc::new(cloud));
     until(window, "the columns", |app| app.session().columns.is_some());
 }

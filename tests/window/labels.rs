@@ -224,7 +224,7 @@ fn neighbours_are_labelled_with_their_names() {
     std::fs::write(&path, format!("x,y,town\n{}", towns.concat())).expect("a file");
     let mut window = window(1.0, 1.0);
     let source = Source::File { path, columns: ColumnChoice::Default };
-    let cloud = warpscope::cloud::load(&source, false, &warpscope::progress::Silent).expect("a cloud");
+    let cloud = warpscope::cloud::load(&source, false, &warpscope::progress::NoProgress).expect("a cloud");
     window.state_mut().show_loaded(Arc::new(cloud));
     window.state_mut().send(Action::PickRow(17));
     until(&mut window, "an answer and its names", |app| {

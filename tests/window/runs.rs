@@ -383,7 +383,7 @@ fn a_recording_of_an_unavailable_engine_can_be_used() {
         pinned: false,
         run: warpscope::run::LoadedRun::Whole(Arc::new(record)),
     };
-    warpscope::export::recording(&[recorded], true, &path, &warpscope::progress::Silent)
+    warpscope::export::recording(&[recorded], true, &path, &warpscope::progress::NoProgress)
         .expect("a recording");
     until(&mut window, "the engines", |app| {
         app.session().engines.iter().all(|status| status.device.is_some())

@@ -23,7 +23,7 @@ use warpscope::app::{
 };
 use warpscope::cloud::Source;
 use warpscope::knn::EngineId;
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 use warpscope::run::EngineChoice;
 use warpscope::run::recording::{self, CloudLoading, Shown};
 
@@ -789,7 +789,7 @@ fn an_invalid_session_still_opens_its_runs() {
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = window_with_changes(&data);
     save(&mut window, &path);
-    let recording = recording::read(&path, CloudLoading::Restore, &Silent).expect("a recording");
+    let recording = recording::read(&path, CloudLoading::Restore, &NoProgress).expect("a recording");
     let text = recording.session.expect("a session").expect("it can be read");
     let text = String::from_utf8(text).expect("text");
     let write = |text: &str| {
@@ -798,7 +798,7 @@ fn an_invalid_session_still_opens_its_runs() {
             &recording.runs,
             true,
             &path,
-            &Silent,
+            &NoProgress,
         )
         .expect("a recording")
     };
@@ -949,7 +949,7 @@ fn equal_points_are_restored_from_the_shown_file() {
     }
     save(&mut window, &path);
     // Each run keeps its own source.
-    let recording = recording::read(&path, CloudLoading::Restore, &Silent).expect("a recording");
+    let recording = recording::read(&path, CloudLoading::Restore, &NoProgress).expect("a recording");
     let sources = |recording: &recording::Recording| {
         let of = |source: &Source| {
             if let Source::File { path, .. } = source { path.clone() } else { PathBuf::new() }
@@ -1173,7 +1173,7 @@ fn only_its_own_cancel_button_cancels_a_save() {
     window.step();
     assert!(!path.exists(), "already written");
     drop(window);
-    let recording = recording::read(&path, CloudLoading::Restore, &Silent).expect("a recording");
+    let recording = recording::read(&path, CloudLoading::Restore, &NoProgress).expect("a recording");
     assert_eq!(recording.cloud.map(|cloud| cloud.len()), Some(300_000));
 }
 
@@ -1280,7 +1280,7 @@ fn selected_queries_are_restored() {
     assert_same(&mut window, &mut fresh);
     assert_eq!(fresh.state().state().draft.selected_rows[..], [1, 2, 3, 250]);
     assert_eq!(fresh.state().state().draft.data, DataKind::File);
-    let text = recording::read(&path, CloudLoading::Skip, &Silent)
+    let text = recording::read(&path, CloudLoading::Skip, &NoProgress)
         .expect("a recording")
         .session
         .expect("a session")

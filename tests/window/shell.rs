@@ -13,7 +13,7 @@ use warpscope::app::tokens::{Look, Palette};
 use warpscope::app::{App, ExportKind, Level, check_adapter};
 use warpscope::cloud::ColumnChoice;
 use warpscope::cloud::formats::read;
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 use warpscope::run::EngineChoice;
 
 fn key(window: &mut Window, modifiers: egui::Modifiers, key: egui::Key) {
@@ -670,7 +670,7 @@ fn a_table_is_written_in_each_format_and_copied() {
         } else {
             (path.display().to_string(), "candidates".parse().expect("a name"))
         };
-        let table = read(Path::new(&path), &column, &Silent).unwrap_or_else(|error| panic!("{error}"));
+        let table = read(Path::new(&path), &column, &NoProgress).unwrap_or_else(|error| panic!("{error}"));
         let values: Vec<u32> = table.values.iter().map(|value| value as u32).collect();
         assert_eq!(values, measured.column("candidates").expect("counters"), "{ending}");
     }
@@ -715,7 +715,9 @@ fn neighbours_are_exported_in_benchmark_formats_and_unknown_endings_are_refused(
                 app.session().log.last().is_some_and(|entry| entry.text == said)
             });
             let values = |path: &Path| {
-                read(path, &ColumnChoice::Default, &Silent).unwrap_or_else(|error| panic!("{error}")).values
+                read(path, &ColumnChoice::Default, &NoProgress)
+                    .unwrap_or_else(|error| panic!("{error}"))
+                    .values
             };
             let (rows, distances) = (values(&path), values(&path.with_extension(beside)));
             let found = queries.start * k..queries.end * k;
@@ -737,8 +739,9 @@ fn neighbours_are_exported_in_benchmark_formats_and_unknown_endings_are_refused(
         }
     }
     // A table of all neighbours has a row for each.
-    let table = read(&folder.path().join("40 neighbours.csv"), &"index".parse().expect("a name"), &Silent)
-        .expect("the file");
+    let table =
+        read(&folder.path().join("40 neighbours.csv"), &"index".parse().expect("a name"), &NoProgress)
+            .expect("the file");
     assert!(table.values.iter().map(|index| index as u32).eq(record.neighbors.indices.iter().copied()));
 
     for name in ["neighbours.txt", "neighbours"] {

@@ -14,9 +14,9 @@ pub trait Progress: Sync {
 }
 
 /// Ignores reports and never cancels.
-pub struct Silent;
+pub struct NoProgress;
 
-impl Progress for Silent {
+impl Progress for NoProgress {
     fn update(&self, _done: u64, _total: u64) {}
 
     fn cancelled(&self) -> bool {

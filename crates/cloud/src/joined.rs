@@ -224,7 +224,7 @@ impl JoinedValues {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::{ColumnChoice, Source, load};
 
     fn read(text: &str, names: &[&str]) -> Result<JoinedColumns, String> {
@@ -234,11 +234,11 @@ mod tests {
         let cloud = load(
             &Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned()]) },
             true,
-            &Silent,
+            &NoProgress,
         )
         .unwrap();
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        JoinedColumns::read(&path, &names, &cloud, &Silent).map_err(|why| why.reason())
+        JoinedColumns::read(&path, &names, &cloud, &NoProgress).map_err(|why| why.reason())
     }
 
     #[test]

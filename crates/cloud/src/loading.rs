@@ -7,7 +7,7 @@ use super::{
     CloudError, Column, ColumnChoice, Coordinates, Globe, PointCloud, Source, Table, generate, query_point,
 };
 use crate::printable;
-use crate::progress::{Progress, Silent};
+use crate::progress::{NoProgress, Progress};
 
 /// How columns are selected if the user did not choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
         }
         Source::File { columns: ColumnChoice::Default, .. } => cloud.file().and_then(|path| {
             let names: Vec<String> = cloud.axes().iter().map(|axis| axis.name.clone()).collect();
-            formats::column_indices(path, &names, &Silent).ok()
+            formats::column_indices(path, &names, &NoProgress).ok()
         }),
         Source::Generate { .. } | Source::Coordinates(_) => None,
     };

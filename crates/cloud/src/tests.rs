@@ -1,7 +1,7 @@
 //! Queries from a file, in the frame of the data.
 
 use super::*;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 /// A cloud with these column names and row-major values.
 pub fn cloud(names: &[&str], values: Vec<f64>) -> PointCloud {
@@ -24,9 +24,9 @@ fn queries(data: &str, columns: &str, asked: &str) -> Result<(Vec<String>, Vec<f
         std::fs::write(&path, content).unwrap();
         Source::File { path, columns: columns.parse().unwrap() }
     };
-    let data = load(&file("d.csv", data, columns), false, &Silent).unwrap();
+    let data = load(&file("d.csv", data, columns), false, &NoProgress).unwrap();
     let cloud =
-        load_queries(&file("q.csv", asked, ""), &data, false, &Silent).map_err(|why| why.to_string())?;
+        load_queries(&file("q.csv", asked, ""), &data, false, &NoProgress).map_err(|why| why.to_string())?;
     let names = cloud.axes().iter().map(|axis| axis.name.clone()).collect();
     Ok((names, (0..cloud.dims()).map(|axis| cloud.coordinate(0, axis)).collect()))
 }

@@ -88,13 +88,13 @@ fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
 }
 
 /// Writes a looping GIF.
-pub struct Animation<W: Write> {
+pub struct GifWriter<W: Write> {
     encoder: Encoder<W>,
     colors: Colors,
     last: Option<RgbaImage>,
 }
 
-impl<W: Write> Animation<W> {
+impl<W: Write> GifWriter<W> {
     /// Starts a GIF without frames.
     ///
     /// # Errors
@@ -195,7 +195,7 @@ mod tests {
             let second = raster(&scene, palette, 1.0).unwrap();
             let mut bytes = Vec::new();
             let colors = Colors::from_samples(&[first.clone(), second.clone()], palette);
-            let mut animation = Animation::new(&mut bytes, [200, 120], colors).unwrap();
+            let mut animation = GifWriter::new(&mut bytes, [200, 120], colors).unwrap();
             for (picture, delay) in [(&first, 120), (&first, 120), (&second, 360)] {
                 animation.add(picture.clone(), delay).unwrap();
             }
@@ -213,7 +213,7 @@ mod tests {
             }
             // Unchanged areas cost almost nothing.
             let mut again = Vec::new();
-            let mut animation = Animation::new(
+            let mut animation = GifWriter::new(
                 &mut again,
                 [200, 120],
                 Colors::from_samples(&[first.clone(), second], palette),

@@ -2,9 +2,9 @@
 //!
 //! Engines compare squared distances that are rounded twice: coordinates to f32, and every step of a sum
 //! (rule 1 of the kernel). This crate ranks by the real-number distances of the file's values, ties by row.
-//! [`Margin`] bounds what rounding can change. An engine finds a few more neighbours than needed;
-//! [`Refiner`] ranks them in f64, and in exact arithmetic where f64 cannot separate two of them. If the margin
-//! does not prove that every other point is farther, a radius search collects all points that may be nearer.
+//! [`Margin`] bounds what rounding can change. An engine finds a few more neighbours than needed; [`Refiner`]
+//! ranks them in f64, and in exact arithmetic where f64 cannot separate two of them. If the margin does not
+//! prove that every other point is farther, a radius search collects all points that may be nearer.
 //! `docs/exact.md` explains the proof.
 
 // Aliases, so that `crate::knn` means the same in every crate.

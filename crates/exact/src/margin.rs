@@ -2,8 +2,8 @@
 //!
 //! With u = 2⁻²⁴, stored coordinates differ from the file's by a vector of length at most u·‖p‖, and rule 1
 //! rounds d + 2 times per term, so that a computed squared distance s and the real distance D' of the stored
-//! coordinates satisfy D'²(1 − γ) − η ≤ s ≤ D'²(1 + γ) + η, with γ = (d + 2)u / (1 − (d + 2)u) and η = d·2⁻¹⁴⁹
-//! for underflow (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, §3.1).
+//! coordinates satisfy D'²(1 − γ) − η ≤ s ≤ D'²(1 + γ) + η, with γ = (d + 2)u / (1 − (d + 2)u) and η =
+//! d·2⁻¹⁴⁹ for underflow (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, §3.1).
 
 use rayon::prelude::*;
 
@@ -67,10 +67,10 @@ impl Margin {
         (squared as f32).next_up().min(f32::MAX)
     }
 
-    /// Rows with at most this computed squared distance are within the real distance. Negative if no row is for
-    /// certain.
+    /// Rows with at most this computed squared distance are within the real distance. Negative if no row is
+    /// for certain.
     pub fn squared_surely_within(&self, distance: f64) -> f32 {
-        let stored = (distance / SLACK - self.coordinates) / (1.0 + self.growth);
+        let stored = distance * (1.0 - self.growth) / SLACK - self.coordinates;
         let squared = stored * stored * (1.0 - self.summation) - self.underflow;
         if stored > 0.0 && squared > 0.0 {
             ((squared / SLACK) as f32).next_down().min(f32::MAX)
@@ -103,6 +103,7 @@ fn sums_are_exact(problem: &Problem, queries: &PointCloud) -> bool {
         |(points, queries): (&Axis, &Axis)| points.max.max(queries.max) - points.min.min(queries.min);
     let is_whole = |values: &[f32]| values.par_iter().all(|value| value.trunc() == *value);
     problem.metric() == Metric::L2
+        && !(problem.cloud().is_rounded() || queries.is_rounded())
         && both.map(|axes| extent(axes).powi(2)).sum::<f64>() <= f64::from(1 << 24)
         && is_whole(problem.points())
         && is_whole(problem.queries())

@@ -41,7 +41,8 @@ impl<'a> Ranking<'a> {
         // Each term of a blocked sum passes through BLOCK + d/BLOCK additions.
         let relative = (BLOCK as f64 + dims / BLOCK as f64 + 8.0) * unit;
         let absolute = match metric {
-            Metric::L2 => 0.0,
+            // Squares below f64's range vanish.
+            Metric::L2 => dims.sqrt() * 2f64.powi(-537),
             // A norm is a plain sum of d squares; half of its relative error moves the vector along itself.
             Metric::Angular | Metric::Cosine => 2.0 * (dims / 2.0 + 8.0) * unit,
             // Sine and cosine of degrees are right to a few units in the last place.

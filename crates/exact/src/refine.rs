@@ -15,6 +15,9 @@ use crate::progress::Progress;
 /// Queries between cancellation checks.
 const QUERIES_PER_TASK: usize = 1 << 10;
 
+/// Points whose distances are computed together if there is no index.
+const POINTS_AT_A_TIME: usize = 1 << 12;
+
 /// The number of neighbours to ask an engine for, so that most queries need no radius search: up to the next
 /// size of a warp's list, which costs nothing there, but not far beyond k.
 pub fn search_k(k: usize, largest: usize) -> usize {
@@ -29,7 +32,8 @@ pub fn search_k(k: usize, largest: usize) -> usize {
 pub struct Refined {
     /// Rows of the cloud, k per query, nearest first, padded with [`NONE`].
     pub rows: Vec<u32>,
-    /// Squared L2 distances, of unit vectors for metrics other than L2, rounded; ∞ where there is no neighbour.
+    /// Squared L2 distances, of unit vectors for metrics other than L2, rounded; ∞ where there is no
+    /// neighbour.
     pub squared_distances: Vec<f32>,
     /// Distances in the metric's unit; ∞ where there is no neighbour.
     pub distances: Vec<f64>,
@@ -71,14 +75,26 @@ impl<'a> Refiner<'a> {
                 return None;
             }
             let end = q.min(start + QUERIES_PER_TASK * rayon::current_num_threads());
-            let lists: Vec<(Vec<Ranked>, bool)> =
+            // Lists whose candidates do not suffice have the distance within which to search.
+            let mut lists: Vec<(Vec<Ranked>, Option<f64>)> =
                 (start..end).into_par_iter().map(|query| self.nearest(query, found, k)).collect();
+            if lists.iter().any(|(_, widen)| widen.is_some()) {
+                // Opened here, because building an index on a thread of the pool, while others wait for it, may
+                // never end: it runs other queries that wait as well.
+                let index = self.index.get_or_init(|| self.open.and_then(|open| open(self.problem).ok()));
+                (start..end).into_par_iter().zip(&mut lists).for_each(|(query, (list, widen))| {
+                    if let Some(distance) = *widen {
+                        *list = self.within(query, distance, index.as_deref());
+                        list.truncate(k);
+                    }
+                });
+            }
             let distances: Vec<Vec<f64>> = (start..end)
                 .into_par_iter()
                 .zip(&lists)
                 .map(|(query, (list, _))| self.distances(query, list))
                 .collect();
-            for ((list, widened), distances) in lists.into_iter().zip(distances) {
+            for ((list, widen), distances) in lists.into_iter().zip(distances) {
                 let missing = k - list.len();
                 refined.rows.extend(list.iter().map(|ranked| ranked.row));
                 refined.rows.extend(std::iter::repeat_n(NONE, missing));
@@ -86,52 +102,47 @@ impl<'a> Refiner<'a> {
                 refined.squared_distances.extend(std::iter::repeat_n(f32::INFINITY, missing));
                 refined.distances.extend(distances);
                 refined.distances.extend(std::iter::repeat_n(f64::INFINITY, missing));
-                refined.widened += usize::from(widened);
+                refined.widened += usize::from(widen.is_some());
             }
             progress.update(end as u64, q as u64);
         }
         Some(refined)
     }
 
-    /// The nearest of a query, and whether the engine's answers did not suffice.
-    fn nearest(&self, query: usize, found: &Neighbors, k: usize) -> (Vec<Ranked>, bool) {
+    /// The nearest of a query; and, if other points may be among them, the distance within which these are.
+    fn nearest(&self, query: usize, found: &Neighbors, k: usize) -> (Vec<Ranked>, Option<f64>) {
         let row = self.problem.query_row(query) as usize;
         let (rows, squared) = found.for_query(query);
         let count = rows.iter().take_while(|&&row| row != NONE).count();
         let mut sorted = self.ranking.sorted(row, rows[..count].iter().copied());
-        let are_all = count < rows.len()
-            || count + usize::from(self.problem.own_row(query).is_some()) >= self.problem.n();
+        let own = usize::from(self.problem.own_row(query).is_some());
+        let are_all = count < rows.len() || count + own >= self.problem.n();
         let farthest = sorted.get(k.wrapping_sub(1)).map(|&ranked| self.ranking.at_most(ranked));
-        let widen =
-            farthest.filter(|&farthest| !are_all && farthest >= self.margin.at_least(squared[count - 1]));
-        if let Some(farthest) = widen {
-            let limit = self.margin.squared_at_most(farthest);
-            sorted = self.ranking.sorted(row, self.within(query, limit).into_iter());
-        }
+        let may_miss = |farthest: &f64| !are_all && *farthest >= self.margin.at_least(squared[count - 1]);
         sorted.truncate(k);
-        (sorted, widen.is_some())
+        (sorted, farthest.filter(may_miss))
     }
 
-    /// The rows whose computed squared distance to a query does not exceed a limit, without its own row if
-    /// that is excluded.
-    fn within(&self, query: usize, limit: f32) -> Vec<u32> {
-        let open = || self.open.and_then(|open| open(self.problem).ok());
-        let (mut rows, own) = (Vec::new(), self.problem.own_row(query));
-        let mut take = |position: u32| {
-            rows.extend(Some(self.problem.row(position)).filter(|row| own != Some(*row)));
-        };
-        match self.index.get_or_init(open) {
-            Some(index) => index.visit(self.problem.query(query), limit, &mut |position, _| take(position)),
-            None => {
-                let positions: Vec<u32> = (0..self.problem.n() as u32).collect();
-                let mut squared = Vec::new();
-                let points = self.problem.points();
-                squared_distances(points, self.problem.query(query), &positions, &mut squared);
-                let near = positions.into_iter().zip(squared).filter(|&(_, squared)| squared <= limit);
-                near.for_each(|(position, _)| take(position));
+    /// The rows that may be within a real distance of a query, in order; without its own row if that is
+    /// excluded.
+    fn within(&self, query: usize, distance: f64, index: Option<&(dyn Within + 'a)>) -> Vec<Ranked> {
+        let (limit, target) = (self.margin.squared_at_most(distance), self.problem.query(query));
+        let mut positions = Vec::new();
+        if let Some(index) = index {
+            index.visit(target, limit, &mut |position, _| positions.push(position));
+        } else {
+            let mut squared = Vec::new();
+            for start in (0..self.problem.n() as u32).step_by(POINTS_AT_A_TIME) {
+                let some: Vec<u32> = (start..self.problem.n() as u32).take(POINTS_AT_A_TIME).collect();
+                squared_distances(self.problem.points(), target, &some, &mut squared);
+                let near = some.into_iter().zip(&squared).filter(|&(_, &squared)| squared <= limit);
+                positions.extend(near.map(|(position, _)| position));
             }
         }
-        rows
+        let own = self.problem.own_row(query);
+        let rows = positions.into_iter().map(|position| self.problem.row(position));
+        let rows = rows.filter(|row| own != Some(*row));
+        self.ranking.sorted(self.problem.query_row(query) as usize, rows)
     }
 
     fn distances(&self, query: usize, list: &[Ranked]) -> Vec<f64> {

@@ -32,9 +32,12 @@ pub fn integer(value: f64, exponent: i32) -> BigInt {
 /// Like [`integer`]; `None` if it exceeds 126 bits.
 fn small_integer(value: f64, exponent: i32) -> Option<i128> {
     let (mantissa, own) = parts(value);
+    if mantissa == 0 {
+        return Some(0);
+    }
     let shift = u32::try_from(own - exponent).unwrap_or(0);
     let bits = 64 - mantissa.unsigned_abs().leading_zeros();
-    (mantissa == 0 || bits + shift <= 126).then(|| i128::from(mantissa) << shift)
+    (bits + shift <= 126).then(|| i128::from(mantissa) << shift)
 }
 
 /// The squared distance of two rows at a scale; `None` if an intermediate value exceeds 128 bits.

@@ -1,7 +1,8 @@
 //! The order of distances on a sphere beyond f64: fixed-point numbers with [`BITS`] binary digits.
 //!
-//! Positions are numbers of degrees, so distances are transcendental: two that are equal by symmetry cannot be
-//! told from two that differ by less than any precision. Cosines that agree to [`EQUAL`] digits count as equal.
+//! Positions are numbers of degrees, so distances are transcendental: two that are equal by symmetry cannot
+//! be told from two that differ by less than any precision. Cosines that agree to [`EQUAL`] digits count as
+//! equal.
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;

@@ -313,7 +313,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::{Column, Order, PointCloud, Source, Table};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::{Metric, Queries, Setup};
 
     /// Points on a line at 0, 1, 1, 2, 3, 4; the first is the query; k = 4.
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn correct_answers_pass() {
-        let report = judge(&line(), &right(), &Silent).expect("the answer is right");
+        let report = judge(&line(), &right(), &NoProgress).expect("the answer is right");
         assert_eq!(report, Report { queries: 1, largest_relative_error: 0.0, ties: 0 });
     }
 
@@ -370,14 +370,14 @@ mod tests {
     fn ties_at_rank_k_accept_either_point() {
         let problem = problem_of(&[0.0, 1.0, 1.0, 2.0], 2);
         let found = Neighbors { k: 2, indices: vec![0, 2], squared_distances: vec![0.0, 1.0] };
-        assert_eq!(judge(&problem, &found, &Silent).map(|report| report.ties), Ok(1));
+        assert_eq!(judge(&problem, &found, &NoProgress).map(|report| report.ties), Ok(1));
     }
 
     #[test]
     fn rounding_errors_pass_and_are_reported() {
         let mut found = right();
         found.squared_distances[3] = 4.0 * (1.0 + 5e-6);
-        let report = judge(&line(), &found, &Silent).expect("the difference is within the tolerance");
+        let report = judge(&line(), &found, &NoProgress).expect("the difference is within the tolerance");
         assert!((report.largest_relative_error - 5e-6).abs() < 1e-6, "{report:?}");
     }
 
@@ -385,7 +385,7 @@ mod tests {
     fn broken(how: impl FnOnce(&mut Neighbors)) -> String {
         let mut found = right();
         how(&mut found);
-        judge(&line(), &found, &Silent).expect_err("the answer is wrong").to_string()
+        judge(&line(), &found, &NoProgress).expect_err("the answer is wrong").to_string()
     }
 
     #[test]
@@ -427,13 +427,13 @@ mod tests {
         let problem = problem_of(&[0.0, 1.0], 3);
         let right =
             Neighbors { k: 3, indices: vec![0, 1, NONE], squared_distances: vec![0.0, 1.0, f32::INFINITY] };
-        assert!(judge(&problem, &right, &Silent).is_ok());
+        assert!(judge(&problem, &right, &NoProgress).is_ok());
         let mut wrong = right.clone();
         wrong.indices[2] = 1;
-        assert!(matches!(judge(&problem, &wrong, &Silent), Err(Mismatch::Padding { rank: 2, .. })));
+        assert!(matches!(judge(&problem, &wrong, &NoProgress), Err(Mismatch::Padding { rank: 2, .. })));
         let mut wrong = right;
         wrong.squared_distances[2] = 9.0;
-        assert!(matches!(judge(&problem, &wrong, &Silent), Err(Mismatch::Padding { rank: 2, .. })));
+        assert!(matches!(judge(&problem, &wrong, &NoProgress), Err(Mismatch::Padding { rank: 2, .. })));
     }
 
     #[test]
@@ -441,7 +441,10 @@ mod tests {
         let problem = problem_of(&[0.0, 1.0, 1.000_001, 1.000_002], 4);
         let distances: Vec<f32> = vec![0.0, 1.0, 1.000_002, 1.000_004];
         let found = Neighbors { k: 4, indices: vec![0, 1, 2, 1], squared_distances: distances };
-        assert_eq!(judge(&problem, &found, &Silent), Err(Mismatch::Twice { query: 0, rank: 3, found: 1 }));
+        assert_eq!(
+            judge(&problem, &found, &NoProgress),
+            Err(Mismatch::Twice { query: 0, rank: 3, found: 1 })
+        );
     }
 
     #[test]

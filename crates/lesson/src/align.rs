@@ -158,11 +158,11 @@ mod tests {
     use super::*;
     use crate::edits::Edits;
     use crate::lessons::{LESSONS, Overrides, Take, named};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn take(name: &str, query: Option<[f32; 2]>) -> Take {
         let choice = Overrides { edits: Edits { query, ..Edits::default() }, ..Overrides::default() };
-        named(name).unwrap().record(choice, &Silent).unwrap().remove(0)
+        named(name).unwrap().record(choice, &NoProgress).unwrap().remove(0)
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
     fn sorted(keys: [f32; 8]) -> Recording {
         let edits = Edits { keys: Some(keys.to_vec()), ..Edits::default() };
         let overrides = Overrides { edits, ..Overrides::default() };
-        let take = named("sort").unwrap().record(overrides, &Silent).unwrap().remove(0);
+        let take = named("sort").unwrap().record(overrides, &NoProgress).unwrap().remove(0);
         Recording::clone(&take.recording)
     }
 
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn networks_of_different_shapes_are_not_compared() {
         let choice = Overrides { k: Some(4), width: Some(4), ..Overrides::default() };
-        let four = named("sort").unwrap().record(choice, &Silent).unwrap().remove(0);
+        let four = named("sort").unwrap().record(choice, &NoProgress).unwrap().remove(0);
         assert_eq!(
             ChangedComparators::between(&four.recording, &sorted([1.0; 8])),
             ChangedComparators::default()

@@ -202,7 +202,7 @@ fn describe_keys(keys: &[f32]) -> String {
 mod tests {
     use super::*;
     use crate::lessons::{LESSONS, Overrides, Take, named};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::{Cursor, cloud};
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
     fn recorded(name: &str, edits: Edits) -> Result<Take, LessonError> {
         named(name)
             .unwrap()
-            .record(Overrides { edits, ..Overrides::default() }, &Silent)
+            .record(Overrides { edits, ..Overrides::default() }, &NoProgress)
             .map(|mut takes| takes.remove(0))
     }
 
@@ -330,8 +330,12 @@ mod tests {
             "point (NaN, 0.5): both coordinates must be finite numbers"
         );
         let solid = Arc::new(
-            cloud::load(&Source::Generate { spec: "uniform:n=64,d=3".to_owned(), seed: 1 }, false, &Silent)
-                .unwrap(),
+            cloud::load(
+                &Source::Generate { spec: "uniform:n=64,d=3".to_owned(), seed: 1 },
+                false,
+                &NoProgress,
+            )
+            .unwrap(),
         );
         let error =
             moved(1, 0.5).apply(&solid, &Queries::Rows(vec![0]), 0, Metric::L2).unwrap_err().to_string();

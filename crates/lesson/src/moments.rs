@@ -133,11 +133,11 @@ pub(super) fn spread(numbers: &[usize], most: usize) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::lessons::{self, Overrides};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn take(id: &str) -> (&'static Lesson, Take) {
         let lesson = lessons::named(id).unwrap();
-        (lesson, lesson.record(Overrides::default(), &Silent).unwrap().remove(0))
+        (lesson, lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0))
     }
 
     #[test]

@@ -119,10 +119,12 @@ mod tests {
     use crate::cloud::{self, Order};
     use crate::knn::Metric;
     use crate::lessons::named;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn generated(spec: &str) -> Arc<PointCloud> {
-        Arc::new(cloud::load(&Source::Generate { spec: spec.to_owned(), seed: 3 }, false, &Silent).unwrap())
+        Arc::new(
+            cloud::load(&Source::Generate { spec: spec.to_owned(), seed: 3 }, false, &NoProgress).unwrap(),
+        )
     }
 
     fn setup(k: usize) -> Setup {

@@ -4,7 +4,7 @@ use warpscope::cloud::ColumnChoice;
 use warpscope::cloud::formats::{self, ColumnData};
 use warpscope::export::table::{Table, TableFormat};
 use warpscope::printable::is_unprintable;
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 
 use super::scratch;
 
@@ -75,11 +75,11 @@ pub fn trip(data: &[u8]) {
         table.write(&path).unwrap_or_else(|why| panic!("{format:?} of {columns:?}: {why}"));
         if format == TableFormat::Npz {
             // An array per column; each array is a dataset.
-            let parts = formats::datasets(&path, &Silent).unwrap_or_else(|why| panic!("{why}"));
+            let parts = formats::datasets(&path, &NoProgress).unwrap_or_else(|why| panic!("{why}"));
             assert_eq!(parts.len(), columns.len(), "arrays of {columns:?}");
             continue;
         }
-        let info = formats::describe(&path, &Silent).unwrap_or_else(|why| panic!("{why}: {columns:?}"));
+        let info = formats::describe(&path, &NoProgress).unwrap_or_else(|why| panic!("{why}: {columns:?}"));
         assert_eq!(
             (info.rows, info.columns.len()),
             (rows as u64, columns.len()),
@@ -88,7 +88,7 @@ pub fn trip(data: &[u8]) {
         for (at, (_, values)) in columns.iter().enumerate() {
             match values.numbers() {
                 Some(want) => {
-                    let read = formats::read(&path, &ColumnChoice::Named(vec![at.to_string()]), &Silent)
+                    let read = formats::read(&path, &ColumnChoice::Named(vec![at.to_string()]), &NoProgress)
                         .unwrap_or_else(|why| panic!("{why}: {columns:?}"));
                     let found: Vec<f64> = (0..read.values.len()).map(|at| read.values.get(at)).collect();
                     // Texts have enough digits to distinguish values of the type.
@@ -104,7 +104,7 @@ pub fn trip(data: &[u8]) {
                 None => {
                     let Values::Text(want) = values else { continue };
                     if let Ok(ColumnData::Categories { names, codes }) =
-                        formats::column(&path, &info.columns[at].name, &Silent)
+                        formats::column(&path, &info.columns[at].name, &NoProgress)
                     {
                         let found: Vec<&str> =
                             codes.iter().map(|&code| names[code as usize].as_str()).collect();

@@ -3,7 +3,7 @@
 use warpscope::cli;
 use warpscope::cloud::{ColumnChoice, generate, query_point};
 use warpscope::knn::{Method, alternatives, split_methods};
-use warpscope::progress::Silent;
+use warpscope::progress::NoProgress;
 
 use super::scratch;
 
@@ -26,7 +26,7 @@ pub fn generator(data: &[u8]) {
     {
         return;
     }
-    if let Ok(points) = generate::generate(text, 7, &Silent) {
+    if let Ok(points) = generate::generate(text, 7, &NoProgress) {
         let values = (0..points.values.len()).map(|at| points.values.get(at));
         assert!(
             values.into_iter().all(|value| value.is_finite() && f64::from(value as f32) == value),

@@ -14,7 +14,7 @@ use crate::app::features::export::state::ExportDialog;
 use crate::app::features::history::state::History;
 use crate::app::features::lesson::picture::Picture;
 use crate::app::features::picking::lookup::Lookup;
-use crate::app::features::projection::Projecting;
+use crate::app::features::projection::ProjectionCache;
 use crate::app::features::runs::state::RunId;
 use crate::app::gpu::Gpu;
 use crate::app::jobs::table::{AtExit, Jobs, Kind, Slot};
@@ -353,7 +353,7 @@ pub struct Handles {
     /// Whether to zoom to the picked point once it is answered.
     pub focus_when_answered: bool,
     pub picture_of_lesson: Picture,
-    pub projecting: Projecting,
+    pub projecting: ProjectionCache,
     pub coloring: Coloring,
     /// The next answer whose expected convergence is computed.
     pub theory_wanted: Option<QueryAnswer>,
@@ -389,7 +389,7 @@ impl Handles {
             neighbor_lookup: Lookup::default(),
             focus_when_answered: false,
             picture_of_lesson: Picture::default(),
-            projecting: Projecting::default(),
+            projecting: ProjectionCache::default(),
             coloring: Coloring::default(),
             theory_wanted: None,
             without_dialogs: false,

@@ -26,7 +26,7 @@ pub enum Slot {
     Record,
     /// Writing a file of the lesson, a graph, a recording or a session.
     Export,
-    /// Projecting the cloud.
+    /// ProjectionCache the cloud.
     Project,
     /// Analysing all rows' neighbours.
     Analyse,

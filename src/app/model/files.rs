@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use crate::app::testing::{file_in, folder};
     use crate::cloud::load;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     #[test]
     fn consecutive_columns_are_written_as_ranges() {
@@ -315,7 +315,7 @@ mod tests {
                 }
                 Material::Spec(spec) => Source::Generate { spec: spec.to_owned(), seed: 1 },
             };
-            let cloud = load(&source, false, &Silent).expect("a cloud");
+            let cloud = load(&source, false, &NoProgress).expect("a cloud");
             (cloud.len(), cloud.dims())
         });
         assert_eq!(sizes, [(161, 2), (20_000, 3), (5_000, 16)]);

@@ -454,11 +454,11 @@ mod tests {
     use super::*;
     use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
     use crate::app::testing::{cloud, record};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
         let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
-        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("not cancelled")
+        Projected::new(view, Arc::clone(cloud), queries, &NoProgress).expect("not cancelled")
     }
 
     fn cloud_of_one(of: &PointCloud) -> Arc<PointCloud> {

@@ -520,7 +520,7 @@ mod tests {
         let folder = folder();
         let path = file_in(&folder, "a.csv", "x,y,state\n0,1,TX\n1,2,CA\n");
         let source = Source::File { path: path.clone(), columns: Default::default() };
-        let cloud = crate::cloud::load(&source, false, &crate::progress::Silent).expect("a cloud");
+        let cloud = crate::cloud::load(&source, false, &crate::progress::NoProgress).expect("a cloud");
         let column = |name: &str, kind| ColumnInfo {
             made_up: false,
             role: crate::cloud::roles::Role::Coordinate,

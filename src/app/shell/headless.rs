@@ -232,7 +232,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
         harness.step();
         still.after_frame(harness.state());
         if started.elapsed() > ANSWER_TIMEOUT {
-            bail!("the points are not drawn within {} s", ANSWER_TIMEOUT.as_secs());
+            bail!("the points were not drawn within {} s", ANSWER_TIMEOUT.as_secs());
         }
     };
     let (width, height) = picture.dimensions();

@@ -16,9 +16,10 @@ use crate::cli::{announce, output};
 use crate::cloud::joined::JoinedColumns;
 use crate::cloud::{PointCloud, Source};
 use crate::export::answers::{Context, query_table, table};
+use crate::export::provenance::Provenance;
 use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, text};
 use crate::knn::Goal;
-use crate::run::{Batch, Batches};
+use crate::run::{Arithmetic, Batch, Batches};
 
 const WITH_QUERY: &str = "--with-query";
 
@@ -231,6 +232,7 @@ fn note_rounded(beside: &JoinedColumns) {
 pub struct Sink<'a> {
     pub job: &'a Job,
     pub goal: Goal,
+    pub arithmetic: Option<Arithmetic>,
     pub size: Size,
     pub columns: FileColumns,
     pub out: &'a OutArgs,
@@ -246,7 +248,7 @@ impl<'a> Sink<'a> {
         graph: &'a GraphArgs,
     ) -> Self {
         let size = Size { q: batches.queries(), k: batches.k(), metric: job.spec.metric };
-        Self { job, goal, size, columns, out, graph }
+        Self { job, goal, arithmetic: batches.arithmetic(), size, columns, out, graph }
     }
 
     /// For the nearest neighbours only: checks that the disk has room, and prints notes on the size, the
@@ -289,7 +291,8 @@ impl<'a> Sink<'a> {
         input: &Path,
         search: impl FnOnce(&mut dyn FnMut(Batch<'_>) -> anyhow::Result<()>) -> anyhow::Result<AnswerStats>,
     ) -> anyhow::Result<()> {
-        let provenance = self.job.provenance(self.goal);
+        let arithmetic = self.arithmetic.map(|arithmetic| arithmetic.name().to_owned());
+        let provenance = Provenance { arithmetic, ..self.job.provenance(self.goal) };
         let context = Context { columns: &self.columns, provenance: &provenance };
         if let Some(format) = self.out.printed() {
             // Safe for a terminal: only numbers, our own names, and text that readers have escaped.
@@ -344,7 +347,7 @@ impl<'a> Sink<'a> {
         }
         let answered = answered.context("the search did not finish")?;
         let wrote = [self.out.file(), self.graph.file().map(|path| &**path)];
-        Report::new(input, (self.job, self.goal), self.size.q, tally, answered, wrote).print(
+        Report::new(input, (self.job, self.goal, self.arithmetic), self.size.q, tally, answered, wrote).print(
             self.job,
             self.out.json(),
             shown,
@@ -369,6 +372,9 @@ pub struct Report {
     searched: SearchedColumns,
     queries: usize,
     metric: &'static str,
+    /// `file` or `f32`; absent except for the nearest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arithmetic: Option<&'static str>,
     #[serde(skip)]
     unit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -418,7 +424,7 @@ impl Report {
     /// `wrote` is the file of neighbours and the file of their graph.
     pub fn new(
         input: &Path,
-        (job, goal): (&Job, Goal),
+        (job, goal, arithmetic): (&Job, Goal, Option<Arithmetic>),
         queries: usize,
         tally: Tally,
         answered: AnswerStats,
@@ -435,6 +441,7 @@ impl Report {
             searched: job.searched.clone(),
             queries,
             metric: job.ranking.name(),
+            arithmetic: arithmetic.map(Arithmetic::name),
             unit: job.ranking.unit(),
             k: radius.is_none().then_some(job.spec.k),
             radius,
@@ -460,6 +467,11 @@ impl Report {
             (Some(k), _) => text::count(k as u64, "nearest neighbour", "nearest neighbours"),
             (None, Some(radius)) => format!("all within {radius}{unit}"),
             (None, None) => String::new(),
+        };
+        let order = match self.arithmetic {
+            Some("file") => ", by the file's values",
+            Some(_) => ", in f32",
+            None => "",
         };
         let mean = self.neighbors as f64 / self.queries.max(1) as f64;
         let mut found =
@@ -490,7 +502,7 @@ impl Report {
                     queries::describe(&job.spec, job.cloud.axes())
                 ),
             ],
-            vec!["search".to_owned(), format!("{asked}, {}", self.metric)],
+            vec!["search".to_owned(), format!("{asked}, {}{order}", self.metric)],
             vec!["found".to_owned(), found],
             vec![
                 "time".to_owned(),

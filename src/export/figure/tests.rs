@@ -1,13 +1,13 @@
 use super::*;
 use crate::cloud::Source;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::run::{Engines, QuerySpec, RunSpec, presets};
 
 /// A figure of runs on the CPU.
 fn figure(sweep: &Sweep, preset: Option<&'static Preset>) -> Figure {
     let mut figure = Figure::new(sweep, preset).unwrap();
     sweep
-        .run(&mut Engines::default(), &Silent, |row| {
+        .run(&mut Engines::default(), &NoProgress, |row| {
             figure.add(&row.spec.engine, &row.result?);
             Ok::<_, crate::run::RunError>(())
         })

@@ -33,8 +33,8 @@ impl Size {
             NeighborFormat::Parquet => return None,
             NeighborFormat::Arrow => q * k * arrow_bytes(q),
             NeighborFormat::Npy => q * k * 8,
-            // 4 bytes more for the distances that are held back.
-            NeighborFormat::Npz => q * k * (20 + 4) + if q > 1 { 8 * q } else { 0 },
+            // 12 bytes more for the distances that are held back.
+            NeighborFormat::Npz => q * k * (20 + 12) + if q > 1 { 8 * q } else { 0 },
             NeighborFormat::Vecs => 2 * q * 4 * (1 + k),
             NeighborFormat::Bin => 2 * (8 + 4 * q * k),
         };

@@ -316,8 +316,8 @@ const ROWS_PER_CHECK: usize = 1 << 12;
 /// Writes tables with the same columns as lines under one header. Missing values are empty. Text that a
 /// spreadsheet would take for a formula is prefixed with `'`.
 pub(super) struct Text<W: Write> {
-    /// A text that contains any of these is quoted. Programs detect a CSV file's separator, sometimes from few
-    /// rows, so these include every possible separator.
+    /// A text that contains any of these is quoted. Programs detect a CSV file's separator, sometimes from
+    /// few rows, so these include every possible separator.
     quoted: &'static [char],
     writer: csv::Writer<W>,
     headed: bool,

@@ -296,7 +296,7 @@ mod tests {
     use super::*;
     use crate::engines::registry;
     use crate::knn::{Convergence, DeviceId, EngineId, Measured, Metric, warp};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::run::problem::build_problem;
     use crate::run::testing::records::record;
     use crate::run::testing::{self, spec, squares};
@@ -322,8 +322,9 @@ mod tests {
         for query in [0, 7, 150, 199] {
             let (rows, distances) = record.neighbors.for_query(query);
             for (rank, (&row, &distance)) in rows.iter().zip(distances).enumerate() {
-                let seen =
-                    rank_row(&record, query, row, engines.resident(), &Silent).unwrap().expect("it is there");
+                let seen = rank_row(&record, query, row, engines.resident(), &NoProgress)
+                    .unwrap()
+                    .expect("it is there");
                 assert_eq!((seen.rank, seen.squared_distance), (rank, distance), "query {query}, row {row}");
                 let back = record
                     .neighbors
@@ -342,7 +343,7 @@ mod tests {
     #[test]
     fn the_farthest_row_ranks_last() {
         let (record, engines) = all(true);
-        let far = rank_row(&record, 0, 199, engines.resident(), &Silent).unwrap().expect("it is there");
+        let far = rank_row(&record, 0, 199, engines.resident(), &NoProgress).unwrap().expect("it is there");
         assert_eq!(far.rank, 198);
         let bound = far.bound.expect("lockstep keeps its history");
         assert!(bound.is_infinite() || bound >= record.neighbors.for_query(0).1[19]);
@@ -353,7 +354,7 @@ mod tests {
     #[test]
     fn the_query_itself_ranks_first_and_cancelling_returns_none() {
         let (record, engines) = all(false);
-        let own = rank_row(&record, 3, 3, engines.resident(), &Silent).unwrap().expect("it is there");
+        let own = rank_row(&record, 3, 3, engines.resident(), &NoProgress).unwrap().expect("it is there");
         assert_eq!((own.rank, own.reverse_rank, own.squared_distance, own.shares.len()), (0, None, 0.0, 0));
         assert_eq!(
             rank_row(&record, 3, 4, engines.resident(), &std::sync::atomic::AtomicBool::new(true)).unwrap(),
@@ -368,7 +369,7 @@ mod tests {
         let spec = RunSpec { k: 1, queries: QuerySpec::Rows(vec![2, 0]), ..spec() };
         let record = Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).expect("an answer");
         let rows = |query, radius| {
-            rows_within(&record, query, radius, &Resident::default(), &Silent).expect("no failure")
+            rows_within(&record, query, radius, &Resident::default(), &NoProgress).expect("no failure")
         };
         assert_eq!(rows(0, 5.0), Some(vec![0, 1, 3]));
         assert_eq!((rows(0, 4.9), rows(1, 0.0)), (Some(vec![0, 1]), Some(vec![])));
@@ -470,7 +471,7 @@ mod tests {
                 let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
                 for query in 0..record.query_rows.len() {
                     let walk =
-                        walk(&record, query, engines.resident(), &Silent).unwrap().expect("it has one");
+                        walk(&record, query, engines.resident(), &NoProgress).unwrap().expect("it has one");
                     let totals = walk.steps.last().unwrap().totals;
                     for (name, told) in [
                         ("distance_evals", totals.distance_evals),
@@ -500,7 +501,7 @@ mod tests {
         let mut record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
         for (method, why) in [("step:clusters=1000000", "clusters"), ("a sentence", "a sentence")] {
             record.head.method = Some(method.to_owned());
-            let error = walk(&record, 0, engines.resident(), &Silent).unwrap_err().to_string();
+            let error = walk(&record, 0, engines.resident(), &NoProgress).unwrap_err().to_string();
             assert!(error.starts_with("the step engine: ") && error.contains(why), "{error}");
         }
         record.head.method = None;
@@ -521,15 +522,15 @@ mod tests {
         let spec = RunSpec { engine, device: Some(DeviceId::Cpu), ..spec() };
         let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
         let resident = Resident::default();
-        walk(&record, 3, &resident, &Silent).unwrap().expect("it has one");
+        walk(&record, 3, &resident, &NoProgress).unwrap().expect("it has one");
         assert!(resident.contains(&cloud, Setup::from(&spec).arrangement()));
         // Resident points of another problem are kept.
         let other = squares(30);
         resident.points(&other, Setup::from(&spec).arrangement()).unwrap();
-        walk(&record, 3, &resident, &Silent).unwrap().expect("it has one");
+        walk(&record, 3, &resident, &NoProgress).unwrap().expect("it has one");
         assert!(resident.contains(&other, Setup::from(&spec).arrangement()));
         let lockstep = RunSpec { engine: EngineChoice::named(EngineId::new("lockstep")), ..spec };
         let record = Arc::new(engines.execute(&lockstep, &cloud, None, &mut |_, _| true).unwrap());
-        assert_eq!(walk(&record, 3, &resident, &Silent).unwrap(), None);
+        assert_eq!(walk(&record, 3, &resident, &NoProgress).unwrap(), None);
     }
 }

@@ -231,7 +231,7 @@ mod tests {
     use super::super::{QuerySpec, RunSpec, build_problem};
     use super::*;
     use crate::cloud::Column;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn table(width: usize, values: Vec<f64>) -> Coordinates {
         Coordinates { columns: Column::unnamed(width), values: values.into() }
@@ -266,7 +266,7 @@ mod tests {
             &cloud,
             &cloud,
             &table(width, values),
-            &Silent,
+            &NoProgress,
         )
     }
 
@@ -306,7 +306,7 @@ mod tests {
         let verdict = |queries: &QuerySpec, rows: Vec<f64>| {
             let problem =
                 build_problem(&RunSpec { k: 2, queries: queries.clone(), ..spec() }, &data, None).unwrap();
-            check(&problem, Metric::L2, &data, &data, &table(2, rows), &Silent)
+            check(&problem, Metric::L2, &data, &data, &table(2, rows), &NoProgress)
         };
         let missing = [-1.0; 2];
         let by_record = [[0.0, 2.0], missing, [2.0, 0.0], [3.0, 2.0], missing, [5.0, 3.0], [6.0, 5.0]];
@@ -360,7 +360,7 @@ mod tests {
         let equal = cloud(1, vec![3.0; 5]);
         let problem = build_problem(&RunSpec { k: 1, ..own }, &equal, None).unwrap();
         let verdict = |rows: [f64; 5]| {
-            check(&problem, Metric::L2, &equal, &equal, &table(1, rows.to_vec()), &Silent).unwrap()
+            check(&problem, Metric::L2, &equal, &equal, &table(1, rows.to_vec()), &NoProgress).unwrap()
         };
         assert_eq!(verdict([1.0, 2.0, 3.0, 4.0, 0.0]).wrong, 0);
         assert_eq!(verdict([1.0, 1.0, 3.0, 4.0, 0.0]).wrong, 1);

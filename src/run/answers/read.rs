@@ -234,7 +234,7 @@ fn columns(path: &Path, names: &[&str], progress: &dyn Progress) -> Result<Optio
 fn matrix(entries: usize, entry: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates, String> {
     let number = |what: &str, at: usize, value: f64| match value {
         value if value >= 0.0 && value.fract() == 0.0 && value < f64::from(u32::MAX) => Ok(value as u32),
-        value => Err(format!("line {at} has the {what} {value}")),
+        value => Err(format!("line {at}: {what} {value} is not a whole number of at least 0")),
     };
     let (mut queries, mut width) = (Vec::new(), 0);
     for at in 0..entries {
@@ -271,13 +271,13 @@ fn matrix(entries: usize, entry: impl Fn(usize) -> [f64; 3]) -> Result<Coordinat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn read_text(name: &str, text: &str) -> Result<(Vec<f64>, usize), String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        let (_, table) = read(&path, &Silent).map_err(|why| why.reason())?;
+        let (_, table) = read(&path, &NoProgress).map_err(|why| why.reason())?;
         Ok((table.values.iter().collect(), table.columns.len()))
     }
 
@@ -287,7 +287,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a.csv");
             std::fs::write(&path, text).unwrap();
-            query_rows(&path, &Silent).unwrap()
+            query_rows(&path, &NoProgress).unwrap()
         };
         assert_eq!(
             rows("query,query_row,rank,index\n1,5,0,2\n1,5,1,3\n0,7,0,4\n0,7,1,4\n"),
@@ -320,7 +320,7 @@ mod tests {
     fn distances_are_read_with_the_neighbours() {
         let folder = tempfile::tempdir().unwrap();
         let of = |name: &str| {
-            let (_, _, distances) = read_with_distances(&folder.path().join(name), &Silent).unwrap();
+            let (_, _, distances) = read_with_distances(&folder.path().join(name), &NoProgress).unwrap();
             distances.map(|table| table.values.iter().collect::<Vec<f64>>())
         };
         let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
@@ -353,7 +353,10 @@ mod tests {
             why("0,4e9,4\n"),
             "neighbours: the table has 1 line; expected 1 query × 4,000,000,001 ranks"
         );
-        assert_eq!(why("0,0,4\n0,-1,5\n"), "neighbours: line 1 has the rank -1");
-        assert_eq!(why("0,0,4\n0.5,0,5\n"), "neighbours: line 1 has the query 0.5");
+        assert_eq!(why("0,0,4\n0,-1,5\n"), "neighbours: line 1: rank -1 is not a whole number of at least 0");
+        assert_eq!(
+            why("0,0,4\n0.5,0,5\n"),
+            "neighbours: line 1: query 0.5 is not a whole number of at least 0"
+        );
     }
 }

@@ -461,7 +461,7 @@ mod tests {
     use super::*;
     use crate::cloud::Column;
     use crate::knn::reference;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn table(width: usize, values: &[f64]) -> Coordinates {
         Coordinates { columns: Column::unnamed(width), values: values.to_vec().into() }
@@ -480,7 +480,7 @@ mod tests {
         let problem =
             build_problem(&RunSpec { k: 6, queries: QuerySpec::Rows(vec![0]), ..spec() }, &data, None)
                 .unwrap();
-        of_problem(&problem, &data, &data, &table(answers.len(), answers), truth, ks, &Silent).unwrap()
+        of_problem(&problem, &data, &data, &table(answers.len(), answers), truth, ks, &NoProgress).unwrap()
     }
 
     #[test]
@@ -516,13 +516,13 @@ mod tests {
             build_problem(&RunSpec { k: 2, queries: QuerySpec::Rows(vec![0]), ..spec() }, &data, None)
                 .unwrap();
         let error =
-            of_problem(&problem, &data, &data, &truth, Truth::Listed(&truth), &[2], &Silent).unwrap_err();
+            of_problem(&problem, &data, &data, &truth, Truth::Listed(&truth), &[2], &NoProgress).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the truth lists row 9 at rank 1 of query 0: it is not a point of the cloud"
         );
         let error =
-            of_problem(&problem, &data, &data, &truth, Truth::Listed(&truth), &[3], &Silent).unwrap_err();
+            of_problem(&problem, &data, &data, &truth, Truth::Listed(&truth), &[3], &NoProgress).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the file of answers has 2 neighbours per query, too few for recall at 3; pass --at 2 or less"
@@ -541,7 +541,7 @@ mod tests {
             squared_distances: vec![1.0, 16.0, 1.0, 9.0, 9.0, 16.0, 25.0, 64.0],
         };
         let recall =
-            of_problem(&problem, &data, &data, &answers, Truth::Found(&truth), &[2], &Silent).unwrap();
+            of_problem(&problem, &data, &data, &answers, Truth::Found(&truth), &[2], &NoProgress).unwrap();
         // Row 3 is at 25 from row 2, which exceeds 16.
         assert_eq!((all(&recall), recall.flaws().own), (vec![vec![0.5], vec![1.0], vec![0.5], vec![1.0]], 1));
         assert_eq!(
@@ -578,7 +578,7 @@ mod tests {
             &table(7, &mirrored),
             Truth::Found(&truth),
             &[1, 3, 7],
-            &Silent,
+            &NoProgress,
         )
         .unwrap();
         for at in recall.summary() {
@@ -590,13 +590,13 @@ mod tests {
     fn ties_are_recognized_within_the_ground_truths_list() {
         let truth = table(4, &[10.0, 11.0, 12.0, 13.0, 5.0, 6.0, -1.0, -1.0]);
         let answers = table(3, &[12.0, 10.0, 13.0, 6.0, 7.0, 5.0]);
-        let by_name = of_files(&answers, &truth, None, &[1, 2, 3], &Silent).unwrap();
+        let by_name = of_files(&answers, &truth, None, &[1, 2, 3], &NoProgress).unwrap();
         assert_eq!(
             (by_name.ties(), all(&by_name)),
             (Ties::RowsOnly, vec![vec![0.0, 0.5, 2.0 / 3.0], vec![0.0, 0.5, 1.0]])
         );
         let far = table(4, &[1.0, 2.0, 2.0, 3.0, 1.0, 1.0, f64::INFINITY, f64::INFINITY]);
-        let told = of_files(&answers, &truth, Some(&far), &[1, 2, 3], &Silent).unwrap();
+        let told = of_files(&answers, &truth, Some(&far), &[1, 2, 3], &NoProgress).unwrap();
         // 12 ties with 11 at k = 2; 6 ties with 5 at k = 1; 7 cannot be near, as all points are listed.
         assert_eq!(
             (told.ties(), all(&told)),
@@ -609,14 +609,14 @@ mod tests {
             &table(2, &[10.0, 11.0]),
             Some(&table(2, &[1.0, 2.0])),
             &[1, 2],
-            &Silent,
+            &NoProgress,
         )
         .unwrap();
         assert_eq!(
             (all(&narrow), narrow.summary()[0].undecided, narrow.summary()[1].undecided),
             (vec![vec![1.0, 0.5]], 0, 1)
         );
-        let error = of_files(&answers, &table(4, &[1.0; 4]), None, &[1], &Silent).unwrap_err();
+        let error = of_files(&answers, &table(4, &[1.0; 4]), None, &[1], &NoProgress).unwrap_err();
         assert_eq!(error.to_string(), "the answers have 2 queries, but the truth has 1");
     }
 }

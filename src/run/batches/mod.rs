@@ -11,19 +11,19 @@ use std::sync::Arc;
 use super::engines::single_pass;
 use super::execute::LoadedProblem;
 use super::problem::{build_resident_problem, query_cloud_of};
-use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec};
+use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec, planner};
 use crate::cloud::{Order, PointCloud};
 use crate::engines::registry;
 use crate::exact::{Margin, Refiner, search_k};
 use crate::knn::inner_product::{Product, ProductError};
 use crate::knn::within::Opener;
 use crate::knn::{
-    Descriptor, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, Shape, answer_bytes,
+    Descriptor, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, Setup, Shape, answer_bytes,
 };
 use crate::memory;
 use crate::progress::Progress;
 pub use product::LargestProducts;
-pub use within::AllWithin;
+pub use within::RadiusBatches;
 
 /// Why a goal cannot be reached.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +74,7 @@ fn unsupported(goal: Goal) -> String {
 /// The search that answers a job.
 pub enum Batches {
     Nearest(QueryBatches),
-    Within(AllWithin),
+    Within(RadiusBatches),
     LargestProduct(LargestProducts),
 }
 
@@ -94,7 +94,7 @@ impl Batches {
     ) -> Result<Self, BatchError> {
         Ok(match goal {
             Goal::Nearest => Self::Nearest(QueryBatches::new(engines, spec, cloud, query_cloud, arithmetic)?),
-            Goal::Within(radius) => Self::Within(AllWithin::new(radius, spec, cloud, query_cloud)?),
+            Goal::Within(radius) => Self::Within(RadiusBatches::new(radius, spec, cloud, query_cloud)?),
             Goal::LargestProduct => Self::LargestProduct(LargestProducts::new(spec, cloud, query_cloud)?),
         })
     }
@@ -106,6 +106,11 @@ impl Batches {
             Self::Within(all) => all.queries(),
             Self::LargestProduct(largest) => largest.queries(),
         }
+    }
+
+    /// What the order of neighbours follows; `None` except for the nearest.
+    pub fn arithmetic(&self) -> Option<Arithmetic> {
+        if let Self::Nearest(batches) = self { Some(batches.arithmetic) } else { None }
     }
 
     /// Neighbours per query; 0 if the number varies.
@@ -334,6 +339,7 @@ pub struct QueryBatches {
     cloud: Arc<PointCloud>,
     query_cloud: Option<Arc<PointCloud>>,
     problem: Problem,
+    arithmetic: Arithmetic,
     /// Whether the problem asks for more neighbours than the spec, to be ranked by the file's values.
     is_refined: bool,
     /// Maximum queries per batch.
@@ -348,6 +354,16 @@ pub enum Arithmetic {
     /// The real-number distances of the file's values.
     #[default]
     File,
+}
+
+impl Arithmetic {
+    /// The name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::File => "file",
+        }
+    }
 }
 
 /// The answers to a batch.
@@ -380,11 +396,16 @@ impl QueryBatches {
             && !(Margin::new(&problem, query_cloud.as_deref().unwrap_or(cloud)).is_zero()
                 && spec.order == Order::File);
         if is_refined {
-            problem = build(&RunSpec { k: search_k(spec.k, largest_k(spec)), ..spec.clone() })?;
+            let (setup, n) = (Setup::from(spec), problem.n());
+            // Its queries are not needed twice.
+            drop(problem);
+            let own = setup.found_k() - spec.k;
+            let k = (search_k(setup.found_k(), largest_k(spec)) - own).min(spec.k.max(n));
+            problem = build(&RunSpec { k, ..spec.clone() })?;
         }
         let max_queries = queries_per_batch(&problem, memory::available())?;
         let (spec, cloud) = (single_pass(spec), Arc::clone(cloud));
-        Ok(Self { spec, cloud, query_cloud, problem, is_refined, max_queries })
+        Ok(Self { spec, cloud, query_cloud, problem, arithmetic, is_refined, max_queries })
     }
 
     /// Limits the queries per batch.
@@ -454,14 +475,11 @@ impl QueryBatches {
     }
 }
 
-/// The largest k that the engine accepts which accepts the spec's k.
+/// The smallest limit of k among the engines that may answer: the largest list that any of them can return.
 fn largest_k(spec: &RunSpec) -> usize {
-    let limits = match &spec.engine {
-        EngineChoice::Named(method) => registry::find(method.engine).map(|engine| vec![engine.limits.k]),
-        EngineChoice::Auto => None,
-    };
-    let limits = limits.unwrap_or_else(|| registry::ENGINES.iter().map(|engine| engine.limits.k).collect());
-    limits.into_iter().filter(|&limit| limit >= spec.k).min().unwrap_or(spec.k)
+    let wanted = Setup::from(spec).found_k();
+    let limits = planner::engines(spec).map(|engine| engine.limits.k);
+    limits.filter(|&limit| limit >= wanted).min().unwrap_or(wanted)
 }
 
 /// Opens an index on the CPU that lists the points within a distance, if one supports the problem.
@@ -520,10 +538,10 @@ mod tests {
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
         most: usize,
+        arithmetic: Arithmetic,
     ) -> (Vec<u32>, Vec<u32>, Vec<u32>, usize) {
         let mut engines = Engines::default();
-        let batches =
-            QueryBatches::new(&engines, spec, cloud, None, Arithmetic::F32).unwrap().with_limit(most);
+        let batches = QueryBatches::new(&engines, spec, cloud, None, arithmetic).unwrap().with_limit(most);
         let (mut rows, mut indices, mut distances, mut count) = (Vec::new(), Vec::new(), Vec::new(), 0);
         let mut shares = Vec::new();
         for range in batches.ranges() {
@@ -560,13 +578,51 @@ mod tests {
                     engine,
                     ..spec()
                 };
-                let whole = answered(&spec, &cloud, usize::MAX);
+                let whole = answered(&spec, &cloud, usize::MAX, Arithmetic::F32);
                 assert_eq!(whole.3, 1);
                 for most in [1, 4, 25] {
-                    let parts = answered(&spec, &cloud, most);
+                    let parts = answered(&spec, &cloud, most, Arithmetic::F32);
                     assert_eq!(parts.3, whole.0.len().div_ceil(most));
                     assert_eq!((&parts.0, &parts.1, &parts.2), (&whole.0, &whole.1, &whole.2), "{spec:?}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn refined_answers_are_the_same_for_all_engines_and_batches() {
+        // Millimetres over 200 km: f32 merges points that are 6 mm apart, so that many queries are widened.
+        let value = |at: i32| 5e5 + f64::from(at * 7919 % 97) * 1e-3 + if at % 31 == 0 { 2e5 } else { 0.0 };
+        let cloud = cloud(2, (0..3000).map(value).collect());
+        let answered = |engine: &str, k, most| {
+            let engine = EngineChoice::named(EngineId::new(engine));
+            let exclude_self = k == 3;
+            let spec = RunSpec { queries: QuerySpec::All, k, exclude_self, engine, ..spec() };
+            answered(&spec, &cloud, most, Arithmetic::File)
+        };
+        for k in [1, 3, 40] {
+            let expected = answered("kdtree", k, usize::MAX);
+            for engine in ["lockstep", "bvh", "sort"] {
+                let found = answered(engine, k, 400);
+                assert_eq!(
+                    (&found.0, &found.1, &found.2),
+                    (&expected.0, &expected.1, &expected.2),
+                    "{engine}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn lists_stay_within_the_limits_of_engines() {
+        let cloud = squares(2000);
+        for (engine, k) in [("lockstep", 1024), ("bits-fused", 100), ("bits-fused", 128), ("lockstep", 900)] {
+            let engine = EngineChoice::named(EngineId::new(engine));
+            for exclude_self in [false, true] {
+                let k = k - usize::from(exclude_self);
+                let spec = RunSpec { k, exclude_self, engine: engine.clone(), ..spec() };
+                let (_, indices, ..) = answered(&spec, &cloud, 10, Arithmetic::File);
+                assert_eq!(indices.len() % k, 0, "{spec:?}");
             }
         }
     }

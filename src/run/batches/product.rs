@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::knn::EngineId;
     use crate::knn::inner_product::inner_product;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::run::{QuerySpec, testing};
 
     fn cloud(dims: usize, n: usize) -> Arc<PointCloud> {
@@ -155,7 +155,7 @@ mod tests {
                 let products = build(&spec(&cloud, k, exclude_self), &cloud, None).unwrap();
                 let rows = |of: usize| &products.points()[of * dims..][..dims];
                 for engine in registry::supporting(Goal::LargestProduct) {
-                    let found = largest(&products, engine, &Silent).unwrap();
+                    let found = largest(&products, engine, &NoProgress).unwrap();
                     for (query, found) in found.chunks_exact(k).enumerate() {
                         let others = (0..n).filter(|&row| !exclude_self || row != query);
                         let mut all: Vec<(u32, f64)> =
@@ -175,7 +175,7 @@ mod tests {
     fn unsupported_product_searches_are_rejected() {
         let cloud = cloud(2, 9);
         let products = build(&spec(&cloud, 3000, false), &cloud, None).unwrap();
-        let of = |engine: &Descriptor| largest(&products, engine, &Silent).unwrap_err().to_string();
+        let of = |engine: &Descriptor| largest(&products, engine, &NoProgress).unwrap_err().to_string();
         let other = registry::find(EngineId::new("lockstep")).unwrap();
         assert_eq!(of(other), "lockstep computes distances only; use gemm-heap for inner products");
         assert_eq!(of(default_engine()), "k = 3000: the gemm-heap engine supports at most 2048");

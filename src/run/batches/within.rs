@@ -29,14 +29,14 @@ const MAX_BATCH_NEIGHBORS: u64 = 1 << 22;
 const MEMORY_SHARE: u64 = 16;
 
 /// All neighbours within a radius of a job's queries.
-pub struct AllWithin {
+pub struct RadiusBatches {
     problem: Problem,
     queries: QueryRows,
     pub engine: &'static Descriptor,
     radius: f64,
 }
 
-impl AllWithin {
+impl RadiusBatches {
     pub(super) fn new(
         radius: f64,
         spec: &RunSpec,
@@ -387,7 +387,7 @@ mod tests {
     use crate::cloud::{Globe, Order};
     use crate::knn::Metric;
     use crate::knn::{EngineId, Queries, Setup};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::run::testing;
 
     impl Neighborhoods {
@@ -439,7 +439,7 @@ mod tests {
             false,
         );
         let rows = |problem: &Problem, radius: f64| {
-            let mut rows = within(problem, problem.cloud(), default_engine(problem), radius, &Silent)
+            let mut rows = within(problem, problem.cloud(), default_engine(problem), radius, &NoProgress)
                 .unwrap()
                 .neighbors(0)
                 .0
@@ -495,7 +495,7 @@ mod tests {
         let problem =
             problem(&["x"], (0..2500).map(|at| f64::from(at * at % 611)).collect(), Metric::L2, true);
         let search = Search::new(&problem, problem.cloud(), default_engine(&problem), 20.0).unwrap();
-        let all = search.all(&Silent).unwrap();
+        let all = search.all(&NoProgress).unwrap();
         let largest = (0..2500).map(|query| all.count(query)).max().unwrap();
         for most in [0, 1, 1000, 300_000, u64::MAX] {
             let mut next = 0;
@@ -510,7 +510,7 @@ mod tests {
                 next += part.queries();
                 Ok::<(), BatchError>(())
             };
-            search.in_batches_of(most, &Silent, take).unwrap();
+            search.in_batches_of(most, &NoProgress, take).unwrap();
             assert_eq!(next, 2500, "{most}");
         }
     }
@@ -520,9 +520,9 @@ mod tests {
         let problem = problem(&["x"], (0..5000).map(f64::from).collect(), Metric::L2, false);
         let search = Search::new(&problem, problem.cloud(), default_engine(&problem), 1e9).unwrap();
         let mut counts = Vec::new();
-        search.count(0, &mut counts, 6_000_000, &Silent).unwrap();
+        search.count(0, &mut counts, 6_000_000, &NoProgress).unwrap();
         assert_eq!(counts, vec![5000; 2 * BLOCK]);
-        let why = search.collect(0, &counts, 5000, &Silent).unwrap_err().to_string();
+        let why = search.collect(0, &counts, 5000, &NoProgress).unwrap_err().to_string();
         let start = "10240000 neighbours within 1000000000.0 for 2048 of 5000 queries need ";
         assert!(
             why.starts_with(start) && why.contains("MiB is free; use a smaller --radius, use -k instead"),
@@ -558,7 +558,7 @@ mod tests {
                     let problem = problem(names, values.clone(), metric, exclude_self);
                     let want = by_hand(&problem, radius);
                     for engine in registry::supporting(Goal::Within(0.0)) {
-                        let found = within(&problem, problem.cloud(), engine, radius, &Silent).unwrap();
+                        let found = within(&problem, problem.cloud(), engine, radius, &NoProgress).unwrap();
                         assert_eq!(found, want, "{}, {names:?}, {metric}, {radius}", engine.id);
                     }
                     let counts: Vec<u64> = (0..problem.q()).map(|query| want.count(query)).collect();
@@ -575,9 +575,15 @@ mod tests {
     fn unsupported_radius_searches_are_rejected() {
         let problem = problem(&["x"], vec![1.0, 2.0, 3.0], Metric::L2, false);
         let of = |engine: &str, radius: f64| {
-            within(&problem, problem.cloud(), registry::find(EngineId::new(engine)).unwrap(), radius, &Silent)
-                .unwrap_err()
-                .to_string()
+            within(
+                &problem,
+                problem.cloud(),
+                registry::find(EngineId::new(engine)).unwrap(),
+                radius,
+                &NoProgress,
+            )
+            .unwrap_err()
+            .to_string()
         };
         assert_eq!(
             of("lockstep", 1.0),

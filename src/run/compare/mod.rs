@@ -33,7 +33,7 @@ pub enum CompareError {
     #[error("cannot read: {why}: {}", path.display())]
     Io { why: std::io::Error, path: PathBuf },
     /// The file is not a timings.csv or a run.json.
-    #[error("not a file of a run: {why}: {}", path.display())]
+    #[error("not a run file: {why}: {}", path.display())]
     Content {
         /// What is wrong with it.
         why: String,

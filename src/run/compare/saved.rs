@@ -11,7 +11,7 @@ use crate::cloud::formats::{self, FormatError};
 use crate::cloud::{ColumnChoice, Coordinates};
 use crate::files;
 use crate::knn::{EngineId, Neighbors};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::run::recording::{self, CloudLoading};
 use crate::run::{LoadedRun, Phase, RunFile};
 
@@ -57,7 +57,7 @@ impl SavedRun {
     /// `FILE.warpscope#NAME`).
     pub fn read(path: &Path) -> Result<Self, CompareError> {
         if let Some((file, name)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
-            let recording = recording::read(&file, CloudLoading::Skip, &Silent)?;
+            let recording = recording::read(&file, CloudLoading::Skip, &NoProgress)?;
             return Ok(Self::from_run(recording.pick(name.as_deref(), &file)?.run.clone(), path));
         }
         let folder = path.is_dir();
@@ -174,7 +174,7 @@ impl FolderNeighbors {
     /// [`CompareError`], also if they do not belong to the run.
     pub fn read(folder: &Path, run: &RunFile) -> Result<Option<Self>, CompareError> {
         let Some(path) = files::locate(folder, NEIGHBORS) else { return Ok(None) };
-        let array = |name| formats::read(&formats::path_of(&path, name), &ColumnChoice::Default, &Silent);
+        let array = |name| formats::read(&formats::path_of(&path, name), &ColumnChoice::Default, &NoProgress);
         let both = array("indices")
             .and_then(|indices| Ok(Self { indices, squared_distances: array("squared_distances")? }));
         let found =

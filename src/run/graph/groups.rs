@@ -124,7 +124,7 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::run::graph::testing::{graph, line};
 
     #[test]
@@ -144,15 +144,15 @@ mod tests {
     fn components_need_mutual_neighbours() {
         // The neighbour of 4 is 2, whose own neighbour is 1.
         let record = line(&[0.0, 1.0, 2.0, 4.0, 20.0, 21.0], 1);
-        let found = components(&graph(&record), &Silent).unwrap();
+        let found = components(&graph(&record), &NoProgress).unwrap();
         assert_eq!(found.group_of, [0, 0, 1, 2, 3, 3].map(Some));
         assert_eq!((found.sizes.as_slice(), found.largest()), (&[2, 1, 1, 2][..], 2));
         let record = line(&[0.0, 1.0, 2.0, 4.0, 20.0, 21.0], 5);
-        assert_eq!(components(&graph(&record), &Silent).unwrap().sizes, [6]);
+        assert_eq!(components(&graph(&record), &NoProgress).unwrap().sizes, [6]);
     }
 
     fn found(values: &[f64], k: usize, eps: f64) -> (Vec<Option<u32>>, Vec<bool>) {
-        let Groups { sets, open } = duplicates(&graph(&line(values, k)), eps, &Silent).unwrap();
+        let Groups { sets, open } = duplicates(&graph(&line(values, k)), eps, &NoProgress).unwrap();
         (sets.group_of, open)
     }
 

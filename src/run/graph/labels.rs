@@ -222,7 +222,7 @@ mod tests {
     use super::super::super::RunRecord;
     use super::super::testing::{graph, line};
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn texts(names: &[&str], codes: &[u32]) -> ColumnData {
         ColumnData::Categories {
@@ -244,7 +244,7 @@ mod tests {
             (labels.names(), labels.label(0), labels.label(4)),
             (&["a".to_owned(), "b".to_owned()][..], Some(1), None)
         );
-        let votes = votes(&graph(&record), &labels, &Silent).unwrap();
+        let votes = votes(&graph(&record), &labels, &NoProgress).unwrap();
         let vote = |same, predicted| Vote { same, predicted: Some(predicted) };
         assert_eq!(
             votes,
@@ -267,7 +267,7 @@ mod tests {
             (labels.names(), labels.label(0), labels.label(2)),
             (&["0", "9", "10"].map(str::to_owned)[..], Some(2), None)
         );
-        let votes = votes(&graph(&record), &labels, &Silent).unwrap();
+        let votes = votes(&graph(&record), &labels, &NoProgress).unwrap();
         assert_eq!(votes[3], Vote::default(), "its neighbour has none");
         assert_eq!(Classified::new(&labels, &votes).undecided, 1);
     }

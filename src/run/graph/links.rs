@@ -130,12 +130,12 @@ impl Linked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::run::{Engines, RunRecord, RunSpec};
 
     /// The edges of a record's graph as (from, to, length).
     fn edges(record: &RunRecord, links: Links) -> Vec<(usize, usize, f64)> {
-        let linked = Linked::new(&KnnGraph::of_run(record).unwrap(), links, &Silent).unwrap();
+        let linked = Linked::new(&KnnGraph::of_run(record).unwrap(), links, &NoProgress).unwrap();
         (0..linked.edges())
             .map(|edge| (linked.from(edge), linked.to(edge) as usize, linked.distance(edge)))
             .collect()

@@ -219,7 +219,7 @@ mod testing {
 
     use super::{KnnGraph, RunRecord};
     use crate::cloud::{PointCloud, Source, load};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::run::testing::{self, spec};
     use crate::run::{Engines, RunSpec};
 
@@ -237,7 +237,7 @@ mod testing {
     /// As [`neighbours_of`], for a generated cloud.
     pub fn generated(spec: &str, k: usize) -> RunRecord {
         let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
-        neighbours_of(&Arc::new(load(&source, false, &Silent).unwrap()), k)
+        neighbours_of(&Arc::new(load(&source, false, &NoProgress).unwrap()), k)
     }
 
     pub fn graph(record: &RunRecord) -> KnnGraph<'_> {
@@ -252,7 +252,7 @@ mod tests {
     use super::super::testing::{cloud, spec, squares};
     use super::super::{Engines, RunSpec};
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     #[test]
     fn graphs_need_every_row_and_exclude_self() {
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(graph.distances(2).collect::<Vec<_>>(), [3.0, 4.0]);
         let graph = KnnGraph::of_run(&many).unwrap();
         assert_eq!(graph.map(&AtomicBool::new(true), |point| point), Err(Cancelled));
-        assert_eq!(graph.map(&Silent, |point| point).unwrap(), (0..10).collect::<Vec<_>>());
+        assert_eq!(graph.map(&NoProgress, |point| point).unwrap(), (0..10).collect::<Vec<_>>());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::progress::Progress;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OverlapError {
-    #[error("the clouds have different rows: {here} points here and {there} there")]
+    #[error("the clouds have different rows: {here} points in the first, {there} in the second")]
     Rows { here: usize, there: usize },
     /// Same row count, but different rows were dropped.
     #[error("the clouds have different rows: row {row} was dropped from one of them")]
@@ -110,18 +110,18 @@ impl Leaks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::run::graph::testing::{graph, line};
 
     #[test]
     fn common_neighbours_are_counted() {
         let (a, b) = (line(&[0.0, 1.0, 2.5, 4.5], 2), line(&[0.0, 1.0, 4.5, 2.5], 2));
-        let overlap = |a, b| overlap(&graph(a), &graph(b), &Silent);
+        let overlap = |a, b| overlap(&graph(a), &graph(b), &NoProgress);
         // Neighbours here: {1, 2}, {0, 2}, {1, 3}, {2, 1}; there: {1, 3}, {0, 3}, {3, 1}, {1, 2}.
         assert_eq!(overlap(&a, &b).unwrap(), [0.5, 0.5, 1.0, 1.0]);
         assert_eq!(overlap(&a, &a).unwrap(), [1.0; 4]);
         let error = overlap(&a, &line(&[0.0, 1.0], 2)).unwrap_err().to_string();
-        assert_eq!(error, "the clouds have different rows: 4 points here and 2 there");
+        assert_eq!(error, "the clouds have different rows: 4 points in the first, 2 in the second");
     }
 
     #[test]

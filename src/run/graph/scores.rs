@@ -137,12 +137,12 @@ pub fn overall_dimension(dimensions: &[Option<f64>]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::run::graph::testing::{generated, graph, line};
 
     #[test]
     fn k_distances_use_the_kth_or_last_neighbour() {
-        let far = |k| k_distances(&graph(&line(&[0.0, 1.0, 3.0, 7.0], k)), &Silent).unwrap();
+        let far = |k| k_distances(&graph(&line(&[0.0, 1.0, 3.0, 7.0], k)), &NoProgress).unwrap();
         assert_eq!(far(1), [1.0, 1.0, 2.0, 4.0]);
         assert_eq!(far(2), [3.0, 2.0, 3.0, 6.0]);
         assert_eq!(far(9), [7.0, 6.0, 4.0, 7.0]);
@@ -152,7 +152,7 @@ mod tests {
     fn outlier_factors_match_hand_computation() {
         // k-distances with k = 2: 2, 1, 2, 9. Mean reaches: of 0 to 1 and 2: (1 + 2)/2; of 1 to 0 and 2: (2 +
         // 2)/2; of 2 to 1 and 0: (1 + 2)/2; of 10 to 2 and 1: (8 + 9)/2.
-        let factors = outlier_factors(&graph(&line(&[0.0, 1.0, 2.0, 10.0], 2)), &Silent).unwrap();
+        let factors = outlier_factors(&graph(&line(&[0.0, 1.0, 2.0, 10.0], 2)), &NoProgress).unwrap();
         let [outer, inner, far] = [1.5, 2.0, 8.5];
         let by_hand = [
             (outer / inner + 1.0) / 2.0,
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn duplicates_are_inliers_and_a_distant_point_is_an_outlier() {
-        let factors = outlier_factors(&graph(&line(&[3.0, 3.0, 3.0, 3.0, 5.0], 2)), &Silent).unwrap();
+        let factors = outlier_factors(&graph(&line(&[3.0, 3.0, 3.0, 3.0, 5.0], 2)), &NoProgress).unwrap();
         assert!(factors[..4].iter().all(|&factor| factor == 1.0), "{factors:?}");
         assert!((factors[4] / 2e10 - 1.0).abs() < 1e-9, "{factors:?}");
     }
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn uniform_points_have_outlier_factors_near_one() {
         let record = generated("uniform:n=2000,d=2", 20);
-        let factors = outlier_factors(&graph(&record), &Silent).unwrap();
+        let factors = outlier_factors(&graph(&record), &NoProgress).unwrap();
         let mean = factors.iter().sum::<f64>() / 2000.0;
         assert!(
             (mean - 1.0).abs() < 0.05 && factors.iter().all(|factor| (0.7..3.0).contains(factor)),
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn hubness_matches_hand_computation() {
         let record = line(&[0.0, 1.0, 2.5, 10.0], 1);
-        let occurrences = occurrences(&graph(&record), &Silent).unwrap();
+        let occurrences = occurrences(&graph(&record), &NoProgress).unwrap();
         assert_eq!(occurrences, [1, 2, 1, 0]);
         let hubness = Hubness::new(&occurrences).unwrap();
         assert_eq!(
@@ -201,7 +201,7 @@ mod tests {
     fn hubness_grows_with_the_dimension() {
         let skewness = |d: u32| {
             let record = generated(&format!("gaussian-mixture:n=1000,d={d},clusters=1"), 10);
-            let occurrences = occurrences(&graph(&record), &Silent).unwrap();
+            let occurrences = occurrences(&graph(&record), &NoProgress).unwrap();
             assert_eq!(occurrences.iter().sum::<u32>(), 10_000);
             Hubness::new(&occurrences).unwrap().skewness.unwrap()
         };
@@ -215,7 +215,7 @@ mod tests {
         assert!((dimension(&[1.0, e, e * e]).unwrap() - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!([dimension(&[]), dimension(&[1.0]), dimension(&[2.0, 2.0])], [None; 3]);
         // The duplicate is skipped; 1 and 2 remain.
-        let dimensions = dimensions(&graph(&line(&[0.0, 0.0, 1.0, 2.0], 3)), &Silent).unwrap();
+        let dimensions = dimensions(&graph(&line(&[0.0, 0.0, 1.0, 2.0], 3)), &NoProgress).unwrap();
         assert!((dimensions[0].unwrap() - 1.0 / 2f64.ln()).abs() < 1e-6, "{dimensions:?}");
         assert_eq!(overall_dimension(&[Some(1.0), None, Some(3.0)]), Some(1.5));
         assert_eq!(overall_dimension(&[None]), None);
@@ -227,7 +227,7 @@ mod tests {
             [("swiss-roll:n=4000", 2.0), ("uniform:n=4000,d=5", 5.0), ("uniform:n=4000,d=1", 1.0)]
         {
             let record = generated(spec, 40);
-            let found = overall_dimension(&dimensions(&graph(&record), &Silent).unwrap()).unwrap();
+            let found = overall_dimension(&dimensions(&graph(&record), &NoProgress).unwrap()).unwrap();
             assert!((found / expected - 1.0).abs() < 0.15, "{spec}: {found}");
         }
     }

@@ -58,7 +58,8 @@ impl Job {
             n: size(summary.n),
             q: size(summary.q),
             d: size(summary.d),
-            k: Setup::from(&record.spec).found_k(),
+            // More than the spec's k if the neighbours are to be ranked by the file's values.
+            k: Setup { k: record.neighbors.k, ..Setup::from(&record.spec) }.found_k(),
         }
     }
 

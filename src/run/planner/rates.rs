@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cloud::{self, Source};
 use crate::knn::{Build, Cost, Engine, EngineError, Parameters, Shape, Stage};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::run::{QuerySpec, RunSpec, build_problem, stats};
 
 /// The largest factor between a scale and 1, in either direction.
@@ -251,7 +251,7 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option
     let Some(q) = q else { return Ok(None) };
     let data = Source::Generate { spec: format!("uniform:n={n},d={d}"), seed: 1 };
     let spec = RunSpec { seed: 1, ..RunSpec::new(data, QuerySpec::Count(q as u64), k) };
-    let Ok(cloud) = cloud::load(&spec.data, false, &Silent).map(Arc::new) else { return Ok(None) };
+    let Ok(cloud) = cloud::load(&spec.data, false, &NoProgress).map(Arc::new) else { return Ok(None) };
     let (mut setups, mut prepared) = (Vec::with_capacity(SETUPS), None);
     for _ in 0..SETUPS {
         // Each setup uses a new problem, so that nothing is on the device yet.

@@ -324,7 +324,7 @@ proptest! {
         let (short, times) = if asked { (1.0, 1.0) } else { (5.0, 2.0) };
         prop_assert!(taken.search_ms < short || taken.search_ms <= times * fastest.search_ms);
         if taken.detail == 0 {
-            prop_assert_eq!(taken.total_ms, fastest.total_ms, "an engine that reports nothing more is picked for its speed");
+            prop_assert_eq!(taken.total_ms, fastest.total_ms, "picked for its speed");
         }
         prop_assert!(
             !offers.iter().any(|offer| offer.detail > taken.detail && offer.is_close_to(fastest, leeway)),

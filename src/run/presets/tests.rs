@@ -1,6 +1,6 @@
 use super::*;
 use crate::cloud::{self, generate};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 fn file() -> Source {
     Source::File { path: "points.csv".into(), columns: crate::cloud::ColumnChoice::Default }
@@ -155,6 +155,6 @@ fn methods_follow_the_device_or_use_twins() {
 #[test]
 fn generated_rows_are_nonzero() {
     let source = Source::Generate { spec: "rounded-normal:n=65536,d=2".to_owned(), seed: 0 };
-    let cloud = cloud::load(&source, true, &Silent).unwrap();
+    let cloud = cloud::load(&source, true, &NoProgress).unwrap();
     assert!(cloud.points().chunks(2).all(|row| row != [0.0, 0.0]));
 }

@@ -11,7 +11,7 @@ use super::*;
 use crate::cloud::formats::{self, ColumnData, FormatError};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source, load};
 use crate::knn::{EngineId, Measured, Metric};
-use crate::progress::{Progress, Silent};
+use crate::progress::{NoProgress, Progress};
 use crate::run::{QuerySpec, RunRecord, RunSpec, execute};
 
 /// A run of the plain engine.
@@ -29,7 +29,7 @@ fn run(
 fn bytes(runs: &[Recorded], points: bool) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
     let storage = if points { CloudStorage::Points } else { CloudStorage::Sources { folder: Path::new("") } };
-    write(runs, storage, &mut out, &Silent).unwrap();
+    write(runs, storage, &mut out, &NoProgress).unwrap();
     out.into_inner()
 }
 
@@ -41,7 +41,7 @@ fn read_bytes(bytes: &[u8], loading: CloudLoading) -> Result<Recording, Recordin
 fn read_in(folder: &Path, bytes: &[u8], loading: CloudLoading) -> Result<Recording, RecordingError> {
     let path = folder.join("a.warpscope");
     std::fs::write(&path, bytes).unwrap();
-    read(&path, loading, &Silent)
+    read(&path, loading, &NoProgress)
 }
 
 fn assert_same_cloud(a: &PointCloud, b: &PointCloud) {
@@ -187,7 +187,7 @@ fn the_compared_pair_of_runs_round_trips() {
             &several(),
             CloudStorage::Points,
             &mut out,
-            &Silent,
+            &NoProgress,
         )
         .unwrap();
         read_bytes(&out.into_inner(), CloudLoading::Skip).unwrap().compared
@@ -206,7 +206,7 @@ fn the_window_session_is_stored_with_the_runs() {
         &several(),
         CloudStorage::Points,
         &mut out,
-        &Silent,
+        &NoProgress,
     )
     .unwrap();
     let mut written = out.into_inner();
@@ -224,7 +224,7 @@ fn the_window_session_is_stored_with_the_runs() {
         &runs[..1],
         CloudStorage::Points,
         &mut with_cloud,
-        &Silent,
+        &NoProgress,
     )
     .unwrap();
     let with_cloud = with_cloud.into_inner();
@@ -244,7 +244,7 @@ fn the_window_session_is_stored_with_the_runs() {
 #[test]
 fn recordings_without_points_reload_them_from_the_source() {
     let generated = Source::Generate { spec: "uniform:n=50,d=2".to_owned(), seed: 3 };
-    let data = Arc::new(crate::cloud::load(&generated, false, &Silent).unwrap());
+    let data = Arc::new(crate::cloud::load(&generated, false, &NoProgress).unwrap());
     let whole = run(&RunSpec { data: generated, ..spec() }, &data, None, EngineId::new("lockstep"));
     let written = bytes(std::slice::from_ref(&whole), false);
     assert!(written.len() < bytes(std::slice::from_ref(&whole), true).len());
@@ -283,7 +283,7 @@ fn recordings_without_points_reload_them_from_the_source() {
     let again = read_bytes(&bytes(&back.runs, true), CloudLoading::Restore).unwrap();
     assert!(matches!(
         &again.runs[0].run,
-        LoadedRun::WithoutClouds { run: same, source_paths: still, .. } if same == run && still == source_paths
+        LoadedRun::WithoutClouds { run: back, source_paths: kept, .. } if back == run && kept == source_paths
     ));
 }
 
@@ -293,7 +293,7 @@ fn changed_sources_are_rejected() {
     let path = folder.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
     let source = Source::File { path: path.clone(), columns: Default::default() };
-    let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+    let data = Arc::new(crate::cloud::load(&source, false, &NoProgress).unwrap());
     let written = bytes(
         &[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"))],
         false,
@@ -323,15 +323,15 @@ fn points_are_loaded_only_from_the_recordings_folder() {
     // As typed in another working directory; the path does not exist from here.
     let typed = Source::File { path: "typed/elsewhere/a.csv".into(), columns: Default::default() };
     let found = Source::File { path: path.clone(), columns: Default::default() };
-    let data = Arc::new(crate::cloud::load(&found, false, &Silent).unwrap());
+    let data = Arc::new(crate::cloud::load(&found, false, &NoProgress).unwrap());
     let whole = run(&RunSpec { data: found, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"));
     let mut written = Cursor::new(Vec::new());
-    write(&[whole], CloudStorage::Sources { folder: here.path() }, &mut written, &Silent).unwrap();
+    write(&[whole], CloudStorage::Sources { folder: here.path() }, &mut written, &NoProgress).unwrap();
     let written = retyped(&written.into_inner(), &path, &typed);
 
     let open = |folder: &Path| {
         std::fs::write(folder.join("a.warpscope"), &written).unwrap();
-        read(&folder.join("a.warpscope"), CloudLoading::Restore, &Silent).unwrap().runs.remove(0).run
+        read(&folder.join("a.warpscope"), CloudLoading::Restore, &NoProgress).unwrap().runs.remove(0).run
     };
     let source_in = |folder: &Path| match open(folder) {
         LoadedRun::Whole(record) => {
@@ -366,7 +366,7 @@ fn recorded_points_need_no_source_file() {
     let path = here.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
     let source = Source::File { path: path.clone(), columns: Default::default() };
-    let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+    let data = Arc::new(crate::cloud::load(&source, false, &NoProgress).unwrap());
     let whole = run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"));
     // A missing file is not copied.
     std::fs::remove_file(&path).unwrap();
@@ -387,7 +387,7 @@ fn symlinks_out_of_the_folder_are_not_followed() {
     let path = here.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
     let source = Source::File { path: path.clone(), columns: Default::default() };
-    let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+    let data = Arc::new(crate::cloud::load(&source, false, &NoProgress).unwrap());
     let written = bytes(
         &[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"))],
         false,
@@ -412,21 +412,21 @@ fn paths_of_missing_files_survive_saving_again() {
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
     let content = std::fs::read(&path).unwrap();
     let source = Source::File { path: path.clone(), columns: Default::default() };
-    let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+    let data = Arc::new(crate::cloud::load(&source, false, &NoProgress).unwrap());
     let whole = run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"));
     let mut written = Cursor::new(Vec::new());
-    write(&[whole], CloudStorage::Sources { folder: here.path() }, &mut written, &Silent).unwrap();
+    write(&[whole], CloudStorage::Sources { folder: here.path() }, &mut written, &NoProgress).unwrap();
     std::fs::remove_file(&path).unwrap();
 
     let recording = there.path().join("a.warpscope");
     std::fs::write(&recording, written.into_inner()).unwrap();
-    let open = || read(&recording, CloudLoading::Restore, &Silent).unwrap().runs;
+    let open = || read(&recording, CloudLoading::Restore, &NoProgress).unwrap().runs;
     for storage in [CloudStorage::Sources { folder: there.path() }, CloudStorage::Points] {
         let runs = open();
         assert!(runs[0].run.record().is_none());
         assert_eq!(runs[0].run.source_paths()[0], [Path::new("a.csv"), &path]);
         let mut again = Cursor::new(Vec::new());
-        write(&runs, storage, &mut again, &Silent).unwrap();
+        write(&runs, storage, &mut again, &NoProgress).unwrap();
         std::fs::write(&recording, again.into_inner()).unwrap();
         assert_eq!(open()[0].run.source_paths(), runs[0].run.source_paths(), "{storage:?}");
     }
@@ -632,8 +632,9 @@ fn invalid_recordings_are_rejected_in_one_sentence() {
             "{message}"
         );
     }
-    let gone =
-        super::read(Path::new("/no/such.warpscope"), CloudLoading::Skip, &Silent).unwrap_err().to_string();
+    let gone = super::read(Path::new("/no/such.warpscope"), CloudLoading::Skip, &NoProgress)
+        .unwrap_err()
+        .to_string();
     assert!(gone.starts_with("cannot read: ") && gone.ends_with("/no/such.warpscope"), "{gone}");
 }
 
@@ -767,14 +768,14 @@ fn labelled(folder: &Path) -> (PathBuf, Arc<PointCloud>, Recorded) {
         path: path.clone(),
         columns: ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]),
     };
-    let cloud = Arc::new(load(&source, false, &Silent).unwrap());
+    let cloud = Arc::new(load(&source, false, &NoProgress).unwrap());
     let recorded =
         run(&RunSpec::new(source, QuerySpec::Count(5), 3), &cloud, None, EngineId::new("lockstep"));
     (path, cloud, recorded)
 }
 
 fn names(cloud: &PointCloud) -> Result<ColumnData, FormatError> {
-    formats::column(cloud.file().expect("a file"), "name", &Silent)
+    formats::column(cloud.file().expect("a file"), "name", &NoProgress)
 }
 
 #[test]
@@ -784,7 +785,7 @@ fn other_columns_are_restored_without_the_file() {
     let before = names(&cloud).unwrap();
     let mut out = Cursor::new(Vec::new());
     assert_eq!(
-        write(&[recorded.clone(), recorded.clone()], CloudStorage::Points, &mut out, &Silent).unwrap(),
+        write(&[recorded.clone(), recorded.clone()], CloudStorage::Points, &mut out, &NoProgress).unwrap(),
         [""; 0]
     );
     let without = read_in(folder.path(), &bytes(&[recorded], false), CloudLoading::Restore).unwrap();
@@ -796,7 +797,7 @@ fn other_columns_are_restored_without_the_file() {
     assert_eq!(names(&record(&recording.runs[1]).cloud).unwrap(), before);
     // When saved again, the copy is made from the first copy.
     let mut again = Cursor::new(Vec::new());
-    assert_eq!(write(&recording.runs, CloudStorage::Points, &mut again, &Silent).unwrap(), [""; 0]);
+    assert_eq!(write(&recording.runs, CloudStorage::Points, &mut again, &NoProgress).unwrap(), [""; 0]);
     drop(recording);
     assert!(!copy.exists(), "it is no longer used");
     assert_eq!(
@@ -810,12 +811,17 @@ fn other_columns_are_restored_without_the_file() {
 fn files_that_cannot_be_included_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let (path, cloud, recorded) = labelled(folder.path());
-    let large = write::file_of_cloud(&cloud, 100, &Silent).unwrap_err();
+    let large = write::file_of_cloud(&cloud, 100, &NoProgress).unwrap_err();
     assert!(large.contains("a recording can include at most 1.07 GB of data files"), "{large}");
-    assert_eq!(write::file_of_cloud(&cloud, 10_000, &Silent), Ok(Some(std::fs::read(&path).unwrap())));
+    assert_eq!(write::file_of_cloud(&cloud, 10_000, &NoProgress), Ok(Some(std::fs::read(&path).unwrap())));
     let save = || {
-        write(std::slice::from_ref(&recorded), CloudStorage::Points, &mut Cursor::new(Vec::new()), &Silent)
-            .unwrap()
+        write(
+            std::slice::from_ref(&recorded),
+            CloudStorage::Points,
+            &mut Cursor::new(Vec::new()),
+            &NoProgress,
+        )
+        .unwrap()
     };
     std::fs::write(&path, std::fs::read_to_string(&path).unwrap().replace("37,61", "38,61")).unwrap();
     assert!(save()[0].contains("it has changed since its points were read"), "{:?}", save());

@@ -191,7 +191,7 @@ pub(super) fn file_of_cloud(
     if size > room.min(memory::available().unwrap_or(u64::MAX) / 2) {
         let [size, most] = [size, MAX_COPIES].map(text::bytes);
         return Err(format!(
-            "it has {size}, but a recording can include at most {most} of data files, or less if memory is \
+            "the file has {size}, but a recording can include at most {most} of data files, or less if memory is \
              short; keep the file next to the recording"
         ));
     }

@@ -29,7 +29,7 @@ const MAX_SECONDS: f64 = 600.0;
 /// How answers compare with the nearest neighbours by the file's own values. Distances that differ by no more
 /// than f64 rounding are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct OwnValues {
+pub struct Float64Comparison {
     pub queries: u64,
     /// Queries with a point at some rank that is farther than the nearest one.
     pub different: u64,
@@ -40,7 +40,7 @@ pub struct OwnValues {
     pub largest_excess: f64,
 }
 
-impl std::ops::AddAssign for OwnValues {
+impl std::ops::AddAssign for Float64Comparison {
     fn add_assign(&mut self, other: Self) {
         self.queries += other.queries;
         self.different += other.different;
@@ -70,7 +70,7 @@ pub enum OwnValuesError {
         max_queries: usize,
     },
     #[error(
-        "--f64 needs {} MiB of memory for {} points in 64 bits, but less is free",
+        "--f64 needs {} MiB of memory for {} points in 64 bits, which is more than is free",
         *.bytes >> 20,
         thousands(*.points as u64)
     )]
@@ -155,16 +155,20 @@ impl<'a> Values<'a> {
     ///
     /// # Errors
     /// [`OwnValuesError::Cancelled`].
-    pub fn compare(&self, found: &Neighbors, progress: &dyn Progress) -> Result<OwnValues, OwnValuesError> {
+    pub fn compare(
+        &self,
+        found: &Neighbors,
+        progress: &dyn Progress,
+    ) -> Result<Float64Comparison, OwnValuesError> {
         let q = self.problem.q();
         let together = GROUP * rayon::current_num_threads();
-        let mut all = OwnValues::default();
+        let mut all = Float64Comparison::default();
         for start in (0..q).step_by(together) {
             if progress.cancelled() {
                 return Err(OwnValuesError::Cancelled);
             }
             let groups: Vec<usize> = (start..q.min(start + together)).step_by(GROUP).collect();
-            let compared: Vec<OwnValues> = groups
+            let compared: Vec<Float64Comparison> = groups
                 .into_par_iter()
                 .map(|start| self.compare_group(start..q.min(start + GROUP), found))
                 .collect();
@@ -174,8 +178,8 @@ impl<'a> Values<'a> {
         Ok(all)
     }
 
-    fn compare_group(&self, queries: std::ops::Range<usize>, found: &Neighbors) -> OwnValues {
-        let mut all = OwnValues::default();
+    fn compare_group(&self, queries: std::ops::Range<usize>, found: &Neighbors) -> Float64Comparison {
+        let mut all = Float64Comparison::default();
         for (query, nearest) in queries.clone().zip(self.nearest(queries)) {
             all += self.compare_query(query, &nearest, found.for_query(query).0);
         }
@@ -183,7 +187,7 @@ impl<'a> Values<'a> {
     }
 
     /// `nearest` has squared distances, ascending; `found` has positions, including the query's own row.
-    fn compare_query(&self, query: usize, nearest: &[f64], found: &[u32]) -> OwnValues {
+    fn compare_query(&self, query: usize, nearest: &[f64], found: &[u32]) -> Float64Comparison {
         let own = self.problem.own_row(query);
         let named =
             found.iter().filter(|&&position| position != NONE && own != Some(self.problem.row(position)));
@@ -198,7 +202,12 @@ impl<'a> Values<'a> {
                 excess = excess.max(far - least);
             }
         }
-        OwnValues { queries: 1, different: different.into(), missing: missing.into(), largest_excess: excess }
+        Float64Comparison {
+            queries: 1,
+            different: different.into(),
+            missing: missing.into(),
+            largest_excess: excess,
+        }
     }
 
     /// Whether two squared distances differ by no more than f64 rounding: of their sum and, on a sphere, of
@@ -293,7 +302,7 @@ mod tests {
     use super::super::super::{QuerySpec, RunSpec, build_problem};
     use super::*;
     use crate::knn::reference;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     /// The answer of the f32 problem, from its oracle.
     fn answer(problem: &Problem) -> Neighbors {
@@ -306,10 +315,10 @@ mod tests {
         }
     }
 
-    fn compared(spec: &RunSpec, cloud: &Arc<PointCloud>, found: Option<Neighbors>) -> OwnValues {
+    fn compared(spec: &RunSpec, cloud: &Arc<PointCloud>, found: Option<Neighbors>) -> Float64Comparison {
         let problem = build_problem(spec, cloud, None).unwrap();
         let found = found.unwrap_or_else(|| answer(&problem));
-        Values::new(&problem, cloud, cloud).unwrap().compare(&found, &Silent).unwrap()
+        Values::new(&problem, cloud, cloud).unwrap().compare(&found, &NoProgress).unwrap()
     }
 
     #[test]
@@ -318,7 +327,7 @@ mod tests {
             for k in [1, 5, 9] {
                 // 600 points fill more than two blocks.
                 let spec = RunSpec { k, exclude_self, ..spec() };
-                let same = OwnValues { queries: 600, ..OwnValues::default() };
+                let same = Float64Comparison { queries: 600, ..Float64Comparison::default() };
                 assert_eq!(compared(&spec, &squares(600), None), same, "k = {k}, {exclude_self}");
             }
         }

@@ -90,7 +90,7 @@ mod tests {
     fn thread_spawn_failures_are_io_errors() {
         let input = Input::new(
             std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")),
-            &crate::progress::Silent,
+            &crate::progress::NoProgress,
         )
         .unwrap();
         let broken = || DecoderError::NoThread(io::Error::from_raw_os_error(11));

@@ -2,16 +2,16 @@ use std::collections::HashSet;
 use std::f64::consts::PI;
 
 use super::*;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::{PointCloud, Source};
 
 fn cloud(spec: &str, seed: u64) -> PointCloud {
-    let table = generate(spec, seed, &Silent).unwrap();
+    let table = generate(spec, seed, &NoProgress).unwrap();
     PointCloud::from_table(table, Source::Generate { spec: spec.to_owned(), seed }, None, false).unwrap()
 }
 
 fn why(spec: &str) -> String {
-    generate(spec, 0, &Silent).unwrap_err().to_string()
+    generate(spec, 0, &NoProgress).unwrap_err().to_string()
 }
 
 fn distinct(cloud: &PointCloud) -> usize {
@@ -202,7 +202,7 @@ fn auxiliary_allocations_count_towards_the_memory_limit() {
         ("duplicates:n=1e6,d=100,distinct=1e6", 400_000_000 + 1_000_000 * 880 + 4_000_000),
         ("uniform:n=1e6,d=100", 400_000_000),
     ] {
-        match generate_within(1 << 20, spec, 0, &crate::progress::Silent) {
+        match generate_within(1 << 20, spec, 0, &crate::progress::NoProgress) {
             // The coordinates alone may be rejected before the rest is counted.
             Err(CloudError::Memory { bytes: needed, .. }) => {
                 assert!(needed == bytes || needed == 400_000_000, "{spec}: {needed}")

@@ -155,7 +155,7 @@ fn is_moment(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::tests::cloud;
     use crate::{Source, formats, load};
 
@@ -171,10 +171,10 @@ mod tests {
         let cloud = load(
             &Source::File { path: path.clone(), columns: columns.parse().expect("columns") },
             false,
-            &Silent,
+            &NoProgress,
         )
         .expect("a cloud");
-        (cloud, formats::records(&path, &[2, 0, 1], &Silent).expect("records"))
+        (cloud, formats::records(&path, &[2, 0, 1], &NoProgress).expect("records"))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 
 use super::*;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::{Column, Source, Table};
 
 fn cloud(dims: usize, values: Vec<f64>) -> PointCloud {
@@ -70,7 +70,7 @@ proptest! {
         let cloud = cloud(dims, values);
         let (mean, matrix) = covariance(&cloud);
         let total: f64 = (0..dims).map(|axis| matrix[axis][axis]).sum();
-        let found = Projection::pca(&cloud, 0, &Silent).unwrap();
+        let found = Projection::pca(&cloud, 0, &NoProgress).unwrap();
         prop_assert_eq!(found.basis.len(), dims.min(3));
         assert_orthonormal(&found.basis);
         let largest = mean.iter().fold(1.0f64, |largest, mean| largest.max(mean.abs()));
@@ -103,10 +103,11 @@ proptest! {
 #[test]
 fn projections_are_products_with_the_basis() {
     let cloud = falling(1000, 7, 0.7);
-    for found in
-        [Projection::pca(&cloud, 0, &Silent).unwrap(), Projection::random(&cloud, 5, &Silent).unwrap()]
-    {
-        let places = found.project(&cloud, &Silent).unwrap();
+    for found in [
+        Projection::pca(&cloud, 0, &NoProgress).unwrap(),
+        Projection::random(&cloud, 5, &NoProgress).unwrap(),
+    ] {
+        let places = found.project(&cloud, &NoProgress).unwrap();
         for (row, place) in places.iter().enumerate() {
             let point = cloud.point(row);
             let centred: Vec<f64> =
@@ -129,21 +130,21 @@ fn projections_are_products_with_the_basis() {
 #[test]
 fn randomised_pca_matches_exact_pca() {
     let cloud = falling(3000, 200, 0.9);
-    let exact = exact_pca(&cloud, &Silent).unwrap();
-    let iterated = randomised_pca(&cloud, 1, &Silent).unwrap();
+    let exact = exact_pca(&cloud, &NoProgress).unwrap();
+    let iterated = randomised_pca(&cloud, 1, &NoProgress).unwrap();
     for (a, b) in exact.explained.unwrap().into_iter().zip(iterated.explained.clone().unwrap()) {
         assert!((a - b).abs() < 1e-5 * a, "{a} and {b}");
     }
     for (a, b) in exact.basis.iter().zip(&iterated.basis) {
         assert!(dot(a, b) > 0.999, "{}", dot(a, b));
     }
-    assert_eq!(randomised_pca(&cloud, 1, &Silent).unwrap(), iterated);
+    assert_eq!(randomised_pca(&cloud, 1, &NoProgress).unwrap(), iterated);
     assert_orthonormal(&iterated.basis);
 }
 
 #[test]
 fn the_pca_method_depends_on_dimension() {
-    let kind = |dims| Projection::pca(&falling(30, dims, 0.5), 0, &Silent).unwrap().kind;
+    let kind = |dims| Projection::pca(&falling(30, dims, 0.5), 0, &NoProgress).unwrap().kind;
     assert_eq!((kind(MAX_EXACT), kind(MAX_EXACT + 1)), (ProjectionKind::Pca, ProjectionKind::RandomisedPca));
 }
 
@@ -154,8 +155,8 @@ fn results_are_identical_for_any_thread_count() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             (
-                Projection::pca(&cloud, 0, &Silent).unwrap(),
-                randomised_pca(&falling(500, 40, 0.8), 0, &Silent).unwrap(),
+                Projection::pca(&cloud, 0, &NoProgress).unwrap(),
+                randomised_pca(&falling(500, 40, 0.8), 0, &NoProgress).unwrap(),
             )
         })
     };
@@ -165,11 +166,11 @@ fn results_are_identical_for_any_thread_count() {
 #[test]
 fn random_directions_depend_on_the_seed() {
     let cloud = falling(100, 50, 0.9);
-    let of = |seed| Projection::random(&cloud, seed, &Silent).unwrap();
+    let of = |seed| Projection::random(&cloud, seed, &NoProgress).unwrap();
     assert_orthonormal(&of(1).basis);
     assert_eq!(of(1), of(1));
     assert_ne!(of(1).basis, of(2).basis);
-    assert_eq!(Projection::random(&falling(10, 2, 0.5), 0, &Silent).unwrap().basis.len(), 2);
+    assert_eq!(Projection::random(&falling(10, 2, 0.5), 0, &NoProgress).unwrap().basis.len(), 2);
     // On average over directions, 3 of 50 dimensions hold 6 % of the variance.
     let mean = (0..200).map(|seed| of(seed).explained.unwrap().iter().sum::<f64>()).sum::<f64>() / 200.0;
     assert!((mean - 0.06).abs() < 0.01, "{mean}");
@@ -179,22 +180,22 @@ fn random_directions_depend_on_the_seed() {
 fn identical_points_have_no_explained_variance() {
     let cloud = cloud(5, [1.0, 2.0, 3.0, 4.0, 5.0].repeat(10));
     for found in [
-        Projection::pca(&cloud, 0, &Silent).unwrap(),
-        Projection::random(&cloud, 0, &Silent).unwrap(),
-        randomised_pca(&self::cloud(20, vec![1.0; 100]), 0, &Silent).unwrap(),
+        Projection::pca(&cloud, 0, &NoProgress).unwrap(),
+        Projection::random(&cloud, 0, &NoProgress).unwrap(),
+        randomised_pca(&self::cloud(20, vec![1.0; 100]), 0, &NoProgress).unwrap(),
     ] {
         assert_eq!(found.explained, None);
         assert_orthonormal(&found.basis);
     }
-    let found = Projection::pca(&cloud, 0, &Silent).unwrap();
-    assert_eq!(found.project(&cloud, &Silent).unwrap(), vec![[0.0; 3]; 10]);
+    let found = Projection::pca(&cloud, 0, &NoProgress).unwrap();
+    assert_eq!(found.project(&cloud, &NoProgress).unwrap(), vec![[0.0; 3]; 10]);
 }
 
 #[test]
 fn projection_can_be_cancelled() {
     let cloud = falling(100, 4, 0.5);
     let stop = AtomicBool::new(true);
-    let projection = Projection::pca(&cloud, 0, &Silent).unwrap();
+    let projection = Projection::pca(&cloud, 0, &NoProgress).unwrap();
     assert!(matches!(Projection::pca(&cloud, 0, &stop), Err(CloudError::Cancelled)));
     assert!(matches!(Projection::random(&cloud, 0, &stop), Err(CloudError::Cancelled)));
     assert!(matches!(projection.project(&cloud, &stop), Err(CloudError::Cancelled)));

@@ -176,7 +176,8 @@ fn record_walk(
 
 /// See [`Descriptor::within`].
 fn open_within(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
-    BVH.limits.check(BVH.id, &problem.shape(), problem.metric())?;
+    // It has no list of k.
+    BVH.limits.check(BVH.id, &Shape { k: 1, ..problem.shape() }, problem.metric())?;
     Ok(Box::new(WithinBoxes(cached_tree(problem, 0)?.0)))
 }
 
@@ -340,7 +341,7 @@ impl Searcher for Bvh {
 mod tests {
     use super::*;
     use crate::knn::Neighbors;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::testing::problem;
 
     fn search(problem: &Problem) -> (Neighbors, Answer) {
@@ -488,7 +489,8 @@ mod tests {
             let problem = problem(dims, values, rows.clone(), k);
             let (found, answer) = search(&problem);
             for query in 0..rows.len() {
-                let walk = (BVH.walk.unwrap())(&problem, query, &Parameters::NONE, &Silent).unwrap().unwrap();
+                let walk =
+                    (BVH.walk.unwrap())(&problem, query, &Parameters::NONE, &NoProgress).unwrap().unwrap();
                 let totals = walk.steps.last().unwrap().totals;
                 let told = [
                     totals.merges,
@@ -550,7 +552,7 @@ mod tests {
         }
         let four = problem(4, vec![1.0; 40], vec![0], 3);
         assert_eq!(
-            (BVH.walk.unwrap())(&four, 0, &Parameters::NONE, &Silent).unwrap_err().to_string(),
+            (BVH.walk.unwrap())(&four, 0, &Parameters::NONE, &NoProgress).unwrap_err().to_string(),
             "d = 4: the bvh engine supports at most 3"
         );
     }

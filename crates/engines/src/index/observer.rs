@@ -64,7 +64,7 @@ mod tests {
     use crate::index::tree::Tree;
     use crate::knn::{Metric, Problem, Queries, Setup};
     use crate::lockstep::PADDING;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     /// Counts the events, and keeps the path of nodes.
     #[derive(Default)]
@@ -130,7 +130,7 @@ mod tests {
             ("uniform:n=40000,d=3", 100),
         ] {
             let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
-            let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
+            let cloud = Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
             let setup = Setup {
                 k,
                 metric: Metric::L2,

@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use crate::cloud::{self, Order, Source};
     use crate::knn::{Metric, Queries, Setup};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     /// Before it reaches the query, a search along the curve accepts many distant points.
     #[test]
@@ -234,7 +234,7 @@ mod tests {
             cloud::load(
                 &Source::Generate { spec: "uniform:n=20000,d=2".to_owned(), seed: 1 },
                 false,
-                &Silent,
+                &NoProgress,
             )
             .unwrap(),
         );

@@ -59,7 +59,8 @@ fn cached_index(problem: &Problem) -> Result<(Arc<Index>, Setup), EngineError> {
 
 /// See [`Descriptor::within`].
 fn open_within(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
-    KDTREE.limits.check(KDTREE.id, &problem.shape(), problem.metric())?;
+    // It has no list of k.
+    KDTREE.limits.check(KDTREE.id, &Shape { k: 1, ..problem.shape() }, problem.metric())?;
     Ok(Box::new(WithinTree { problem, tree: cached_index(problem)?.0 }))
 }
 

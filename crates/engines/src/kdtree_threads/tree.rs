@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::cloud::{self, Order, Source};
     use crate::knn::{Metric, Queries, Setup};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     #[test]
     fn last_level_is_filled_from_the_left() {
@@ -110,7 +110,8 @@ mod tests {
             ["uniform:n=1000,d=3", "duplicates:n=5000,d=2,distinct=3", "grid:n=9001,d=2", "uniform:n=1,d=2"]
         {
             let cloud = Arc::new(
-                cloud::load(&Source::Generate { spec: spec.to_owned(), seed: 1 }, false, &Silent).unwrap(),
+                cloud::load(&Source::Generate { spec: spec.to_owned(), seed: 1 }, false, &NoProgress)
+                    .unwrap(),
             );
             let setup = Setup {
                 k: 1,

@@ -21,7 +21,7 @@ use crate::knn::{
     MemorySpace, Parameter, Parameters, Problem, SetupPhase, Shape, Values, Walk, code,
 };
 use crate::lockstep::distance::GroupedPoints;
-use crate::progress::{Progress, Silent};
+use crate::progress::{NoProgress, Progress};
 
 /// The registry's row for `step`.
 pub static STEP: Descriptor = INDEXED;
@@ -171,7 +171,7 @@ fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Eng
                     cpu::grouped(problem, distances + cpu::counts_bytes::<Visits>(problem))?;
                 (Prepared::Rows(points), setup)
             } else {
-                let (clusters, setup) = clusters(problem, &plan, &Silent)?.expect("not cancelled");
+                let (clusters, setup) = clusters(problem, &plan, &NoProgress)?.expect("not cancelled");
                 (Prepared::Clusters(clusters), setup)
             };
             Ok(Box::new(CpuSearch::new(problem, setup, Step { descriptor, plan, points })))

@@ -274,18 +274,18 @@ fn sums(scale: &Scale, rows: &[f32], dims: usize, assigned: &[u32], clusters: us
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use crate::testing::{problem, scattered};
 
     #[test]
     fn kmeans_is_deterministic_for_any_thread_count() {
         let problem = problem(3, scattered(5000, 3), vec![0], 1);
-        let all = kmeans(&problem, 40, 50, &Silent).unwrap();
+        let all = kmeans(&problem, 40, 50, &NoProgress).unwrap();
         let alone = rayon::ThreadPoolBuilder::new()
             .num_threads(1)
             .build()
             .unwrap()
-            .install(|| kmeans(&problem, 40, 50, &Silent).unwrap());
+            .install(|| kmeans(&problem, 40, 50, &NoProgress).unwrap());
         assert_eq!(all, alone);
         assert_eq!(all.iter().copied().max(), Some(39), "each seed lies in its own cluster");
     }
@@ -296,7 +296,7 @@ mod tests {
         let values = (0..400)
             .flat_map(|i| [f64::from(i % 2) * 1000.0 + f64::from(i % 7), f64::from(i / 2 % 2) * 1000.0])
             .collect();
-        let assigned = kmeans(&problem(2, values, vec![0], 1), 4, 50, &Silent).unwrap();
+        let assigned = kmeans(&problem(2, values, vec![0], 1), 4, 50, &NoProgress).unwrap();
         for (i, &cluster) in assigned.iter().enumerate() {
             assert_eq!(cluster, assigned[i % 4], "point {i}");
         }
@@ -306,14 +306,18 @@ mod tests {
     #[test]
     fn clusters_never_outnumber_distinct_points() {
         assert!(
-            kmeans(&problem(2, vec![7.0; 2000], vec![0], 1), 30, 50, &Silent)
+            kmeans(&problem(2, vec![7.0; 2000], vec![0], 1), 30, 50, &NoProgress)
                 .unwrap()
                 .iter()
                 .all(|&cluster| cluster == 0)
         );
-        let assigned =
-            kmeans(&problem(1, (0..1000).map(|i| f64::from(i % 3)).collect(), vec![0], 1), 30, 50, &Silent)
-                .unwrap();
+        let assigned = kmeans(
+            &problem(1, (0..1000).map(|i| f64::from(i % 3)).collect(), vec![0], 1),
+            30,
+            50,
+            &NoProgress,
+        )
+        .unwrap();
         assert_eq!(assigned.iter().copied().max(), Some(2));
     }
 
@@ -336,7 +340,7 @@ mod tests {
             values.chunks(dims).zip(assigned).map(|(row, &cluster)| of(row, cluster)).sum()
         };
         let spreads =
-            [0, 1, 5, 50].map(|iterations| spread(&kmeans(&problem, 32, iterations, &Silent).unwrap()));
+            [0, 1, 5, 50].map(|iterations| spread(&kmeans(&problem, 32, iterations, &NoProgress).unwrap()));
         assert!(spreads.iter().rev().is_sorted() && spreads[3] < 0.95 * spreads[0], "{spreads:?}");
     }
 

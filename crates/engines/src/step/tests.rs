@@ -3,7 +3,7 @@
 
 use super::{STEP, STEP_EXHAUSTIVE};
 use crate::knn::{DeviceId, Metric, Parameters};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::testing::{problem, problem_with_metric, scattered, search};
 
 #[test]
@@ -140,7 +140,7 @@ fn walks_match_the_counted_search() {
         let problem = problem(dims, scattered(n, dims), rows.clone(), k);
         let (found, answer) = search(&STEP, &problem, &parameters);
         for query in 0..rows.len() {
-            let walk = (STEP.walk.unwrap())(&problem, query, &parameters, &Silent).unwrap().unwrap();
+            let walk = (STEP.walk.unwrap())(&problem, query, &parameters, &NoProgress).unwrap().unwrap();
             let (end, last) = (walk.steps.len() - 1, walk.steps.last().unwrap());
             let totals = last.totals;
             let groups =
@@ -204,11 +204,11 @@ fn walks_match_the_counted_search() {
     }
     let four = problem(4, scattered(40, 4), vec![0], 3);
     assert_eq!(
-        (STEP.walk.unwrap())(&four, 0, &Parameters::NONE, &Silent).unwrap_err().to_string(),
+        (STEP.walk.unwrap())(&four, 0, &Parameters::NONE, &NoProgress).unwrap_err().to_string(),
         "d = 4: the step engine supports at most 3"
     );
     let switched = problem(2, scattered(40, 2), vec![0], 3);
-    let why = (STEP.walk.unwrap())(&switched, 0, &Parameters::from_iter([("switch", "2")]), &Silent)
+    let why = (STEP.walk.unwrap())(&switched, 0, &Parameters::from_iter([("switch", "2")]), &NoProgress)
         .unwrap_err()
         .to_string();
     assert_eq!(

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::cloud::{Column, Order, PointCloud, Source, Table};
 use crate::knn::{Metric, Queries, Setup};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 fn named(names: &[&str], values: Vec<f64>) -> Arc<PointCloud> {
     let columns = names.iter().map(|&name| Column { name: name.to_owned() }).collect();
@@ -91,7 +91,7 @@ fn wrong_lists(cloud: &Arc<PointCloud>, metric: Metric, k: usize, margin: f64) -
     let problem = problem(cloud, metric, search_k(k, 1024));
     let found = searched(&problem);
     let refiner = Refiner::new(&problem, cloud, None).with_margin(margin);
-    let refined = refiner.refine(&found, k, &Silent).expect("it is not cancelled");
+    let refined = refiner.refine(&found, k, &NoProgress).expect("it is not cancelled");
     let wrong = |query: &usize| {
         let mut expected = oracle(cloud, metric, *query);
         expected.resize(expected.len().max(k), NONE);
@@ -138,8 +138,8 @@ proptest! {
     }
 }
 
-/// 400 points in steps that f32 does not resolve, in descending order. A point beyond the next f32 seems as far
-/// as the f32's spacing, although it may be nearer than points on this side.
+/// 400 points in steps that f32 does not resolve, in descending order. A point beyond the next f32 seems as
+/// far as the f32's spacing, although it may be nearer than points on this side.
 fn reversed() -> Arc<PointCloud> {
     let near = (0..400).map(|at| 1.0 + f64::from(400 - at) * 1e-8);
     cloud(1, near.chain([1e5, -1e5]).collect())
@@ -175,7 +175,7 @@ fn positions_on_the_globe_are_ordered_to_the_millimetre() {
     let cloud = named(&["longitude", "latitude"], places);
     let problem = problem(&cloud, Metric::Haversine, 61);
     let refiner = Refiner::new(&problem, &cloud, None);
-    let refined = refiner.refine(&searched(&problem), 61, &Silent).expect("it is not cancelled");
+    let refined = refiner.refine(&searched(&problem), 61, &NoProgress).expect("it is not cancelled");
     // The nearest antipode is the one farthest from (180, 0), which is the first.
     assert_eq!(refined.rows[..61], (0..61).collect::<Vec<u32>>());
     let half = std::f64::consts::PI * crate::cloud::globe::EARTH_RADIUS_KM;
@@ -185,7 +185,7 @@ fn positions_on_the_globe_are_ordered_to_the_millimetre() {
     let symmetric: Vec<f64> = [[10.0, 50.0], [-5.0, 51.0], [25.0, 51.0], [25.0, 49.0], [-5.0, 49.0]].concat();
     let cloud = named(&["longitude", "latitude"], symmetric);
     let problem = self::problem(&cloud, Metric::Haversine, 5);
-    let refined = Refiner::new(&problem, &cloud, None).refine(&searched(&problem), 5, &Silent).unwrap();
+    let refined = Refiner::new(&problem, &cloud, None).refine(&searched(&problem), 5, &NoProgress).unwrap();
     assert_eq!(refined.rows[..5], [0, 1, 2, 3, 4]);
 }
 
@@ -206,7 +206,7 @@ fn short_lists_are_padded_and_own_rows_excluded() {
         indices: vec![0, 1, NONE, NONE, NONE, 2, 1, NONE, NONE, NONE],
         squared_distances: [&[1.0, 1.0][..], &[f32::INFINITY; 3], &[1.0, 4.0], &[f32::INFINITY; 3]].concat(),
     };
-    let refined = Refiner::new(&problem, &cloud, None).refine(&found, 3, &Silent).unwrap();
+    let refined = Refiner::new(&problem, &cloud, None).refine(&found, 3, &NoProgress).unwrap();
     assert_eq!(refined.rows, [0, 1, NONE, 2, 1, NONE]);
     assert_eq!(refined.distances, [1.0, 1.0, f64::INFINITY, 1.0, 2.0, f64::INFINITY]);
     assert_eq!(refined.widened, 0);

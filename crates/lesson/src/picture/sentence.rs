@@ -170,7 +170,7 @@ mod tests {
     use crate::lessons::{self, Overrides, Take};
     use crate::picture::scene::Shape;
     use crate::picture::{Panel, draw};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     /// The warp and the sentence; not the ballot, which has red slots when the buffer overflows.
     fn scene(take: &Take, position: usize, asking: bool) -> Scene {
@@ -198,7 +198,7 @@ mod tests {
     fn correct_searches_show_no_red() {
         for lesson in ["sort", "merge", "buffer"] {
             let take =
-                lessons::named(lesson).unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
+                lessons::named(lesson).unwrap().record(Overrides::default(), &NoProgress).unwrap().remove(0);
             for position in take.range.clone() {
                 assert!(!is_red(&scene(&take, position, false)), "{lesson}, step {position}");
             }
@@ -209,7 +209,7 @@ mod tests {
     fn broken_invariants_are_marked_red_and_stay_in_the_text() {
         for row in &FAULTS {
             let lesson = lessons::named(row.lesson).unwrap().with_data_for(row.fault);
-            let sound = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+            let sound = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
             let take = lesson.with_fault(&sound, row.fault).unwrap();
             let broken = take.recording.consequences().unwrap().broken.clone().unwrap();
             let there = scene(&take, broken.position, false);
@@ -233,7 +233,8 @@ mod tests {
     /// The sentence does not jump where a step has no badge.
     #[test]
     fn space_for_the_badge_is_always_reserved() {
-        let take = lessons::named("buffer").unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
+        let take =
+            lessons::named("buffer").unwrap().record(Overrides::default(), &NoProgress).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         for (position, badges) in [(0, 0.0), (2, 0.0), (3, 1.0)] {
             cursor.seek(position);

@@ -20,12 +20,12 @@ use crate::picture::motion::{motions, offset};
 use crate::picture::page::inside;
 use crate::picture::sentence::sentence;
 use crate::picture::{Panel, Scene, View, draw};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 /// A lesson's film, and all of its moments.
 fn film(id: &str, choice: Overrides) -> (Film, Moments) {
     let lesson = named(id).unwrap();
-    let film = Film::new(lesson, lesson.record(choice, &Silent).unwrap(), SIZE, 1.0, LIGHT);
+    let film = Film::new(lesson, lesson.record(choice, &NoProgress).unwrap(), SIZE, 1.0, LIGHT);
     let moments = Selection::for_lesson(usize::MAX).moments(lesson, film.lead()).unwrap();
     (film, moments)
 }
@@ -33,7 +33,7 @@ fn film(id: &str, choice: Overrides) -> (Film, Moments) {
 fn page_of(id: &str, choice: Overrides) -> (Film, String, PageSummary) {
     let (film, moments) = film(id, choice);
     let mut page = Vec::new();
-    let written = write(&film, &moments, &Silent, &mut page).unwrap();
+    let written = write(&film, &moments, &NoProgress, &mut page).unwrap();
     (film, String::from_utf8(page).unwrap(), written)
 }
 
@@ -269,7 +269,7 @@ fn pages_that_start_late_still_ask_idea_questions() {
         .moments(&film.lesson, film.lead())
         .unwrap();
     let mut page = Vec::new();
-    write(&film, &moments, &Silent, &mut page).unwrap();
+    write(&film, &moments, &NoProgress, &mut page).unwrap();
     let read = Read::new(std::str::from_utf8(&page).unwrap());
     let ideas: Vec<&Value> = read.data["questions"]
         .as_array()
@@ -286,13 +286,13 @@ fn pages_that_start_late_still_ask_idea_questions() {
 #[test]
 fn oversized_pages_drop_fine_levels_and_keep_questions() {
     let (film, moments) = film("wait", Overrides::default());
-    let (whole, all) = fit_page(MAX_PAGE_BYTES, &film, &moments, &Silent).unwrap();
-    let (page, less) = fit_page(whole.len() - 1, &film, &moments, &Silent).unwrap();
+    let (whole, all) = fit_page(MAX_PAGE_BYTES, &film, &moments, &NoProgress).unwrap();
+    let (page, less) = fit_page(whole.len() - 1, &film, &moments, &NoProgress).unwrap();
     assert!(page.len() < whole.len() && less.finest < all.finest && less.moments < all.moments);
     let read = Read::new(&page);
     assert_eq!(read.data["finest"], less.finest as u64);
     assert_eq!(read.data["questions"].as_array().unwrap().len(), film.lesson.questions(film.lead()).len());
-    let (_, least) = fit_page(0, &film, &moments, &Silent).unwrap();
+    let (_, least) = fit_page(0, &film, &moments, &NoProgress).unwrap();
     assert_eq!(least.finest, Level::Search, "something is always written");
 }
 

@@ -258,13 +258,13 @@ mod tests {
 
     use super::*;
     use crate::lessons::{LESSONS, Overrides};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     #[test]
     fn every_question_can_be_voted_on() {
         let mut places = BTreeSet::new();
         for lesson in &LESSONS {
-            let takes = lesson.record(Overrides::default(), &Silent).unwrap();
+            let takes = lesson.record(Overrides::default(), &NoProgress).unwrap();
             let shape = takes[0].recording.shape();
             for seed in 0..3 {
                 for (_, question) in lesson.pool(&takes, seed) {

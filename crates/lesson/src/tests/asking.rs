@@ -17,7 +17,7 @@ use crate::algorithms::tree::Index;
 use crate::algorithms::warp_select::WarpSelectBaseline;
 
 fn takes(lesson: &Lesson) -> Vec<Take> {
-    lesson.record(Overrides::default(), &Silent).unwrap()
+    lesson.record(Overrides::default(), &NoProgress).unwrap()
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn a_new_algorithm_supports_the_whole_pipeline() {
         shows: Shows::Whole,
         ..LESSONS[0]
     };
-    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let recording = take.recording.clone();
     let kernel = record(recording.problem().clone(), 0, 8, None, "a test").unwrap();
     let n = recording.shape().n;
@@ -236,10 +236,10 @@ fn a_new_algorithm_supports_the_whole_pipeline() {
     let film = Film::new(&lesson, vec![take], [960.0, 540.0], 1.0, LIGHT);
     let moments = Selection::for_lesson(3).moments(&lesson, film.lead()).unwrap();
     let mut page = Vec::new();
-    handout::write(&film, &moments, Theme::Film, &Silent, &mut page).unwrap();
+    handout::write(&film, &moments, Theme::Film, &NoProgress, &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();
     assert!(page.contains(&format!("{n} comparisons")) && page.contains("The list is given."));
     let mut played = Vec::new();
-    player::write(&film, &moments, &Silent, &mut played).unwrap();
+    player::write(&film, &moments, &NoProgress, &mut played).unwrap();
     assert!(!played.is_empty());
 }

@@ -10,7 +10,7 @@ use crate::picture::Target;
 /// A fault with its lesson's data.
 fn made(row: &FaultInfo) -> Take {
     let lesson = lessons::named(row.lesson).unwrap().with_data_for(row.fault);
-    let sound = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let sound = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     assert_eq!(first_violation(&sound.recording), None, "{}", row.id);
     lesson.with_fault(&sound, row.fault).unwrap()
 }
@@ -107,7 +107,7 @@ fn late_writes_are_lost() {
 #[test]
 fn faults_without_effect_are_reported() {
     let lesson = lessons::named("merge").unwrap();
-    let sound = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let sound = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let faulty = lesson.with_fault(&sound, Fault::DistanceOnly).unwrap();
     assert_eq!(faulty.recording.steps(), sound.recording.steps());
     let consequences = faulty.recording.consequences().unwrap();
@@ -147,7 +147,7 @@ fn unknown_and_unsupported_faults_are_rejected() {
          distance-only"
     );
     let lesson = lessons::named("warp-select").unwrap();
-    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     assert_eq!(
         lesson.with_fault(&take, Fault::Stale).unwrap_err().to_string(),
         "lesson warp-select has no faults: only lessons on the kernel's search do, such as search"

@@ -20,7 +20,7 @@ use crate::knn::{network, theory};
 use crate::palette;
 
 fn takes(lesson: &Lesson) -> Vec<Take> {
-    lesson.record(Overrides::default(), &Silent).unwrap()
+    lesson.record(Overrides::default(), &NoProgress).unwrap()
 }
 
 /// The answer worked out from the state before the step, without looking at the step.
@@ -268,7 +268,7 @@ fn lessons_accept_other_sizes() {
         ("heap", 100, 32),
     ] {
         let choice = Overrides { k: Some(k), width: Some(width), seed: Some(4), ..Overrides::default() };
-        for take in named(id).unwrap().record(choice, &Silent).unwrap() {
+        for take in named(id).unwrap().record(choice, &NoProgress).unwrap() {
             assert_eq!((take.recording.shape().k as usize, take.recording.shape().width), (k, width));
             assert!(take.range.end <= take.recording.len() && !take.range.is_empty());
         }
@@ -323,7 +323,7 @@ fn handouts_are_complete_and_self_contained() {
         let film = Film::new(lesson, takes.clone(), [960.0, 540.0], 1.0, palette::LIGHT);
         let moments = Selection::for_lesson(3).moments(lesson, film.lead()).unwrap();
         let mut text = Vec::new();
-        handout::write(&film, &moments, Theme::Adaptive, &Silent, &mut text).unwrap();
+        handout::write(&film, &moments, Theme::Adaptive, &NoProgress, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(
             text.contains(lesson.title)
@@ -404,7 +404,7 @@ fn handouts_follow_the_reader_or_the_chosen_theme() {
     let moments = Selection::for_lesson(1).moments(lesson, film.lead()).unwrap();
     let written = |theme| {
         let mut text = Vec::new();
-        handout::write(&film, &moments, theme, &Silent, &mut text).unwrap();
+        handout::write(&film, &moments, theme, &NoProgress, &mut text).unwrap();
         String::from_utf8(text).unwrap()
     };
     let (readers, own) = (written(Theme::Adaptive), written(Theme::Film));
@@ -489,7 +489,7 @@ fn texts_use_the_sizes_of_the_recording() {
     }
     let wide = named("wide").unwrap();
     let choice = Overrides { k: Some(64), width: Some(4), ..Overrides::default() };
-    let shape = wide.record(choice, &Silent).unwrap()[0].recording.shape();
+    let shape = wide.record(choice, &NoProgress).unwrap()[0].recording.shape();
     assert!(wide.fill_in(wide.goal, shape).starts_with("Sort 64 keys with 4 lanes,"));
 }
 

@@ -269,7 +269,7 @@ fn meter_covers_all_methods_at_every_moment() {
 /// Claims of the lesson's paragraph about its own data.
 #[test]
 fn heap_lesson_claims_are_true() {
-    let take = named("heap").unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
+    let take = named("heap").unwrap().record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let recording = take.recording;
     let end = fresh(&recording, recording.len());
     let (stops, own) = (end.heaps().unwrap().stops, end.counts.merges);

@@ -20,12 +20,12 @@ use std::sync::Arc;
 use super::*;
 use crate::cloud::{self, Order, Source};
 use crate::knn::{Metric, Problem, Queries, Setup};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 /// The problem of one row of a generated cloud.
 fn problem(spec: &str, seed: u64, row: usize, k: usize) -> Arc<Problem> {
     let source = Source::Generate { spec: spec.to_owned(), seed };
-    let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let cloud = Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
     let row = row.min(cloud.len() - 1);
     let setup =
         Setup { k, metric: Metric::L2, order: Order::File, seed, exclude_self: false, drop_zero_rows: false };

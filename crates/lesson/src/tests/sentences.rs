@@ -1566,7 +1566,7 @@ fn judge(
 fn numbers_in_sentences_are_true() {
     let (mut known, mut said, mut wrong) = (HashMap::new(), 0u64, Vec::new());
     for lesson in &LESSONS {
-        for take in lesson.record(Overrides::default(), &Silent).unwrap() {
+        for take in lesson.record(Overrides::default(), &NoProgress).unwrap() {
             let recording = take.recording.clone();
             let (problem, shape) = (recording.problem(), recording.shape());
             let keys: Vec<Key> = (0..)

@@ -442,14 +442,14 @@ mod tests {
 
     use super::*;
     use crate::app::testing::{cloud, file_in, folder};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     /// Two clusters on a line with one label each; one row of the first has the other label, and one row
     /// occurs twice.
     fn asked(folder: &TempDir, labels: &str) -> AnalysisRequest {
         let path = file_in(folder, "a.csv", "x,kind\n0,a\n1,a\n2,a\n3.5,b\n100,b\n101,b\n102,b\n102,b\n");
         let source = Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned()]) };
-        let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).expect("a cloud"));
+        let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).expect("a cloud"));
         let spec = RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, 3) };
         let labels = Some(LabelColumn { path, key: labels.to_owned(), title: labels.to_owned() });
         AnalysisRequest { question: Question { cloud, spec }, labels, eps: 0.0 }
@@ -458,7 +458,7 @@ mod tests {
     #[test]
     fn one_pass_computes_all_single_cloud_analyses() {
         let folder = folder();
-        let analysed = work(&asked(&folder, "kind"), &Resident::default(), &Silent)
+        let analysed = work(&asked(&folder, "kind"), &Resident::default(), &NoProgress)
             .expect("no failure")
             .expect("not cancelled");
         let own: Vec<AnalysisKind> =
@@ -501,7 +501,7 @@ mod tests {
     #[test]
     fn a_missing_label_column_fails_only_the_label_analysis() {
         let folder = folder();
-        let analysed = work(&asked(&folder, "colour"), &Resident::default(), &Silent)
+        let analysed = work(&asked(&folder, "colour"), &Resident::default(), &NoProgress)
             .expect("no failure")
             .expect("not cancelled");
         let labels = analysed.sentences.iter().find(|(kind, _)| *kind == AnalysisKind::Labels);
@@ -530,7 +530,7 @@ mod tests {
     fn exporting_edges_searches_the_neighbours_first() {
         let folder = folder();
         let path = folder.path().join("graph.tsv");
-        neighbours(9, 2).write(GraphForm::Edges, &path, &Resident::default(), &Silent).expect("a file");
+        neighbours(9, 2).write(GraphForm::Edges, &path, &Resident::default(), &NoProgress).expect("a file");
         assert_eq!(std::fs::read_to_string(&path).expect("text").lines().count(), 1 + 9 * 2);
         assert_eq!(
             neighbours(9, 2).sentence(),
@@ -544,7 +544,7 @@ mod tests {
         let folder = folder();
         let path = folder.path().join("graph.npz");
         let why = neighbours(1, 1)
-            .write(GraphForm::Umap, &path, &Resident::default(), &Silent)
+            .write(GraphForm::Umap, &path, &Resident::default(), &NoProgress)
             .expect_err("one row");
         assert!(why.contains("at least two are needed") && why.ends_with("graph.npz"), "{why}");
         let stopped = std::sync::atomic::AtomicBool::new(true);
@@ -556,12 +556,12 @@ mod tests {
 
     fn question(path: &Path, columns: ColumnChoice, k: usize) -> Question {
         let source = Source::File { path: path.to_owned(), columns };
-        let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).expect("a cloud"));
+        let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).expect("a cloud"));
         Question { cloud, spec: RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) } }
     }
 
     fn done(asked: &Comparison, path: &Path) -> Result<FileComparison, String> {
-        let compared = compare(asked, path, &Resident::default(), &Silent);
+        let compared = compare(asked, path, &Resident::default(), &NoProgress);
         compared.map(|comparison| comparison.expect("not cancelled"))
     }
 
@@ -585,7 +585,7 @@ mod tests {
         let fewer = file_in(&folder, "fewer.csv", "u\n0\n1\n");
         let why = done(&asked, &fewer).expect_err("other rows");
         assert!(
-            why.starts_with("the clouds have different rows: 4 points here and 2 there: ")
+            why.starts_with("the clouds have different rows: 4 points in the first, 2 in the second: ")
                 && why.ends_with("fewer.csv"),
             "{why}"
         );

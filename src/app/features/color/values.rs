@@ -334,7 +334,7 @@ mod tests {
     use crate::app::features::color::state::{ColorMap, ColorView};
     use crate::app::testing::{cloud, cloud_of, file_in, folder, record};
     use crate::cloud::Source;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn names(categories: &Option<Categories>) -> Vec<(&str, u64)> {
         categories
@@ -449,14 +449,14 @@ mod tests {
             path: path.clone(),
             columns: ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]),
         };
-        let cloud = crate::cloud::load(&source, true, &Silent).expect("a cloud of two rows");
+        let cloud = crate::cloud::load(&source, true, &NoProgress).expect("a cloud of two rows");
         let keys = ["red", "green", "blue"].map(str::to_owned);
         assert_eq!(
-            read_colors(&cloud, &path, &keys, &Silent).expect("colours"),
+            read_colors(&cloud, &path, &keys, &NoProgress).expect("colours"),
             [[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]]
         );
         std::fs::write(&path, "x,y,blue,green,red\n0,1,3,2,1\n").expect("a file");
-        let why = read_colors(&cloud, &path, &keys, &Silent).expect_err("it is shorter now").to_string();
+        let why = read_colors(&cloud, &path, &keys, &NoProgress).expect_err("it is shorter now").to_string();
         assert!(why.contains("load it again"), "{why}");
     }
 
@@ -466,17 +466,17 @@ mod tests {
         let path = file_in(&folder, "a.csv", "x,y,kind,size\n0,1,a,10\nnan,2,b,20\n2,3,c,\n");
         let columns = ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]);
         let source = Source::File { path: path.clone(), columns };
-        let cloud = crate::cloud::load(&source, true, &Silent).expect("a cloud of two rows");
-        let kinds = read_column(&cloud, &path, "kind", &Silent).expect("texts");
+        let cloud = crate::cloud::load(&source, true, &NoProgress).expect("a cloud of two rows");
+        let kinds = read_column(&cloud, &path, "kind", &NoProgress).expect("texts");
         let Values::Texts(names, codes) = kinds else { panic!("texts") };
         assert_eq!(codes.iter().map(|&code| names[code as usize].as_str()).collect::<Vec<_>>(), ["a", "c"]);
-        let Values::Numbers(sizes) = read_column(&cloud, &path, "size", &Silent).expect("numbers") else {
+        let Values::Numbers(sizes) = read_column(&cloud, &path, "size", &NoProgress).expect("numbers") else {
             panic!("numbers")
         };
         assert!(sizes[0] == 10.0 && sizes[1].is_nan() && sizes.len() == 2);
-        assert!(read_column(&cloud, &path, "colour", &Silent).is_err());
+        assert!(read_column(&cloud, &path, "colour", &NoProgress).is_err());
         std::fs::write(&path, "x,y,kind,size\n0,1,a,10\n").expect("a file");
-        let why = read_column(&cloud, &path, "kind", &Silent).expect_err("it is shorter now").to_string();
+        let why = read_column(&cloud, &path, "kind", &NoProgress).expect_err("it is shorter now").to_string();
         assert!(why.starts_with("the file has changed since its points were read; load it again"), "{why}");
         assert!(
             check_records(&cloud, &path, "column kind".to_owned(), 1)

@@ -297,7 +297,7 @@ mod tests {
     use crate::app::features::export::state::{ExportDialog, ExportKind, NEIGHBORS, TABLES};
     use crate::app::model::PaneKind;
     use crate::app::testing::{folder, measured, record};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn text(data: PaneData) -> String {
         let mut bytes = Vec::new();
@@ -465,7 +465,7 @@ mod tests {
             channel: Some(Arc::new(channel)),
         };
         assert!(
-            selected.read_other_columns(&Silent).expect("nothing to read").is_none(),
+            selected.read_other_columns(&NoProgress).expect("nothing to read").is_none(),
             "generated clouds have no file"
         );
         let csv = selected.table(None).tsv();

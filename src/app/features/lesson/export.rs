@@ -127,7 +127,7 @@ mod tests {
     use crate::draw::svg::svg;
     use crate::lesson::picture::{View, comparison};
     use crate::palette::LIGHT;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     #[test]
     fn every_export_format_is_written() {
@@ -142,7 +142,7 @@ mod tests {
                 let job = Job::new(file, &player, together, LIGHT, file.has_range().then_some(&range))
                     .expect("a range");
                 let path = folder.path().join(file.default_name(player.lesson.number));
-                let said = job.write(&path, &Silent).expect("it can be written");
+                let said = job.write(&path, &NoProgress).expect("it can be written");
                 assert!(said.starts_with("written: ") && path.exists(), "{said}");
             }
         }
@@ -163,7 +163,7 @@ mod tests {
             player.forward();
             Job::new(LessonFile::Drawing, &player, true, LIGHT, None)
                 .expect("no range")
-                .write(&path, &Silent)
+                .write(&path, &NoProgress)
                 .expect("it can be written");
             let film = Film::new(player.lesson, player.takes.clone(), SIZE, 1.0, LIGHT);
             let lead = film.leading();

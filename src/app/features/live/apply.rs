@@ -13,7 +13,7 @@ use crate::app::model::{Draft, Ended, EngineStatus, Field, Level, QueryKind, SHO
 use crate::app::prelude::*;
 use crate::cloud::{PointCloud, query_point};
 use crate::engines::registry;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::run::analysis::TheoryCurve;
 use crate::run::{
     EngineChoice, LiveQuery, LiveQueryWorker, QuerySpec, Reply, RunError, RunRecord, RunSpec, planner,
@@ -524,7 +524,7 @@ impl App {
         if let Some(snapping) = self.jobs.params_mut(&SNAP) {
             snapping.next = Some(target);
         } else if is_small(scene.data().len()) {
-            let row = target.row(scene.data(), &Silent);
+            let row = target.row(scene.data(), &NoProgress);
             self.snapped(row);
         } else {
             self.search_row(scene, target, false);

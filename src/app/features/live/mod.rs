@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use crate::app::model::PlaneWindow;
     use crate::app::testing::cloud;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     #[test]
     fn the_hint_avoids_the_query_mark_lens_and_notes() {
@@ -291,12 +291,12 @@ mod tests {
         let cloud = cloud(300, 3, 2);
         let axes = [0, 2];
         let at = place(&cloud, 5, axes);
-        let to = |direction: Option<[f64; 2]>| Target { axes, at, direction }.row(&cloud, &Silent);
+        let to = |direction: Option<[f64; 2]>| Target { axes, at, direction }.row(&cloud, &NoProgress);
         let right = place(&cloud, to(Some([8.0, 0.0])).expect("there are rows to the right") as usize, axes);
         assert!(right[0] > at[0] && (right[1] - at[1]).abs() <= right[0] - at[0]);
         assert!(place(&cloud, to(Some([0.0, 8.0])).expect("there are rows above") as usize, axes)[1] > at[1]);
         assert_eq!(to(None), Some(5));
         let far_right = Target { axes, at: [9.0, 0.0], direction: Some([1.0, 0.0]) };
-        assert_eq!(far_right.row(&cloud, &Silent), None, "no row in that direction");
+        assert_eq!(far_right.row(&cloud, &NoProgress), None, "no row in that direction");
     }
 }

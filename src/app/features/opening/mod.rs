@@ -154,7 +154,7 @@ mod tests {
     use crate::app::testing::{cloud_of, file_in, folder};
     use crate::cloud::ColumnChoice;
     use crate::cloud::roles::Role;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     #[test]
     fn label_guessing_needs_a_file_without_headers() {
@@ -168,7 +168,7 @@ mod tests {
             let path = file_in(&folder, name, format!("{begin}{rows}"));
             let source = Source::File { path, columns: ColumnChoice::Default };
             let job = LoadJob { source, drop_nonfinite: false, data: None, infers_choices: true };
-            let opened = job.work(&Silent).0.expect("it opens");
+            let opened = job.work(&NoProgress).0.expect("it opens");
             (
                 opened.cloud.dims(),
                 opened.left_out.into_iter().map(|column| (column.name, column.role)).collect::<Vec<_>>(),

@@ -13,7 +13,7 @@ use crate::app::jobs::task::Outcome;
 use crate::app::model::Room;
 use crate::app::prelude::*;
 use crate::cloud::formats::FormatError;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 /// Maximum distance of a click from a point, in screen points. A click farther away is on empty ground, in
 /// Plane too, so it never picks a point across the pane or out of sight.
@@ -95,7 +95,7 @@ impl App {
         };
         let pane = eye.pane();
         if sight.is_small() {
-            let found = sight.nearest(pointer, reach, &Silent);
+            let found = sight.nearest(pointer, reach, &NoProgress);
             return self.found(found, purpose, pane);
         }
         // The latest request wins, but hovering never replaces a click.

@@ -137,20 +137,20 @@ mod tests {
     use crate::app::testing::{file_in, folder};
     use crate::cloud::formats::Cell;
     use crate::cloud::{Source, load};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn read_cloud(path: &Path, columns: &str) -> PointCloud {
         load(
             &Source::File { path: path.to_owned(), columns: columns.parse().expect("columns") },
             true,
-            &Silent,
+            &NoProgress,
         )
         .expect("a cloud")
     }
 
     fn look(lookup: &mut Lookup, cloud: &Arc<PointCloud>, rows: &[u32]) {
         if let Some(asked) = lookup.ask(cloud, rows) {
-            lookup.take(&asked, Ok(asked.read(&Silent)));
+            lookup.take(&asked, Ok(asked.read(&NoProgress)));
         }
     }
 
@@ -162,7 +162,7 @@ mod tests {
         let mut lookup = Lookup::default();
         let asked = lookup.ask(&cloud, &[1]).expect("it is not known");
         assert!(lookup.is_reading(&cloud, &[1]) && lookup.known(&cloud, &[1]).is_none());
-        lookup.take(&asked, Ok(asked.read(&Silent)));
+        lookup.take(&asked, Ok(asked.read(&NoProgress)));
         let Some(Ok(others)) = lookup.known(&cloud, &[1]).map(|found| &**found) else { panic!("a record") };
         // Row 1 of the cloud is record 2, because record 1 was dropped.
         assert_eq!((&others.columns[..], others.total), (&["name".to_owned(), "people".to_owned()][..], 2));

@@ -21,7 +21,7 @@ use crate::app::model::select_mode::SelectMode;
 use crate::app::model::{PlaneCamera, Scene, SpaceCamera, SpaceView};
 use crate::app::prelude::*;
 use crate::cloud::PointCloud;
-use crate::progress::{Progress, Silent};
+use crate::progress::{NoProgress, Progress};
 
 pub mod apply;
 pub mod lookup;
@@ -180,8 +180,9 @@ pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
         };
         Region::Lasso(Lasso::new(&(0..CORNERS).map(corner).collect::<Vec<_>>()))
     };
-    let click =
-        |sight: &PickView, at: usize| usize::from(sight.nearest(place(at), f64::INFINITY, &Silent).is_some());
+    let click = |sight: &PickView, at: usize| {
+        usize::from(sight.nearest(place(at), f64::INFINITY, &NoProgress).is_some())
+    };
     let select = |sight: &PickView, region: Region| {
         let what = Choice::Region(Box::new(RegionSelection { sight: sight.clone(), region }));
         let change = Change {
@@ -192,11 +193,11 @@ pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
             record: None,
             answered: None,
         };
-        change.apply(&Selection::default(), &Silent).map_or(0, |(selection, _)| selection.rows().len())
+        change.apply(&Selection::default(), &NoProgress).map_or(0, |(selection, _)| selection.rows().len())
     };
     let snap = |at: usize| {
         let target = Target { axes: [0, 1], at: camera.place(place(at)), direction: None };
-        usize::from(target.row(cloud, &Silent).is_some())
+        usize::from(target.row(cloud, &NoProgress).is_some())
     };
 
     let kinds: [(&'static str, &dyn Fn(usize) -> usize); 7] = [
@@ -254,11 +255,11 @@ mod tests {
                     (0..cloud.len()).filter_map(|row| Some((far(row)?, row as u32))).collect();
                 all.sort_by(|a, b| a.partial_cmp(b).expect("no NaN"));
                 let expected = all.first().map(|&(_, row)| Picked::Row(row));
-                assert_eq!(sight.nearest(pointer, 24.0, &Silent), expected, "space: {space}");
+                assert_eq!(sight.nearest(pointer, 24.0, &NoProgress), expected, "space: {space}");
             }
             let region = Region::Rectangle(Rect::from_min_size(pos2(222.0, 133.0), vec2(81.0, 47.0)));
-            let (rows, queries) =
-                RegionSelection { sight: sight.clone(), region: region.clone() }.rows_and_queries(&Silent);
+            let (rows, queries) = RegionSelection { sight: sight.clone(), region: region.clone() }
+                .rows_and_queries(&NoProgress);
             let inside = |row: &u32| {
                 sight.eye.screen(&cloud, *row as usize).is_some_and(|place| region.contains(place))
             };
@@ -278,10 +279,10 @@ mod tests {
         };
         let under: Vec<u32> = (0..5_000).filter(|&row| place(row).0.distance(pointer) <= 4.0).collect();
         assert!(under.len() > 1, "several are under the pointer");
-        let Some(Picked::Row(picked)) = sight.nearest(pointer, 24.0, &Silent) else { panic!("a row") };
+        let Some(Picked::Row(picked)) = sight.nearest(pointer, 24.0, &NoProgress) else { panic!("a row") };
         assert!(under.iter().all(|&row| place(picked).1 <= place(row).1));
         let region = Region::Rectangle(Rect::from_center_size(pointer, vec2(8.0, 8.0)));
-        let (rows, _) = RegionSelection { sight, region }.rows_and_queries(&Silent);
+        let (rows, _) = RegionSelection { sight, region }.rows_and_queries(&NoProgress);
         assert!(under.iter().all(|row| rows.contains(row)), "including hidden ones");
     }
 
@@ -292,9 +293,9 @@ mod tests {
             .filter_map(|row| sight.eye.screen(sight.scene.data(), row))
             .map(|place| place.distance(pos2(100.0, 50.0)));
         let least = f64::from(far.fold(f32::INFINITY, f32::min));
-        assert_eq!(sight.nearest(pos2(100.0, 50.0), least - 0.1, &Silent), None);
-        assert!(sight.nearest(pos2(100.0, 50.0), least + 0.1, &Silent).is_some());
-        assert!(sight.nearest(pos2(100.0, 50.0), f64::INFINITY, &Silent).is_some());
+        assert_eq!(sight.nearest(pos2(100.0, 50.0), least - 0.1, &NoProgress), None);
+        assert!(sight.nearest(pos2(100.0, 50.0), least + 0.1, &NoProgress).is_some());
+        assert!(sight.nearest(pos2(100.0, 50.0), f64::INFINITY, &NoProgress).is_some());
     }
 
     #[test]
@@ -313,7 +314,7 @@ mod tests {
             for pointer in
                 [rect().left_top(), rect().right_top(), rect().right_bottom(), rect().left_bottom()]
             {
-                let Some(Picked::Row(row)) = sight.nearest(pointer, f64::INFINITY, &Silent) else {
+                let Some(Picked::Row(row)) = sight.nearest(pointer, f64::INFINITY, &NoProgress) else {
                     panic!("a row")
                 };
                 let place = eye.screen(&cloud, row as usize).expect("in front of the eye");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Projecting;
+use super::ProjectionCache;
 use super::state::{Projected, ProjectionKind, ProjectionView};
 use crate::app::context::app::{App, Feature};
 use crate::app::jobs::table::{Kind, Slot};
@@ -34,7 +34,7 @@ pub static FEATURE: Feature = Feature {
     update: App::want_projection,
     leave_cloud: |app, cloud| {
         app.jobs.stop(&PROJECT);
-        (app.session.projected, app.handles.projecting) = (None, Projecting::default());
+        (app.session.projected, app.handles.projecting) = (None, ProjectionCache::default());
         // A cloud with up to three dimensions needs no projection.
         if !app.shows(cloud) && cloud.dims() <= 3 {
             app.state.projection.kind = ProjectionKind::Axes;
@@ -46,7 +46,7 @@ pub static FEATURE: Feature = Feature {
 pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kind {
     purpose: |(view, _), fraction| {
         let what = match view.kind {
-            ProjectionKind::Random => "Projecting on random directions",
+            ProjectionKind::Random => "ProjectionCache on random directions",
             ProjectionKind::Axes | ProjectionKind::Pca => "Finding principal components",
         };
         Some(Activity::Preparing { what: what.to_owned(), fraction })

@@ -18,7 +18,7 @@ pub mod state;
 
 /// Cached projections, and pending changes of the views.
 #[derive(Default)]
-pub struct Projecting {
+pub struct ProjectionCache {
     /// Newest first; the last one is dropped when there are too many.
     pub cached: Vec<Arc<Projected>>,
     /// Axes shown before the projection, of Plane and of Space.

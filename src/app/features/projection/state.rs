@@ -145,11 +145,11 @@ fn projected_cloud(
 mod tests {
     use super::*;
     use crate::app::testing::stretched;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
         let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
-        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("not cancelled")
+        Projected::new(view, Arc::clone(cloud), queries, &NoProgress).expect("not cancelled")
     }
 
     #[test]

@@ -230,7 +230,7 @@ impl App {
         self.jobs.stop(&SELECT);
         let base = self.session.selection.clone();
         if !change.is_large(&base) {
-            if let Some((selection, facts)) = change.apply(&base, &crate::progress::Silent) {
+            if let Some((selection, facts)) = change.apply(&base, &crate::progress::NoProgress) {
                 self.set_selection(selection, facts);
             }
             return self.next_change(waiting);

@@ -186,7 +186,7 @@ mod tests {
     use crate::app::features::color::state::PointValues;
     use crate::app::features::selection::state::SelectAction;
     use crate::app::testing::{measured, record};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn after(base: &Selection, what: Choice, how: SelectMode, record: &Arc<RunRecord>) -> Selection {
         let change = Change {
@@ -197,7 +197,7 @@ mod tests {
             record: Some(Arc::clone(record)),
             answered: None,
         };
-        change.apply(base, &Silent).expect("not cancelled").0
+        change.apply(base, &NoProgress).expect("not cancelled").0
     }
 
     #[test]

@@ -348,14 +348,14 @@ impl Seek for NearSeekReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use ::e57::Record;
 
     #[test]
     fn declared_sizes_are_checked_against_the_file_size() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), [0; 100]).unwrap();
-        let input = Input::new(file.path(), &Silent).unwrap();
+        let input = Input::new(file.path(), &NoProgress).unwrap();
         let error = |attributes: usize, max: i64, records: u64| {
             let mut scan = PointCloud::default();
             let data_type = RecordDataType::Integer { min: 5, max };

@@ -435,7 +435,7 @@ impl<'l> Chunks<'l> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
     use laz::LazVlrBuilder;
     use laz::laszip::ChunkTableEntry;
     use std::io::Write as _;
@@ -471,7 +471,7 @@ mod tests {
         table.write_to(&mut content, &vlr).unwrap();
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&content).unwrap();
-        let input = Input::new(file.path(), &Silent).unwrap();
+        let input = Input::new(file.path(), &NoProgress).unwrap();
         // Records of 65,535 bytes, or of 1024.
         let found = |record: usize| {
             Chunks::read(&mut Cursor::new(&content), &vlr, None, &layout(MAX_CHUNK_POINTS, record), &input)

@@ -96,6 +96,6 @@ fn file_changes_during_reading_are_detected() {
             }
         }
         put(&sample.path, &whole);
-        assert!(read(&sample.path, &ColumnChoice::Default, &Silent).is_ok(), "{}", sample.path.display());
+        assert!(read(&sample.path, &ColumnChoice::Default, &NoProgress).is_ok(), "{}", sample.path.display());
     }
 }

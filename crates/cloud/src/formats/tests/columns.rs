@@ -4,7 +4,7 @@ use super::*;
 
 impl Sample {
     pub(super) fn column(&self, name: &str) -> Result<ColumnData, String> {
-        column(&self.path, name, &Silent).map_err(|why| why.to_string())
+        column(&self.path, name, &NoProgress).map_err(|why| why.to_string())
     }
 
     #[track_caller]
@@ -65,8 +65,8 @@ fn las_attributes_are_readable_as_columns() {
 /// The cells of records. Checks them against a full read where the two must agree.
 #[track_caller]
 fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
-    let found = records(&sample.path, wanted, &Silent).unwrap();
-    let sheet = scan(&sample.path, &ColumnRequest::Everything, &Silent).unwrap();
+    let found = records(&sample.path, wanted, &NoProgress).unwrap();
+    let sheet = scan(&sample.path, &ColumnRequest::Everything, &NoProgress).unwrap();
     assert_eq!(found.columns, sheet.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>());
     if sheet.selected.len() == sheet.columns.len() {
         let width = sheet.selected.len();
@@ -79,7 +79,7 @@ fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
     }
     assert_records_agree(&sample.path, "");
     let rows = sheet.rows;
-    let error = records(&sample.path, &[0, rows], &Silent).unwrap_err().to_string();
+    let error = records(&sample.path, &[0, rows], &NoProgress).unwrap_err().to_string();
     assert!(error.starts_with(&format!("record {rows}: the file has {rows} records: ")), "{error}");
     found.rows
 }
@@ -181,7 +181,7 @@ fn records_of_delimited_text_are_typed_cells() {
     assert_eq!(found[1], [Cell::Number(1.0), Cell::Text("Ulm,".to_owned())]);
     assert_eq!(found[2], [Cell::Missing, Cell::Text("b".to_owned())]);
     assert_eq!(serde_json::to_string(&found[1]).unwrap(), "[1.0,\"Ulm,\"]");
-    assert_eq!(records(&sample.path, &[], &Silent).unwrap().rows.len(), 0);
+    assert_eq!(records(&sample.path, &[], &NoProgress).unwrap().rows.len(), 0);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn codes_with_leading_zeros_display_as_text_and_remain_numeric() {
         ("a.json", r#"[{"x":1.5,"zip":"06484"},{"x":"007","zip":10115}]"#),
     ] {
         let sample = Sample::new(name, text);
-        let found = records(&sample.path, &[0, 1], &Silent).unwrap().rows;
+        let found = records(&sample.path, &[0, 1], &NoProgress).unwrap().rows;
         let code = |text: &str| Cell::Text(text.to_owned());
         assert_eq!(
             found,
@@ -202,7 +202,7 @@ fn codes_with_leading_zeros_display_as_text_and_remain_numeric() {
         let numbers: Vec<Option<f64>> = found.iter().flatten().map(Cell::number).collect();
         assert_eq!(numbers, [1.5, 6484.0, 7.0, 10_115.0].map(Some));
         assert_eq!(
-            column(&sample.path, "zip", &Silent).unwrap(),
+            column(&sample.path, "zip", &NoProgress).unwrap(),
             ColumnData::Numbers(vec![6484.0, 10_115.0])
         );
         assert_eq!(sample.table("").1, [1.5, 6484.0, 7.0, 10_115.0]);
@@ -259,7 +259,7 @@ fn marks_of_earlier_reads_speed_up_record_lookup() {
         }
         // The text between records that are requested together is skipped too.
         assert_eq!(
-            records_indexed(&sample.path, &scattered, &marks, &Silent).unwrap().rows,
+            records_indexed(&sample.path, &scattered, &marks, &NoProgress).unwrap().rows,
             scattered.map(want)
         );
         let reads = Reads::default();
@@ -274,7 +274,7 @@ fn marks_of_earlier_reads_speed_up_record_lookup() {
         // file.
         std::fs::write(&sample.path, "x,n\n1,a\n2\n").unwrap();
         assert!(
-            records_indexed(&sample.path, &[1], &marks, &Silent)
+            records_indexed(&sample.path, &[1], &marks, &NoProgress)
                 .unwrap_err()
                 .to_string()
                 .starts_with("line 3, record 1: ")
@@ -291,7 +291,7 @@ fn marks_work_across_scan_boundaries() {
     let sample = Sample::new("a.pts", text);
     // Reading the last record of each scan leaves marks; count lines occur between marks.
     for at in [50_000, 41_000, 39_999, 40_000, 59_999, 19_999, 20_000, 0] {
-        let row = records_indexed(&sample.path, &[at], &marks, &Silent).unwrap().rows.remove(0);
+        let row = records_indexed(&sample.path, &[at], &marks, &NoProgress).unwrap().rows.remove(0);
         assert_eq!(row[0], Cell::Number(at as f64));
     }
 }

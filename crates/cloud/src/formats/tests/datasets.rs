@@ -31,7 +31,7 @@ fn colons_in_file_names_do_not_select_a_part() {
 #[test]
 fn single_cloud_formats_have_no_parts() {
     let text = Sample::new("a.csv", "1,2\n");
-    assert_eq!(datasets(&text.path, &Silent).unwrap(), []);
+    assert_eq!(datasets(&text.path, &NoProgress).unwrap(), []);
     let message = text.read_dataset("x").unwrap_err().to_string();
     assert!(message.starts_with("part `x`: a delimited text holds one cloud"), "{message}");
     let feature = r#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}"#;

@@ -213,6 +213,9 @@ fn missing_points_are_refused() {
         let sample = promising(digit);
         let message = sample.error();
         assert!(message.starts_with("E57: "), "{message}");
-        assert!(describe(&sample.path, &Silent).is_err() && records(&sample.path, &[20], &Silent).is_err());
+        assert!(
+            describe(&sample.path, &NoProgress).is_err()
+                && records(&sample.path, &[20], &NoProgress).is_err()
+        );
     }
 }

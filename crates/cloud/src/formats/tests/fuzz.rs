@@ -74,7 +74,7 @@ fn binary_readers_respect_the_memory_limit() {
     {
         let sample = Sample::new(name, content);
         let read = |free: u64| {
-            let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
+            let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(free);
             (recognise(&input).unwrap().read)(&input, &ColumnRequest::Selected(&ColumnChoice::Default))
         };
         assert!(matches!(read(7), Err(FormatError::Memory { .. })), "{name}: {:?}", read(7));
@@ -91,8 +91,8 @@ fn try_to_read(name: &str, content: &[u8]) {
             Err(why) => assert!(!why.to_string().contains(char::is_control), "{why}"),
         }
     }
-    let _ = describe(&sample.path, &Silent).map(|info| serde_json::to_string(&info).unwrap());
-    if let Ok(found) = records(&sample.path, &[1, 0], &Silent) {
+    let _ = describe(&sample.path, &NoProgress).map(|info| serde_json::to_string(&info).unwrap());
+    if let Ok(found) = records(&sample.path, &[1, 0], &NoProgress) {
         assert!(
             found.rows.len() == 2 && found.rows.iter().all(|row| row.len() == found.columns.len()),
             "{found:?}"

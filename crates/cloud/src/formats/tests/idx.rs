@@ -25,7 +25,7 @@ fn folder(files: &[(&str, Vec<u8>)]) -> TempDir {
 }
 
 fn open_in(folder: &TempDir, name: &str) -> Sheet {
-    scan(&folder.path().join(name), &ColumnRequest::Everything, &Silent).unwrap()
+    scan(&folder.path().join(name), &ColumnRequest::Everything, &NoProgress).unwrap()
 }
 
 #[test]
@@ -93,9 +93,9 @@ fn matching_label_files_add_a_label_column() {
         );
         assert_eq!((info.columns[6].min, info.columns[6].max), (Some(0.0), Some(5.0)));
         let path = folder.path().join(images_name);
-        assert_eq!(read(&path, &"label".parse().unwrap(), &Silent).unwrap().values, [5.0, 0.0, 4.0]);
+        assert_eq!(read(&path, &"label".parse().unwrap(), &NoProgress).unwrap().values, [5.0, 0.0, 4.0]);
         assert_eq!(
-            read(&path, &ColumnChoice::Default, &Silent).unwrap().values,
+            read(&path, &ColumnChoice::Default, &NoProgress).unwrap().values,
             (0..18).map(f64::from).collect::<Vec<f64>>()
         );
     }

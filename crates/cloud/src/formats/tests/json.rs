@@ -84,26 +84,29 @@ fn arrays_in_objects_become_coordinates() {
 fn text_columns_are_read_on_request() {
     let text = "[{\"x\":1,\"name\":\"b\"},{\"x\":2},{\"x\":3,\"name\":\"a\"},{\"x\":4,\"name\":\"b\"}]";
     let sample = Sample::new("a.json", text);
-    let ColumnData::Categories { names: found, codes } = column(&sample.path, "name", &Silent).unwrap()
+    let ColumnData::Categories { names: found, codes } = column(&sample.path, "name", &NoProgress).unwrap()
     else {
         panic!("names are text")
     };
     assert_eq!((found, codes), (names(&["b", "", "a"]), vec![0, 1, 2, 0]));
-    assert_eq!(column(&sample.path, "x", &Silent).unwrap(), ColumnData::Numbers(vec![1.0, 2.0, 3.0, 4.0]));
-    let picked = records(&sample.path, &[2, 1], &Silent).unwrap();
+    assert_eq!(
+        column(&sample.path, "x", &NoProgress).unwrap(),
+        ColumnData::Numbers(vec![1.0, 2.0, 3.0, 4.0])
+    );
+    let picked = records(&sample.path, &[2, 1], &NoProgress).unwrap();
     assert_eq!(picked.columns, names(&["x", "name"]));
     assert_eq!(
         picked.rows,
         [[Cell::Number(3.0), Cell::Text("a".to_owned())], [Cell::Number(2.0), Cell::Missing]]
     );
     assert!(
-        records(&sample.path, &[4], &Silent)
+        records(&sample.path, &[4], &NoProgress)
             .unwrap_err()
             .to_string()
             .starts_with("record 4: the file has 4 records")
     );
     // Data after the last requested record is not examined.
-    let picked = records(&Sample::new("a.json", "[[1,2],[3,4],[5,oops").path, &[1], &Silent).unwrap();
+    let picked = records(&Sample::new("a.json", "[[1,2],[3,4],[5,oops").path, &[1], &NoProgress).unwrap();
     assert_eq!(picked.rows, [[Cell::Number(3.0), Cell::Number(4.0)]]);
     assert_eq!(sample.error_of("name"), "record 0, column `name`: `b` is not a number");
 }
@@ -118,7 +121,7 @@ fn objects_with_several_arrays_require_a_choice() {
     );
     assert_eq!(sample.dataset("two"), [5.0]);
     assert_eq!(sample.dataset("list"), [1.0, 2.0, 3.0]);
-    assert_eq!(datasets(&sample.path, &Silent).unwrap().len(), 3);
+    assert_eq!(datasets(&sample.path, &NoProgress).unwrap().len(), 3);
     // The one with the usual name is selected.
     assert_eq!(Sample::new("a.json", "{\"other\":[[1,2]],\"points\":[[3,4]]}").table("").1, [3.0, 4.0]);
 }
@@ -147,12 +150,12 @@ fn pandas_json_orients_are_read() {
         assert_eq!(sample.table(""), want, "{text}");
         assert_eq!(sample.table("y").1, [-2.0, 4.0], "{text}");
         assert_eq!((sample.info().format.as_str(), sample.info().rows), (format, 2), "{text}");
-        let ColumnData::Categories { names: found, codes } = column(&sample.path, "n", &Silent).unwrap()
+        let ColumnData::Categories { names: found, codes } = column(&sample.path, "n", &NoProgress).unwrap()
         else {
             panic!("n is text")
         };
         assert_eq!((found, codes), (names(&["a", "b"]), vec![0, 1]), "{text}");
-        let picked = records(&sample.path, &[1], &Silent).unwrap();
+        let picked = records(&sample.path, &[1], &NoProgress).unwrap();
         let place = |name: &str| picked.columns.iter().position(|column| column == name).unwrap();
         assert_eq!(
             (&picked.rows[0][place("y")], &picked.rows[0][place("n")]),
@@ -163,7 +166,7 @@ fn pandas_json_orients_are_read() {
     let sample = Sample::new("a.json", "{\"x\":[1,null,3],\"y\":[4,5,6]}");
     assert_values(&sample.table("").1, &[1.0, 4.0, NAN, 5.0, 3.0, 6.0]);
     // It is one cloud, but each of its lists can still be selected by name.
-    assert!(datasets(&sample.path, &Silent).unwrap().is_empty());
+    assert!(datasets(&sample.path, &NoProgress).unwrap().is_empty());
     assert_eq!(sample.dataset("y"), [4.0, 5.0, 6.0]);
 }
 
@@ -187,12 +190,12 @@ fn geojson_points_and_properties_are_read() {
             (names(&["longitude", "latitude"]), vec![9.99, 48.4, 8.5, 47.4, 8.6, 47.5])
         );
         assert_eq!(sample.table("people").1, [126.0, 421.0, 421.0]);
-        let ColumnData::Categories { names: found, .. } = column(&sample.path, "name", &Silent).unwrap()
+        let ColumnData::Categories { names: found, .. } = column(&sample.path, "name", &NoProgress).unwrap()
         else {
             panic!("names are text")
         };
         assert_eq!(found, names(&["Ulm", ""]));
-        let picked = records(&sample.path, &[2], &Silent).unwrap();
+        let picked = records(&sample.path, &[2], &NoProgress).unwrap();
         assert_eq!(
             (&picked.columns[..2], &picked.rows[0][..2]),
             (&names(&["longitude", "latitude"])[..], &[Cell::Number(8.6), Cell::Number(47.5)][..])

@@ -69,7 +69,7 @@ fn las_and_laz_are_read_in_several_point_formats() {
 fn loading_a_scan_preserves_coordinates() {
     let sample = Sample::new("a.laz", scan(0, true, 999));
     let source = crate::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
-    let cloud = crate::load(&source, false, &Silent).unwrap();
+    let cloud = crate::load(&source, false, &NoProgress).unwrap();
     assert_eq!((cloud.len(), cloud.duplicates().after_rounding), (999, 0));
     assert!(cloud.axes()[1].origin > 4e6);
     assert_eq!(cloud.coordinate(5, 1), place(5)[1]);
@@ -87,7 +87,7 @@ fn laz_without_a_chunk_table_is_read_sequentially() {
         let without = Sample::new("a.laz", &content);
         assert!(whole.table("").1 == (0..60_000).flat_map(place).collect::<Vec<_>>());
         assert!(without.table("").1 == whole.table("").1, "format {format}");
-        let row = |sample: &Sample| records(&sample.path, &[59_999], &Silent).unwrap().rows;
+        let row = |sample: &Sample| records(&sample.path, &[59_999], &NoProgress).unwrap().rows;
         assert_eq!(row(&without), row(&whole));
     }
 }
@@ -99,7 +99,7 @@ fn single_points_are_read_from_their_chunk() {
     // Damage in the first chunk does not affect points of the second.
     content[start + 100..start + 400].fill(0xff);
     let sample = Sample::new("a.laz", content);
-    let row = records(&sample.path, &[60_000], &Silent).unwrap().rows.remove(0);
+    let row = records(&sample.path, &[60_000], &NoProgress).unwrap().rows.remove(0);
     assert_eq!(row[1], Cell::Number(place(60_000)[1]));
 }
 
@@ -426,7 +426,7 @@ fn geographic_scans_give_longitude_and_latitude() {
         // The old names x, y, z, which other programs use, still work.
         assert_eq!(sample.table("x,y,z").0, names(&["longitude", "latitude", "height"]));
         assert_eq!(sample.table("Z,latitude").1[..2], [150.0, 60.5]);
-        assert!(column(&sample.path, "y", &Silent).is_ok());
+        assert!(column(&sample.path, "y", &NoProgress).is_ok());
         let info = sample.info();
         assert_eq!((&info.guessed_columns, &info.default_columns), (&vec![0, 1], &vec![0, 1]));
         assert!(
@@ -434,7 +434,7 @@ fn geographic_scans_give_longitude_and_latitude() {
             "{}",
             info.format
         );
-        let input = Input::new(&sample.path, &Silent).unwrap();
+        let input = Input::new(&sample.path, &NoProgress).unwrap();
         let declared = crate::formats::las::read(&input, &ColumnRequest::Selected(&ColumnChoice::Default))
             .unwrap()
             .declared

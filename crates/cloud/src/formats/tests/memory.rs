@@ -55,7 +55,7 @@ fn text_readers_respect_the_memory_limit() {
     for (name, text) in texts() {
         let sample = Sample::new(name, text);
         let read = |free: u64| {
-            let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
+            let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(free);
             let format = recognise(&input).unwrap();
             (format.read)(&input, &ColumnRequest::Everything)
         };
@@ -75,7 +75,7 @@ fn text_columns_respect_the_memory_limit() {
     let objects: Vec<String> = (0..5000).map(|at| format!("{{\"0\":{at},\"1\":\"name {at}\"}}")).collect();
     for (name, text) in [("a.csv", lines), ("a.json", format!("[{}]", objects.join(",")))] {
         let sample = Sample::new(name, text);
-        let input = Input::new(&sample.path, &Silent).unwrap().with_free(1 << 16);
+        let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(1 << 16);
         let read = (recognise(&input).unwrap().read)(&input, &ColumnRequest::Column(&"1".to_owned()));
         assert!(matches!(read, Err(FormatError::Memory { .. })), "{name}: {read:?}");
     }
@@ -85,7 +85,7 @@ fn text_columns_respect_the_memory_limit() {
 fn empty_arrays_and_objects_take_no_memory() {
     for empty in ["[],", "{},", "[[],{}],"] {
         let sample = Sample::new("a.json", format!("[[{}1],[{}2]]", empty.repeat(5000), empty.repeat(5000)));
-        let input = Input::new(&sample.path, &Silent).unwrap().with_free(1 << 16);
+        let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(1 << 16);
         let sheet = (recognise(&input).unwrap().read)(&input, &ColumnRequest::Everything).unwrap();
         assert_eq!(sheet.columns.len(), 1, "{empty}");
         assert!(sheet.values.iter().eq([1.0, 2.0]), "{empty}");
@@ -103,7 +103,7 @@ fn truncated_names_are_found_by_their_full_name() {
 #[test]
 fn unlisted_frames_open_by_number() {
     let sample = Sample::new("a.xyz", "1\n\nH 1 2 3\n".repeat(limits::MAX_DATASETS + 2));
-    assert_eq!(datasets(&sample.path, &Silent).unwrap().len(), limits::MAX_DATASETS);
+    assert_eq!(datasets(&sample.path, &NoProgress).unwrap().len(), limits::MAX_DATASETS);
     assert_eq!(
         sample.error(),
         format!("too many frames to list: choose one with FILE:NUMBER; frames: {}", limits::MAX_DATASETS + 2)
@@ -128,7 +128,7 @@ fn streamed_files_release_the_memory_they_claim() {
     );
     let batches = Sample::new("a.feather", arrow::batches(64, 1000));
     for (sample, rows, free) in [(&places, 2000, 1 << 17), (&batches, 64_000, 1 << 16)] {
-        let input = || Input::new(&sample.path, &Silent).unwrap().with_free(free);
+        let input = || Input::new(&sample.path, &NoProgress).unwrap().with_free(free);
         let format = recognise(&input()).unwrap();
         if rows == 2000 {
             assert_eq!((format.read)(&input(), &ColumnRequest::Everything).unwrap().rows, rows);

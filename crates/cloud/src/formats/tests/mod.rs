@@ -30,7 +30,7 @@ use flate2::write::GzEncoder;
 use tempfile::TempDir;
 
 use super::*;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::{CloudError, Source, load};
 
 /// A file with this name and content, in a temporary folder.
@@ -49,7 +49,7 @@ impl<V: AsRef<[f64]>> PartialEq<V> for crate::Values {
 /// Runs work with this much free memory and an input that is only used in errors.
 pub(super) fn with_input(free: u64, work: impl FnOnce(&Input<'_>)) {
     let sample = Sample::new("a.csv", "1");
-    work(&Input::new(&sample.path, &Silent).unwrap().with_free(free));
+    work(&Input::new(&sample.path, &NoProgress).unwrap().with_free(free));
 }
 
 impl Sample {
@@ -61,12 +61,12 @@ impl Sample {
     }
 
     fn read(&self, columns: &str) -> Result<Coordinates, FormatError> {
-        read(&self.path, &columns.parse().unwrap(), &Silent)
+        read(&self.path, &columns.parse().unwrap(), &NoProgress)
     }
 
     /// Reads the cloud with this name.
     fn read_dataset(&self, name: &str) -> Result<Coordinates, FormatError> {
-        read(&path_of(&self.path, name), &ColumnChoice::Default, &Silent)
+        read(&path_of(&self.path, name), &ColumnChoice::Default, &NoProgress)
     }
 
     /// The values of the cloud with this name.
@@ -85,7 +85,7 @@ impl Sample {
     }
 
     fn info(&self) -> FileInfo {
-        describe(&self.path, &Silent).unwrap()
+        describe(&self.path, &NoProgress).unwrap()
     }
 
     /// The error message without the path. Checks that it is one line and ends with the path.
@@ -116,13 +116,13 @@ fn names(names: &[&str]) -> Vec<String> {
 #[track_caller]
 fn assert_records_agree(path: &Path, columns: &str) {
     let source = Source::File { path: path.to_owned(), columns: columns.parse().unwrap() };
-    let cloud = match load(&source, true, &Silent) {
+    let cloud = match load(&source, true, &NoProgress) {
         Err(CloudError::Empty { .. } | CloudError::TooLarge { .. }) => return,
         cloud => cloud.unwrap(),
     };
     let last = cloud.len() as u32 - 1;
     let rows = [last, 0, last / 2];
-    let records = match records(path, &rows.map(|row| cloud.record(row as usize)), &Silent) {
+    let records = match records(path, &rows.map(|row| cloud.record(row as usize)), &NoProgress) {
         // A column that was not selected has an unsupported compression.
         Err(FormatError::Unsupported { .. }) => return,
         records => records.unwrap(),
@@ -216,9 +216,9 @@ fn extensions_must_match_the_content() {
 fn missing_files_are_reported() {
     let folder = TempDir::new().unwrap();
     let message =
-        read(&folder.path().join("none.csv"), &ColumnChoice::Default, &Silent).unwrap_err().to_string();
+        read(&folder.path().join("none.csv"), &ColumnChoice::Default, &NoProgress).unwrap_err().to_string();
     assert!(message.starts_with("cannot read: ") && message.ends_with("none.csv"), "{message}");
-    let message = read(folder.path(), &ColumnChoice::Default, &Silent).unwrap_err().to_string();
+    let message = read(folder.path(), &ColumnChoice::Default, &NoProgress).unwrap_err().to_string();
     assert!(message.contains("directory"), "{message}");
 }
 

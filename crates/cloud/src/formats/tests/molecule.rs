@@ -11,7 +11,8 @@ fn atoms_have_coordinates_and_an_element() {
         (names(&["x", "y", "z"]), vec![0.0, 0.0, 0.119, 0.0, 0.763, -0.477, 0.0, -0.763, -0.477])
     );
     assert_eq!(sample.info().format, "XYZ, atoms");
-    let ColumnData::Categories { names: found, codes } = column(&sample.path, "element", &Silent).unwrap()
+    let ColumnData::Categories { names: found, codes } =
+        column(&sample.path, "element", &NoProgress).unwrap()
     else {
         panic!("elements are text")
     };

@@ -165,7 +165,7 @@ fn structured_arrays_are_tables() {
                 (names(&["class", "y [m]", "x"]), vec![7.0, 0.0, 0.0, 8.0, -1.0, 1.0, 9.0, -2.0, 2.0])
             );
             assert_eq!(sample.info().columns.len(), columns);
-            let cells = records(&sample.path, &[2, 0], &Silent).unwrap().rows;
+            let cells = records(&sample.path, &[2, 0], &NoProgress).unwrap().rows;
             assert_eq!(cells[0][..3], [Cell::Number(2.0), Cell::Number(-2.0), Cell::Number(9.0)]);
         }
     }

@@ -200,9 +200,9 @@ fn arrays_are_selected_by_name() {
     let message = sample.read_dataset("three").unwrap_err().to_string();
     assert!(message.starts_with(&format!("part `three`: not found; available: {all}: ")), "{message}");
     assert_eq!(sample.error(), format!("several clouds: choose one with FILE:NAME; available: {all}"));
-    let info = describe(&path_of(&sample.path, "two"), &Silent).unwrap();
+    let info = describe(&path_of(&sample.path, "two"), &NoProgress).unwrap();
     assert_eq!(info.format, "NumPy archive, array `two`: 1 × 2 u8");
-    let datasets = datasets(&sample.path, &Silent).unwrap();
+    let datasets = datasets(&sample.path, &NoProgress).unwrap();
     assert_eq!(
         (datasets[0].name.as_str(), datasets[0].rows, datasets[0].columns, datasets[0].about.as_str()),
         ("one", 2, 2, "u8")
@@ -283,7 +283,7 @@ fn damaged_arrays_are_not_replaced_by_another() {
     ] {
         let sample = Sample::new("a.npz", content);
         assert_eq!(sample.error(), format!("array `train`: {why}; choose another with FILE:NAME"));
-        assert!(records(&sample.path, &[0], &Silent).is_err());
+        assert!(records(&sample.path, &[0], &NoProgress).is_err());
         assert!(
             sample
                 .read_dataset("train")
@@ -314,7 +314,7 @@ fn members_are_read_and_verified_to_their_end() {
     let sample = Sample::new("a.npz", &content);
     for part in ["deflated", "stored"] {
         assert_eq!(
-            describe(&path_of(&sample.path, part), &Silent).unwrap().skipped,
+            describe(&path_of(&sample.path, part), &NoProgress).unwrap().skipped,
             ["300000 bytes after the array were not read"]
         );
     }
@@ -359,7 +359,7 @@ fn members_with_altered_names_are_reported() {
     ] {
         let sample = Sample::new("a.npz", content);
         assert_eq!(sample.error(), format!("array `train`: {why}; choose another with FILE:NAME"));
-        assert!(records(&sample.path, &[0], &Silent).is_err() && sample.read_dataset("train").is_err());
+        assert!(records(&sample.path, &[0], &NoProgress).is_err() && sample.read_dataset("train").is_err());
         assert_eq!(sample.dataset("test"), [1.0; 4]);
     }
     // Members that are not arrays may have any name.

@@ -267,7 +267,7 @@ fn long_column_names_are_truncated_and_claim_memory() {
     let header = format!("# .PCD\nFIELDS {name}\nCOUNT 65536\nWIDTH 1\nDATA binary\n");
     let sample = Sample::new("a.pcd", [header.as_bytes(), &[0; 4 << 16]].concat());
     let read = |free: u64| {
-        let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
+        let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(free);
         (recognise(&input).unwrap().read)(&input, &ColumnRequest::Everything)
     };
     assert!(

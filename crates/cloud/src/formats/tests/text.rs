@@ -72,9 +72,10 @@ fn summary_lines_are_skipped_and_reported() {
         "the first line, `4,3,malignant,benign`, was not read: it counts rows and columns, and names classes";
     assert_eq!(info.skipped, [note]);
     assert_eq!(sample.table("0,3").1, [17.9, 0.0, 20.5, 0.0, 13.5, 1.0, 9.5, 1.0]);
-    assert_eq!(crate::formats::note(&info.path, &crate::progress::Silent).as_deref(), Some(note));
+    assert_eq!(crate::formats::note(&info.path, &crate::progress::NoProgress).as_deref(), Some(note));
     // Records and lines keep their numbers.
-    let records = crate::formats::records(&info.path, &[2, 0], &crate::progress::Silent).expect("records");
+    let records =
+        crate::formats::records(&info.path, &[2, 0], &crate::progress::NoProgress).expect("records");
     assert_eq!(records.rows.iter().map(|row| row[1].number()).collect::<Vec<_>>(), [Some(14.3), Some(10.3)]);
     let bad = Sample::new("bad.csv", "4,3,malignant,benign\n17.9,10.3,1,0\n20.5,a,2,0\n");
     assert_eq!(bad.error(), "line 3, record 1, column `d1`: `a` is not a number; --columns chooses others");
@@ -252,7 +253,7 @@ fn errors_give_the_line_of_unusable_values() {
     let error = |name: &str, text: &str| {
         let sample = Sample::new(name, text);
         let source = crate::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
-        crate::load(&source, false, &Silent).unwrap_err().to_string()
+        crate::load(&source, false, &NoProgress).unwrap_err().to_string()
     };
     for (text, place) in [
         ("a,b\n1,2\n3,\n", "line 3, row 1, column b: "),
@@ -346,7 +347,7 @@ fn decimal_commas_are_read_or_refused() {
         assert_eq!(sample.table("").1, [1.5, 2.0, -3.0, 4.125]);
         assert_eq!(sample.info().format, "delimited text, semicolons, decimal commas, header");
         assert_eq!(
-            records(&sample.path, &[1], &Silent).unwrap().rows,
+            records(&sample.path, &[1], &NoProgress).unwrap().rows,
             [[Cell::Number(-3.0), Cell::Number(4.125)]]
         );
     }
@@ -458,7 +459,7 @@ fn preambles_units_and_trailing_delimiters_are_not_data() {
 fn column_numbers_are_read_as_a_header() {
     let sample = Sample::new("a.csv", "0,1,2\n2.5,5.25,7.5\n6.5,2.0,0.5\n");
     assert_eq!(sample.table(""), (names(&["0", "1", "2"]), vec![2.5, 5.25, 7.5, 6.5, 2.0, 0.5]));
-    let note = |sample: &Sample| crate::formats::note(&sample.path, &Silent).unwrap();
+    let note = |sample: &Sample| crate::formats::note(&sample.path, &NoProgress).unwrap();
     assert!(
         note(&sample).starts_with("the first line, `0,1,2`, was taken as a header, "),
         "{}",

@@ -15,7 +15,7 @@ use super::*;
 /// The searched columns as `names: values`, or the error.
 fn taken(name: &str, content: impl AsRef<[u8]>) -> String {
     let sample = Sample::new(name, content);
-    match read_auto(&sample.path, AutoColumns::Inferred, &Silent) {
+    match read_auto(&sample.path, AutoColumns::Inferred, &NoProgress) {
         Ok((table, _)) => {
             assert_records_agree(&sample.path, "");
             let names: Vec<String> = table.columns.into_iter().map(|column| column.name).collect();

@@ -127,27 +127,27 @@ fn errors_give_the_line() {
     );
     let sample = Sample::new("a.vec", "2 2\na 1 2\n\nb 3 nan\n");
     let source = crate::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
-    let message = crate::load(&source, false, &Silent).unwrap_err().to_string();
+    let message = crate::load(&source, false, &NoProgress).unwrap_err().to_string();
     assert!(message.starts_with("line 4, row 1, column d2: "), "{message}");
 }
 
 #[test]
 fn words_are_available_as_a_column() {
     let sample = Sample::new("a.vec", glove(3));
-    let ColumnData::Categories { names, codes } = column(&sample.path, "word", &Silent).unwrap() else {
+    let ColumnData::Categories { names, codes } = column(&sample.path, "word", &NoProgress).unwrap() else {
         panic!("words are text")
     };
     assert_eq!((names[4].as_str(), names[7].as_str(), codes.len()), (". . .", "été", WORDS.len()));
-    let ColumnData::Numbers(second) = column(&sample.path, "d2", &Silent).unwrap() else {
+    let ColumnData::Numbers(second) = column(&sample.path, "d2", &NoProgress).unwrap() else {
         panic!("they are numbers")
     };
     assert_eq!(second, (0..WORDS.len()).map(|at| vector(3, at)[1]).collect::<Vec<_>>());
-    let found = records(&sample.path, &[6, 0], &Silent).unwrap();
+    let found = records(&sample.path, &[6, 0], &NoProgress).unwrap();
     assert_eq!(found.columns, super::names(&["word", "d1", "d2", "d3"]));
     assert_eq!(found.rows[0][0], Cell::Text("at name@domain.com".to_owned()));
     assert_eq!(found.rows[1][1..], vector(3, 0).into_iter().map(Cell::Number).collect::<Vec<_>>());
     assert!(
-        records(&sample.path, &[10], &Silent)
+        records(&sample.path, &[10], &NoProgress)
             .unwrap_err()
             .to_string()
             .starts_with("record 10: the file has 10 records")

@@ -53,7 +53,7 @@ impl AlgorithmPictures for Index {
                 (name, [words(Some(so_far)), end, lie, brute])
             },
         );
-        let heads = ["so far", "at the end", "curve order", "brute force"];
+        let heads = ["so far", "at the end", "by curve", "brute force"];
         let room_of_table = room.take_top(row * 7.6);
         counter_table::table(
             &mut scene,
@@ -93,7 +93,7 @@ impl Index {
     fn counted(&self, n: u32) -> [(&'static str, [Option<u32>; 3]); 6] {
         let (here, lie, brute) = (self.visits, self.curve_order, self.brute);
         [
-            ("points evaluated", [Some(here.distance_evals), Some(lie.distance_evals), Some(n)]),
+            ("distances", [Some(here.distance_evals), Some(lie.distance_evals), Some(n)]),
             ("leaves visited", [Some(here.leaves), Some(lie.leaves), None]),
             ("nodes visited", [Some(here.nodes), Some(lie.nodes), None]),
             ("boxes pruned", [Some(here.pruned), Some(lie.pruned), None]),

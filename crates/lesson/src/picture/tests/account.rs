@@ -7,7 +7,7 @@ use crate::Step;
 use crate::algorithms::OwnStep;
 use crate::algorithms::warp_select::WarpSelectStep;
 use crate::lessons::{LESSONS, Overrides, Search};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 #[test]
 fn account_matches_the_state() {
@@ -47,7 +47,7 @@ fn account_matches_the_state() {
 #[test]
 fn mean_of_merges_covers_completed_merges_only() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
-    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let mut cursor = Cursor::new(take.recording.clone());
     let (mut merges, mut came, mut coming) = (0, 0, 0);
     for position in 1..=take.recording.len() {

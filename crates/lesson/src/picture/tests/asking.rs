@@ -6,13 +6,13 @@ use super::super::*;
 use super::texts;
 use crate::algorithms::Baseline;
 use crate::lessons::{LESSONS, Overrides, Search, named};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 /// A question about the number of merges hides them and their cost.
 #[test]
 fn open_questions_hide_the_final_counts() {
     let lesson = named("order").unwrap();
-    let takes = lesson.record(Overrides::default(), &Silent).unwrap();
+    let takes = lesson.record(Overrides::default(), &NoProgress).unwrap();
     let cursor = Cursor::new(takes[0].recording.clone());
     let expected = crate::account::account(cursor.state()).expected_at_end;
     let tells = |asking: bool| {
@@ -33,7 +33,7 @@ fn open_questions_hide_the_final_counts() {
 #[test]
 fn open_questions_hide_the_merges_of_queues() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
-    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let cursor = Cursor::new(take.recording.clone());
     let Baseline::WarpSelect(queued) = take.recording.baseline() else {
         panic!("it is held against a buffer")
@@ -51,7 +51,7 @@ fn open_questions_hide_the_merges_of_queues() {
 #[test]
 fn open_questions_hide_the_visits_of_trees() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Tree).unwrap();
-    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let (cursor, index) = (Cursor::new(take.recording.clone()), take.recording.index().unwrap());
     let tells = |asking: bool| {
         let scene = page(lesson, &take, &View { asking, ..View::new(&cursor, 16.0) }, [1280.0, 720.0]);

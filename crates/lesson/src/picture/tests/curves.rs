@@ -10,7 +10,7 @@ use super::{check, recorded, texts};
 use crate::edits::Edits;
 use crate::engines::lockstep::{Fault, Key, PADDING, index_of};
 use crate::lessons::{Overrides, named};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::{Recording, Step};
 
 fn keys(dots: &[Dot]) -> Vec<Key> {
@@ -154,7 +154,7 @@ fn open_questions_hide_the_origin_of_elements() {
 fn non_crossing_lists_are_described_as_such() {
     let typed: Vec<f32> = (17..=32).chain(1..=16).map(|key| key as f32).collect();
     let choice = Overrides { edits: Edits { keys: Some(typed), ..Edits::default() }, ..Overrides::default() };
-    let take = named("merge").unwrap().record(choice, &Silent).unwrap().remove(0);
+    let take = named("merge").unwrap().record(choice, &NoProgress).unwrap().remove(0);
     let after = minima(&take.recording).nth(1).unwrap();
     let said = |at: usize| texts(&shown(&seek(&take.recording, at), false)).join(" | ");
     assert!(
@@ -236,7 +236,7 @@ fn hovered_points_are_ringed_in_their_curves() {
 /// The recording of a fault, on data that show it.
 fn broken(fault: Fault) -> Arc<Recording> {
     let lesson = named(crate::fault::row(fault).lesson).unwrap().with_data_for(fault);
-    let sound = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let sound = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     lesson.with_fault(&sound, fault).unwrap().recording
 }
 

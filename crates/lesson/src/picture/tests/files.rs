@@ -8,14 +8,14 @@ use crate::draw::svg::svg;
 use crate::lessons::{LESSONS, Overrides};
 use crate::palette::DARK;
 use crate::picture::film::{Film, SIZE};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::{Cursor, Level};
 
 /// Covers the pages of all lessons, not only shapes made for a test.
 #[test]
 fn svg_pages_match_the_raster() {
     for lesson in &LESSONS {
-        let takes = lesson.record(Overrides::default(), &Silent).unwrap();
+        let takes = lesson.record(Overrides::default(), &NoProgress).unwrap();
         let film = Film::new(lesson, takes, SIZE, 1.0, DARK);
         let at = film.lead().range.end;
         let ours = film.image(at).unwrap();
@@ -43,7 +43,7 @@ fn every_character_of_the_lessons_has_a_glyph() {
         said += lesson.goal;
         said += lesson.paragraph;
         said += lesson.summary;
-        for take in lesson.record(Overrides { k: Some(8), ..Overrides::default() }, &Silent).unwrap() {
+        for take in lesson.record(Overrides { k: Some(8), ..Overrides::default() }, &NoProgress).unwrap() {
             take.recording.code().lines.iter().for_each(|line| said += line.text);
             let mut cursor = Cursor::new(take.recording.clone());
             while cursor.position() < take.recording.len() {

@@ -10,12 +10,12 @@ use crate::algorithms::heap::HeapStep;
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::lessons::{Lesson, Overrides, Take, named};
 use crate::meter::{ROWS, Strategy, words};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::step::Step;
 
 fn take() -> (&'static Lesson, Take) {
     let lesson = named("heap").unwrap();
-    (lesson, lesson.record(Overrides::default(), &Silent).unwrap().remove(0))
+    (lesson, lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0))
 }
 
 fn view(cursor: &Cursor, hover: Option<Target>) -> View<'_> {
@@ -98,7 +98,7 @@ fn meter_panel_shows_its_numbers() {
     let (_, take) = take();
     let kernel = named("search")
         .unwrap()
-        .record(Overrides { k: Some(8), width: Some(8), ..Overrides::default() }, &Silent)
+        .record(Overrides { k: Some(8), width: Some(8), ..Overrides::default() }, &NoProgress)
         .unwrap()
         .remove(0);
     for recording in [take.recording, kernel.recording] {

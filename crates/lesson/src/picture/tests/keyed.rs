@@ -7,7 +7,7 @@ use super::{check, recorded};
 use crate::Step;
 use crate::engines::lockstep::{PADDING, index_of};
 use crate::lessons::{Overrides, named};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 /// The numbers in the map, with the targets below them.
 fn numbered(scene: &Scene) -> Vec<(u32, Vec<Target>)> {
@@ -72,7 +72,7 @@ fn map_stays_fixed_during_merges() {
 fn sorting_lessons_include_a_map() {
     for id in ["sort", "wide", "merge"] {
         let lesson = named(id).unwrap();
-        let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+        let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start..=take.range.end {
             cursor.seek(position);

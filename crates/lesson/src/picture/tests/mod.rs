@@ -29,7 +29,7 @@ use crate::cloud::{Order, Source};
 use crate::draw::fonts;
 use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::lessons::{LESSONS, Overrides, Take};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::{Recording, record, record_digits, record_heaps, record_queues, record_tree};
 
 /// Wide, small, narrow, large; with the size of text.
@@ -43,13 +43,13 @@ const SIZES: [([f32; 2], f32); 5] = [
 
 fn takes() -> impl Iterator<Item = (&'static crate::lessons::Lesson, Take)> {
     LESSONS.iter().flat_map(|lesson| {
-        lesson.record(Overrides::default(), &Silent).unwrap().into_iter().map(move |take| (lesson, take))
+        lesson.record(Overrides::default(), &NoProgress).unwrap().into_iter().map(move |take| (lesson, take))
     })
 }
 
 fn recorded(spec: &str, row: usize, k: usize, width: u32) -> Arc<Recording> {
     let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
-    let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+    let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).unwrap());
     let setup = Setup {
         k,
         metric: Metric::L2,
@@ -253,7 +253,7 @@ fn all_trees_are_drawable() {
         ("duplicates:n=90,d=2,distinct=1", 0, 8),
     ] {
         let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
-        let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+        let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).unwrap());
         let setup = Setup {
             k,
             metric: Metric::L2,
@@ -298,7 +298,7 @@ fn all_selections_are_drawable() {
     ];
     for (spec, row, k, width) in cases {
         let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
-        let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
+        let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).unwrap());
         let setup = Setup {
             k,
             metric: Metric::L2,

@@ -8,7 +8,7 @@ use crate::picture::scene::{
     Area, Drawing, Ink, Line, Point, Scene, Shape, Spot, TrackId, TrackKey, Transition,
 };
 use crate::picture::*;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::step::Step;
 
 const CELL: f32 = 10.0;
@@ -187,7 +187,7 @@ fn sorted(scene: &Drawing) -> Vec<String> {
 fn motions_start_and_end_at_the_drawn_positions() {
     let mut moved = std::collections::BTreeMap::<Panel, usize>::new();
     for lesson in &LESSONS {
-        let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+        let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         let mut before: Vec<Scene> = Vec::new();
         for position in take.range.start..=take.range.end {
@@ -249,7 +249,7 @@ fn ways(before: &Scene, after: &Scene) -> Vec<[Point; 2]> {
 fn key_motion_matches_the_recorded_steps() {
     let mut layers = 0;
     for id in ["sort", "wide", "merge"] {
-        let take = named(id).unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
+        let take = named(id).unwrap().record(Overrides::default(), &NoProgress).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start + 1..=take.range.end {
             cursor.seek(position);
@@ -301,7 +301,7 @@ fn key_motion_matches_the_recorded_steps() {
 
 #[test]
 fn candidates_move_from_lane_to_slot() {
-    let take = named("buffer").unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
+    let take = named("buffer").unwrap().record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let mut went = 0;
     for position in take.range.start + 1..=take.range.end {
         let Step::Appended { placed } = &take.recording.steps()[position - 1] else { continue };
@@ -323,7 +323,7 @@ fn candidates_move_from_lane_to_slot() {
 
 #[test]
 fn circle_shrinks_to_the_new_bound() {
-    let take = named("problem").unwrap().record(Overrides::default(), &Silent).unwrap().remove(0);
+    let take = named("problem").unwrap().record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let radii = |scene: &Drawing| -> Vec<f32> {
         scene
             .shapes

@@ -6,7 +6,7 @@ use super::{check, takes, texts};
 use crate::Step;
 use crate::lessons::{Overrides, named};
 use crate::picture::page::{areas, columns, points_seen, position_at};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 #[test]
 fn pages_contain_all_their_panels() {
@@ -58,7 +58,7 @@ fn pages_contain_all_their_panels() {
 #[test]
 fn recordings_are_compared_at_equal_points_seen() {
     let lesson = named("order").unwrap();
-    let takes = lesson.record(Overrides::default(), &Silent).unwrap();
+    let takes = lesson.record(Overrides::default(), &NoProgress).unwrap();
     for seen in [0, 31, 32, 700, 2048, 9999] {
         let cursors: Vec<Cursor> = takes
             .iter()

@@ -6,7 +6,7 @@ use super::super::pen::width;
 use super::super::scene::{Font, Shape};
 use super::super::*;
 use crate::lessons::{LESSONS, Lesson, Overrides, Take};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 /// The size of the picture on a screen of 1280 × 720, above the player, and of its running text.
 const SIZE: [f32; 2] = [1272.0, 540.0];
@@ -18,7 +18,7 @@ const LEAST: f32 = 18.0;
 /// The lesson's takes at some of their moments, the first and the last among them.
 fn moments(mut look: impl FnMut(&Lesson, &Take, &Cursor)) {
     for lesson in &LESSONS {
-        for take in lesson.record(Overrides::default(), &Silent).unwrap() {
+        for take in lesson.record(Overrides::default(), &NoProgress).unwrap() {
             let mut cursor = Cursor::new(take.recording.clone());
             let step = (take.range.len() / 40).max(1);
             for position in (take.range.start..take.range.end).step_by(step).chain([take.range.end]) {
@@ -111,7 +111,7 @@ fn any_panel_can_be_zoomed() {
 #[test]
 fn minimum_size_applies_only_to_large_type() {
     let lesson = crate::lessons::named("search").unwrap();
-    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(120);
     let smallest = |text: f32, size: [f32; 2]| {

@@ -9,20 +9,20 @@ use crate::own_data::OwnData;
 use crate::palette::LIGHT;
 use crate::picture::Scene;
 use crate::picture::film::PRINT_SIZE;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::questions::{Answer, Form, Topic};
 
 fn film(id: &str, seed: u64) -> Film {
     let lesson = named(id).unwrap();
     let film =
-        Film::new(lesson, lesson.record(Overrides::default(), &Silent).unwrap(), PRINT_SIZE, 1.0, LIGHT);
+        Film::new(lesson, lesson.record(Overrides::default(), &NoProgress).unwrap(), PRINT_SIZE, 1.0, LIGHT);
     Film { seed, ..film }
 }
 
 /// Worksheet and key.
 fn written(film: &Film) -> [String; 2] {
     let (mut sheet, mut solved) = (Vec::new(), Vec::new());
-    write(film, Theme::Adaptive, &Silent, &mut sheet).unwrap();
+    write(film, Theme::Adaptive, &NoProgress, &mut sheet).unwrap();
     write_key(film, Theme::Adaptive, &mut solved).unwrap();
     [sheet, solved].map(|file| String::from_utf8(file).unwrap())
 }
@@ -116,7 +116,7 @@ fn empty_slots_are_infinite_and_idle_lanes_have_no_distance() {
     let lesson = named("warp-select").unwrap();
     // Two groups fill the queues and are merged; the last point then comes alone.
     let source = Source::Generate { spec: "uniform:d=2,n=17".to_owned(), seed: 5 };
-    let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let cloud = Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
     let setup = Setup {
         k: 8,
         metric: Metric::L2,

@@ -14,14 +14,14 @@ use crate::knn::{Metric, Problem, Queries, Setup, network, theory};
 use crate::lessons::{Arrangement, LESSONS, Overrides, named};
 use crate::meter::Strategy;
 use crate::own_data::OwnData;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::step::{Pass, Step};
 use crate::{State, record};
 
 /// The question that contains some words, of a lesson recorded with a choice.
 fn asked(id: &str, words: &str, choice: Overrides) -> (Question, Vec<Take>) {
     let lesson = named(id).unwrap();
-    let takes = lesson.record(choice, &Silent).unwrap();
+    let takes = lesson.record(choice, &NoProgress).unwrap();
     let questions = about(lesson, &takes[0], &mut Random::new(1));
     let found: Vec<Question> =
         questions.into_iter().filter(|question| question.text.contains(words)).collect();
@@ -38,7 +38,7 @@ fn right(id: &str, words: &str) -> (String, Vec<Take>) {
 #[test]
 fn every_lesson_asks_concise_idea_questions() {
     for lesson in &LESSONS {
-        let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+        let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
         let questions = about(lesson, &take, &mut Random::new(3));
         assert_eq!(
             questions.len(),
@@ -88,7 +88,7 @@ fn every_lesson_asks_concise_idea_questions() {
 fn neither_position_nor_length_reveals_the_answer() {
     let (mut places, mut longest, mut all) = ([0; 4], 0, 0);
     for lesson in &LESSONS {
-        let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+        let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
         for seed in 0..20 {
             for question in about(lesson, &take, &mut Random::new(seed)) {
                 let Answer::Choice(right) = question.answer else { panic!("{question:?}") };
@@ -134,7 +134,7 @@ fn ideas_are_valid_at_other_sizes_or_skipped() {
     ]) {
         let lesson = named(id).unwrap();
         let take = lesson
-            .record(Overrides { k: Some(k), width: Some(width), ..Overrides::default() }, &Silent)
+            .record(Overrides { k: Some(k), width: Some(width), ..Overrides::default() }, &NoProgress)
             .unwrap()
             .remove(0);
         for question in about(lesson, &take, &mut Random::new(5)) {
@@ -146,7 +146,7 @@ fn ideas_are_valid_at_other_sizes_or_skipped() {
     let mut asked = Vec::new();
     for (n, k) in [(9, 8), (16, 32), (32, 32), (64, 32), (128, 32), (4096, 32), (40, 1), (300, 1)] {
         let recording = farthest_first("order", n, k, 32);
-        let take = Take { recording, ..lesson.record(Overrides::default(), &Silent).unwrap().remove(0) };
+        let take = Take { recording, ..lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0) };
         let questions = about(lesson, &take, &mut Random::new(5));
         questions.iter().for_each(makes_sense);
         asked.push(questions.len());
@@ -220,7 +220,7 @@ fn digit_length_follows_the_warp_width() {
         (16, "here of 4 bits, puts every point into one of 16 buckets"),
     ] {
         let overrides = Overrides { width: Some(width), ..Overrides::default() };
-        let take = lesson.record(overrides, &Silent).unwrap().remove(0);
+        let take = lesson.record(overrides, &NoProgress).unwrap().remove(0);
         let shape = take.recording.shape();
         assert!(lesson.fill_in(lesson.paragraph, shape).contains(said));
         // The number of buckets that the recording counts.
@@ -253,7 +253,7 @@ fn doubling_the_keys_matches_the_steps_of_the_twin() {
             width: Some(if id == "sort" { 2 * shape.width } else { shape.width }),
             ..Overrides::default()
         };
-        let twice = named(id).unwrap().record(choice, &Silent).unwrap().remove(0).recording;
+        let twice = named(id).unwrap().record(choice, &NoProgress).unwrap().remove(0).recording;
         assert_eq!(twice.shape().capacity(), 2 * shape.capacity());
         let merge = &twice.steps()[twice.range_of_merge(1).or_else(|| twice.range_of_merge(0)).unwrap()];
         let of = |wanted: Pass| {
@@ -278,7 +278,7 @@ fn halving_the_lanes_matches_the_shuffles_of_the_twin() {
         width: Some(shape.width / 2),
         ..Overrides::default()
     };
-    let half = named("wide").unwrap().record(overrides, &Silent).unwrap().remove(0);
+    let half = named("wide").unwrap().record(overrides, &NoProgress).unwrap().remove(0);
     let steps = &half.recording.steps()[half.range.clone()];
     assert_eq!(
         said,
@@ -342,7 +342,7 @@ fn nearest_first_order_needs_one_merge() {
     let lesson = named("problem").unwrap();
     for n in [100, 1024, 2048] {
         let source = Source::Generate { spec: format!("uniform:d=2,n={n}"), seed: 5 };
-        let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
+        let cloud = std::sync::Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
         let setup = Setup {
             k: 32,
             metric: Metric::L2,
@@ -389,7 +389,7 @@ fn halving_the_buffer_doubles_the_merges() {
 /// A lesson's search of n points, farthest first, so that every point is a candidate.
 fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Recording> {
     let source = Source::Generate { spec: format!("uniform:d=2,n={n}"), seed: 5 };
-    let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let cloud = std::sync::Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
     let setup = Setup {
         k,
         metric: Metric::L2,
@@ -412,7 +412,7 @@ fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Reco
 /// Whether a faulty search finds the right neighbours, and the candidates without and with the fault.
 fn with(fault: Fault, id: &str) -> (bool, [u32; 2]) {
     let lesson = named(id).unwrap().with_data_for(fault);
-    let take = lesson.record(Overrides::default(), &Silent).unwrap().remove(0);
+    let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let broken = lesson.with_fault(&take, fault).unwrap().recording;
     let end = |recording: &Recording| {
         let mut state = State { fault: recording.parameters.fault, ..recording.start() };
@@ -435,7 +435,7 @@ fn omitted_steps_have_the_stated_consequences() {
 #[test]
 fn ties_keep_the_first_points() {
     let source = Source::Generate { spec: "duplicates:n=200,d=1,distinct=3".to_owned(), seed: 1 };
-    let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
+    let cloud = std::sync::Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
     let setup = Setup {
         k: 16,
         metric: Metric::L2,
@@ -481,7 +481,7 @@ fn depth_of_a_larger_heap_matches_the_answer() {
     let k = takes[0].recording.shape().k as usize;
     let recording = named("heap")
         .unwrap()
-        .record(Overrides { k: Some(2 * k + 1), ..Overrides::default() }, &Silent)
+        .record(Overrides { k: Some(2 * k + 1), ..Overrides::default() }, &NoProgress)
         .unwrap()
         .remove(0)
         .recording;

@@ -6,7 +6,7 @@ use crate::app::features::lesson::state::DragAction;
 use crate::app::features::lesson::state::session::{LessonDraft, lesson_of};
 use crate::lesson::edits::Edits;
 use crate::lesson::lessons::Lesson;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 
 impl App {
     pub(in crate::app) fn drag_in_map(&mut self, action: DragAction) {
@@ -84,7 +84,7 @@ impl App {
         let quick = session.drag.is_quick();
         let Ok(work) = self.work_of_lesson(lesson, draft, false) else { return };
         if quick {
-            self.lesson_recorded(lesson, Ok(work(&Silent)));
+            self.lesson_recorded(lesson, Ok(work(&NoProgress)));
         } else {
             self.jobs.start(&RECORD, lesson, work);
         }

@@ -234,11 +234,11 @@ fn levels(take: &Take, range: Range<usize>) -> [bool; Level::ALL.len()] {
 pub mod tests {
     use super::*;
     use crate::lesson::lessons::{Overrides, named};
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     pub fn player(id: &str) -> Player {
         let lesson = named(id).expect("there is such a lesson");
-        Player::new(lesson, lesson.record(Overrides::default(), &Silent).expect("its own data"))
+        Player::new(lesson, lesson.record(Overrides::default(), &NoProgress).expect("its own data"))
     }
 
     #[test]

@@ -230,7 +230,7 @@ impl App {
         }
         self.jobs.start(&COLUMNS, (), move |_| {
             // If they cannot be listed, names can be typed.
-            let columns = crate::cloud::formats::describe(&path, &crate::progress::Silent)
+            let columns = crate::cloud::formats::describe(&path, &crate::progress::NoProgress)
                 .map(|info| info.columns)
                 .unwrap_or_default();
             FileColumns { path, columns }

@@ -360,7 +360,7 @@ impl Differences {
         // The first number.
         rest.varint()?;
         if count > most {
-            return Err(format!("a page of {most} values declares {count} texts"));
+            return Err(format!("a page of {most} values declares {count} strings"));
         }
         Ok(Self { block, parts, count })
     }

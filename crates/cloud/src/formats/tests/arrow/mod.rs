@@ -169,10 +169,10 @@ fn numbers_become_coordinates_and_texts_become_categories() {
             (info.columns[6].kind, info.columns[6].example.as_deref()),
             (ColumnKind::Text, Some("oak"))
         );
-        let class = column(&sample.path, "class", &Silent).unwrap();
+        let class = column(&sample.path, "class", &NoProgress).unwrap();
         assert_eq!(class, ColumnData::Categories { names: names(&["oak", "elm"]), codes: vec![0, 1, 0] });
         assert_eq!(
-            column(&sample.path, "count", &Silent).unwrap(),
+            column(&sample.path, "count", &NoProgress).unwrap(),
             ColumnData::Numbers(vec![1.0, -2.0, 3.0])
         );
         assert!(sample.error_of("class").contains("column `class`"), "{}", sample.error_of("class"));
@@ -207,7 +207,7 @@ fn dates_read_as_numbers_and_display_as_dates() {
         Sample::new("a.feather", ipc_of(&batch, None)),
     ] {
         let text = |text: &str| Cell::Text(text.to_owned());
-        let rows = records(&sample.path, &[2, 0, 1], &Silent).unwrap().rows;
+        let rows = records(&sample.path, &[2, 0, 1], &NoProgress).unwrap().rows;
         // Seconds become milliseconds in a Parquet file.
         let before = [
             "1969-12-31",
@@ -231,7 +231,7 @@ fn dates_read_as_numbers_and_display_as_dates() {
             rows[2][..5].iter().all(|cell| *cell == Cell::Missing) && rows[1][5] == Cell::Number(43_200.0),
             "{rows:?}"
         );
-        let ColumnData::Numbers(days) = column(&sample.path, "day", &Silent).unwrap() else {
+        let ColumnData::Numbers(days) = column(&sample.path, "day", &NoProgress).unwrap() else {
             panic!("they are numbers")
         };
         assert_values(&days, &[20_000.0, f64::NAN, -1.0]);
@@ -284,7 +284,7 @@ fn empty_buffers_are_read_as_uncompressed() {
 #[test]
 fn single_rows_are_read_from_their_batch() {
     for sample in everywhere(&batch()) {
-        let found = records(&sample.path, &[2, 0, 2], &Silent).unwrap();
+        let found = records(&sample.path, &[2, 0, 2], &NoProgress).unwrap();
         assert_eq!(found.columns, names(&["height", "count", "level", "price", "there", "day", "class"]));
         let number = Cell::Number;
         let last = [
@@ -298,12 +298,12 @@ fn single_rows_are_read_from_their_batch() {
         ];
         assert_eq!((&found.rows[0][..], &found.rows[2][..]), (&last[..], &last[..]));
         assert_eq!(found.rows[1][6], Cell::Text("oak".to_owned()));
-        assert_eq!(records(&sample.path, &[1], &Silent).unwrap().rows[0][0], Cell::Missing);
-        let why = records(&sample.path, &[0, 3], &Silent).unwrap_err().to_string();
+        assert_eq!(records(&sample.path, &[1], &NoProgress).unwrap().rows[0][0], Cell::Missing);
+        let why = records(&sample.path, &[0, 3], &NoProgress).unwrap_err().to_string();
         assert!(why.starts_with("record 3: the file has 3 records: "), "{why}");
     }
     for sample in everywhere(&lists(true, [3; 3])) {
-        let found = records(&sample.path, &[2], &Silent).unwrap();
+        let found = records(&sample.path, &[2], &NoProgress).unwrap();
         let number = Cell::Number;
         assert_eq!(
             found.rows,
@@ -314,8 +314,8 @@ fn single_rows_are_read_from_their_batch() {
     let mut content = parquet_of(&batch(), Compression::SNAPPY);
     content[4..40].fill(0xff);
     let sample = Sample::new("a.parquet", content);
-    assert!(records(&sample.path, &[0], &Silent).is_err());
-    assert_eq!(records(&sample.path, &[2], &Silent).unwrap().rows[0][1], Cell::Number(3.0));
+    assert!(records(&sample.path, &[0], &NoProgress).is_err());
+    assert_eq!(records(&sample.path, &[2], &NoProgress).unwrap().rows[0][1], Cell::Number(3.0));
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn zstd_parquet_from_polars_and_pyarrow_is_read() {
                 && (0..ROWS).all(|row| names[codes[row] as usize] == format!("town {}", row % 40))
         );
         assert_eq!(
-            records(&sample.path, &[2999], &Silent).unwrap().rows[0][0],
+            records(&sample.path, &[2999], &NoProgress).unwrap().rows[0][0],
             Cell::Number(1499.5),
             "earlier groups are skipped"
         );

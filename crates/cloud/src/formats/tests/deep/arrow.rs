@@ -187,7 +187,7 @@ fn lists_longer_than_the_file_are_refused() {
     let message = stream(1 << 20).error();
     assert!(message.starts_with("columns of lists: a list has 1048576 elements, and the file "), "{message}");
     // A list with few elements is read even if the file is short.
-    assert_eq!(describe(&stream(1 << 12).path, &Silent).unwrap().columns.len(), 1 << 12);
+    assert_eq!(describe(&stream(1 << 12).path, &NoProgress).unwrap().columns.len(), 1 << 12);
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn batches_with_a_wrong_row_count_are_refused() {
             content[place..place + 8].copy_from_slice(&promised.to_le_bytes());
             let sample = Sample::new("a.arrow", content);
             assert_eq!(sample.error(), want);
-            assert!(describe(&sample.path, &Silent).is_err());
+            assert!(describe(&sample.path, &NoProgress).is_err());
         }
     }
 }

@@ -138,7 +138,7 @@ fn buffered_attribute_values_are_limited() {
     let sample = late(2);
     assert_eq!(sample.table("").1.len(), 60);
     for free in [1 << 24, 1 << 27] {
-        let input = Input::new(&sample.path, &Silent).unwrap().with_free(free);
+        let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(free);
         let read = (recognise(&input).unwrap().read)(&input, &ColumnRequest::Everything);
         assert_eq!(matches!(read, Err(FormatError::Memory { .. })), free == 1 << 24, "{read:?}");
     }
@@ -146,5 +146,5 @@ fn buffered_attribute_values_are_limited() {
     let message = "1440000 values of an attribute before those of others: at most 1048576 are \
                    supported; convert it to LAS or PLY";
     assert_eq!(sample.error(), message);
-    assert!(records(&sample.path, &[0], &Silent).unwrap_err().to_string().starts_with(message));
+    assert!(records(&sample.path, &[0], &NoProgress).unwrap_err().to_string().starts_with(message));
 }

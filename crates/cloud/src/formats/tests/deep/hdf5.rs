@@ -79,7 +79,7 @@ fn groups_linked_too_often_are_refused() {
     let message = "groups that are linked more than once: each is listed under every name, which exceeds \
                    the limit of 10000";
     assert_eq!(sample.error(), message);
-    assert!(datasets(&sample.path, &Silent).unwrap_err().to_string().starts_with(message));
+    assert!(datasets(&sample.path, &NoProgress).unwrap_err().to_string().starts_with(message));
     // A few paths are harmless.
     assert!(
         Sample::new("a.h5", fan(6, 4)).error().starts_with("no arrays: "),
@@ -94,7 +94,7 @@ fn groups_with_two_names_are_listed_under_both() {
     let group = |at: &[u64]| object(&[link("x", at[2]), link("up", at[0])]);
     let sample = Sample::new("a.h5", file(&[&root, &group, &|_| numbers(&[1.5, -2.0])]));
     let names: Vec<String> =
-        datasets(&sample.path, &Silent).unwrap().into_iter().map(|dataset| dataset.name).collect();
+        datasets(&sample.path, &NoProgress).unwrap().into_iter().map(|dataset| dataset.name).collect();
     assert_eq!(names, ["a/x", "b/x"]);
     assert_eq!(sample.dataset("b/x"), [1.5, -2.0]);
 }
@@ -128,8 +128,8 @@ fn oversized_chunks_are_refused() {
         "data set `x`: its chunks declare 16911433728 bytes, which a file of {size} bytes cannot hold"
     );
     assert_eq!(sample.error(), message);
-    assert!(describe(&sample.path, &Silent).unwrap_err().to_string().starts_with(&message));
-    assert!(records(&sample.path, &[0], &Silent).unwrap_err().to_string().starts_with(&message));
+    assert!(describe(&sample.path, &NoProgress).unwrap_err().to_string().starts_with(&message));
+    assert!(records(&sample.path, &[0], &NoProgress).unwrap_err().to_string().starts_with(&message));
     let message = Sample::new("a.h5", chunked(1 << 40, [64, 2])).error();
     assert!(message.starts_with("data set `x`: its shape declares 17592186044416 bytes"), "{message}");
 }
@@ -168,7 +168,7 @@ fn damaged_data_sets_are_not_replaced_by_another() {
     let unread = "data set `train`: it cannot be decoded (invalid data: dataset missing data layout)";
     let sample = two(0x1008);
     assert_eq!(sample.error(), format!("{unread}; choose another with FILE:NAME"));
-    assert!(records(&sample.path, &[0], &Silent).is_err());
+    assert!(records(&sample.path, &[0], &NoProgress).is_err());
     assert!(sample.read_dataset("train").unwrap_err().to_string().starts_with(unread));
     assert_eq!(sample.dataset("test"), [5.0, 6.0]);
     // A data set with a link, like a group.
@@ -236,7 +236,7 @@ fn unlisted_data_sets_open_by_name() {
         .chain([&|_: &[u64]| pairs(&[1.0, 2.0, 3.0, 4.0]), &|_: &[u64]| pairs(&[5.0, 6.0])] as [&Make<'_>; 2])
         .collect();
     let sample = Sample::new("a.h5", file(&objects));
-    let datasets = datasets(&sample.path, &Silent).unwrap();
+    let datasets = datasets(&sample.path, &NoProgress).unwrap();
     assert_eq!(datasets.len(), limits::MAX_HDF5_DATASETS);
     let message = sample.error();
     assert!(
@@ -259,7 +259,7 @@ fn memory_for_chunks_is_claimed_before_reading() {
     // One chunk of 16 MiB.
     let sample = Sample::new("a.h5", chunked(5, [1 << 20, 2]));
     for free in [1 << 20, 1 << 27] {
-        let input = || Input::new(&sample.path, &Silent).unwrap().with_free(free);
+        let input = || Input::new(&sample.path, &NoProgress).unwrap().with_free(free);
         let format = recognise(&input()).unwrap();
         let read = (format.read)(&input(), &ColumnRequest::Everything);
         let records = (format.records)(&input(), &[4, 0]);

@@ -241,7 +241,9 @@ fn missing_rows_are_refused() {
     let error = |change: fn(&mut Told)| {
         let sample = told(&numbers, change);
         // `info` and single rows fail too.
-        assert!(describe(&sample.path, &Silent).is_err() && records(&sample.path, &[0], &Silent).is_err());
+        assert!(
+            describe(&sample.path, &NoProgress).is_err() && records(&sample.path, &[0], &NoProgress).is_err()
+        );
         sample.error()
     };
     assert_eq!(error(|told| told.rows = 2000), "footer: it declares 2000 rows, but its row groups have 1000");
@@ -325,7 +327,7 @@ fn delta_encoded_texts_are_read() {
         Arc::new((0..201).map(|at| (at != 7).then(|| format!("text {}", at / 3))).collect::<StringArray>());
     let all: Vec<u64> = (0..201).collect();
     let cells =
-        |content: &[u8]| records(&Sample::new("a.parquet", content).path, &all, &Silent).unwrap().rows;
+        |content: &[u8]| records(&Sample::new("a.parquet", content).path, &all, &NoProgress).unwrap().rows;
     let want = cells(&written(Arc::clone(&texts), |properties| properties));
     // Delta header: blocks of 128 in 4 miniblocks, 200 values in total.
     let head = [0x80, 1, 4, 0xc8, 1];
@@ -342,7 +344,7 @@ fn delta_encoded_texts_are_read() {
                 let mut content = whole.clone();
                 content[at + 3..at + 5].copy_from_slice(&[0xff, 0x7f]);
                 let message =
-                    describe(&Sample::new("a.parquet", content).path, &Silent).unwrap_err().to_string();
+                    describe(&Sample::new("a.parquet", content).path, &NoProgress).unwrap_err().to_string();
                 assert!(
                     message.starts_with("column `other`: a page of 201 values declares 16383 texts"),
                     "{message}"
@@ -361,7 +363,7 @@ fn memory_is_claimed_for_rows_with_millions_of_values() {
     let lists = ListArray::new(item, OffsetBuffer::from_lengths([1, count - 2, 1]), nulls, None);
     let sample = Sample::new("a.parquet", written(Arc::new(lists), |properties| properties));
     assert!(sample.path.metadata().unwrap().len() < 10_000);
-    let input = Input::new(&sample.path, &Silent).unwrap().with_free(100 << 20);
+    let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(100 << 20);
     let FormatError::Memory { needed, .. } =
         super::super::super::arrow::read_parquet(&input, &ColumnRequest::Everything).unwrap_err()
     else {

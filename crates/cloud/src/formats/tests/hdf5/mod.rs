@@ -34,14 +34,14 @@ fn train_is_the_default_data_set() {
         assert_values(&sample.dataset("/neighbors"), &[0.0, 1.0, 2.0, 5.0, 4.0, 3.0]);
         let info = sample.info();
         assert_eq!((info.rows, info.format.as_str()), (6, "HDF5, data set `train`: 6 × 2 f32"));
-        let records = records(&sample.path, &[5, 0], &Silent).unwrap();
+        let records = records(&sample.path, &[5, 0], &NoProgress).unwrap();
         assert_eq!(
             records.rows,
             [[Cell::Number(5.0), Cell::Number(5.5)], [Cell::Number(0.0), Cell::Number(0.5)]]
         );
-        assert!(super::super::records(&sample.path, &[6], &Silent).is_err());
-        assert_eq!(attribute(&sample.path, "distance", &Silent).unwrap().as_deref(), Some("euclidean"));
-        assert_eq!(attribute(&sample.path, "colour", &Silent).unwrap(), None);
+        assert!(super::super::records(&sample.path, &[6], &NoProgress).is_err());
+        assert_eq!(attribute(&sample.path, "distance", &NoProgress).unwrap().as_deref(), Some("euclidean"));
+        assert_eq!(attribute(&sample.path, "colour", &NoProgress).unwrap(), None);
     }
 }
 
@@ -50,7 +50,7 @@ fn every_type_and_filter_is_read_or_refused() {
     let old = Sample::new("a.h5", earliest());
     assert_values(&old.dataset("deep/er/halves"), &[1.5, -2.0, f64::INFINITY, 0.0]);
     let unread = |sample: &Sample, name: &str| {
-        let datasets = datasets(&sample.path, &Silent).unwrap();
+        let datasets = datasets(&sample.path, &NoProgress).unwrap();
         datasets
             .into_iter()
             .find(|dataset| dataset.name == name)
@@ -84,10 +84,11 @@ fn truncated_files_are_refused() {
 /// The values of every data set that is read, by name, with their number of columns.
 fn all_values(path: &std::path::Path) -> Result<BTreeMap<String, (usize, Vec<u64>)>, FormatError> {
     let one = |dataset: super::super::datasets::DatasetInfo| {
-        let read = super::super::read(&path_of(path, &dataset.name), &ColumnChoice::Default, &Silent).ok()?;
+        let read =
+            super::super::read(&path_of(path, &dataset.name), &ColumnChoice::Default, &NoProgress).ok()?;
         Some((dataset.name, (read.columns.len(), read.values.iter().map(f64::to_bits).collect())))
     };
-    Ok(datasets(path, &Silent)?.into_iter().filter_map(one).collect())
+    Ok(datasets(path, &NoProgress)?.into_iter().filter_map(one).collect())
 }
 
 /// Bytes of the old file that are values or text: `test`, `neighbors`, `names` and `deep/er/halves`.

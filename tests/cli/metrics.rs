@@ -257,7 +257,7 @@ fn searches_follow_the_metric_that_a_file_declares() {
         "{}",
         unknown.stderr
     );
-    assert!(unknown.stdout.contains(", l2\n"), "{}", unknown.stdout);
+    assert!(unknown.stdout.contains(", l2, by the file's values\n"), "{}", unknown.stdout);
     declare("dot");
     assert!(place.ok("knn b.hdf5 -k 2 -o -").stdout.starts_with("query,query_row,rank,index,inner_product"));
     assert!(place.fails(2, "knn b.hdf5 --radius 1 -o -").contains("inner"));

@@ -158,8 +158,8 @@ fn metadata_survives_standard_streams() {
         ));
         let output = command.stdin(fs::File::open(place.path("points.csv")).unwrap()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let told = b"\"metric\":\"l2\",\"k\":2,\"columns\":[\"x\",\"y\"],\"columns_by\":\"by name\",\
-                     \"exclude_self\":true,\"cloud\":\"stdin\",\"queries\":\"all\"}";
+        let told = b"\"metric\":\"l2\",\"arithmetic\":\"file\",\"k\":2,\"columns\":[\"x\",\"y\"],\
+                     \"columns_by\":\"by name\",\"exclude_self\":true,\"cloud\":\"stdin\",\"queries\":\"all\"}";
         assert!(output.stdout.windows(told.len()).any(|bytes| bytes == told), "{format}");
         fs::write(place.path("found"), &output.stdout).unwrap();
         let done =

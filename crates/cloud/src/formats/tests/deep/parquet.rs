@@ -346,7 +346,7 @@ fn delta_encoded_texts_are_read() {
                 let message =
                     describe(&Sample::new("a.parquet", content).path, &NoProgress).unwrap_err().to_string();
                 assert!(
-                    message.starts_with("column `other`: a page of 201 values declares 16383 texts"),
+                    message.starts_with("column `other`: a page of 201 values declares 16383 strings"),
                     "{message}"
                 );
             }

@@ -111,10 +111,9 @@ fn arguments(text: &str) -> Vec<String> {
     arguments.push(argument);
     let is_name = |word: &&str| word.chars().any(char::is_alphabetic);
     let last = |argument: &String| {
-        let words = argument.split(|c: char| !c.is_alphanumeric() && c != '_').filter(is_name);
+        let mut words = argument.split(|c: char| !c.is_alphanumeric() && c != '_').filter(is_name);
         words
-            .filter(|word| !["len", "display", "to_string", "u64", "as", "into", "iter"].contains(word))
-            .last()
+            .rfind(|word| !["len", "display", "to_string", "u64", "as", "into", "iter"].contains(word))
             .unwrap_or_default()
             .to_owned()
     };

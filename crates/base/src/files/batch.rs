@@ -73,7 +73,7 @@ impl Batch {
     /// Commits all files in the order of adding, and removes `obsolete` files.
     ///
     /// # Errors
-    /// I/O errors. The folder still has the old files. If only the final moves failed, [`place`] gives the
+    /// I/O errors. The folder still has the old files. If only the final moves failed, [`locate`] gives the
     /// new ones.
     pub fn put(self, obsolete: &[&str]) -> io::Result<()> {
         let lines = obsolete

@@ -494,6 +494,14 @@ fn a_missing_gpu_is_shown_as_a_label_only() {
         "nothing is wrong"
     );
     assert!(log.note().is_some_and(|entry| entry.level == Level::Info));
+    // The devices are listed on a thread.
+    for _ in 0..2000 {
+        if window.query_by_label("No GPU").is_some() {
+            break;
+        }
+        window.step();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
     window.get_by_label("No GPU").hover();
     window.run_steps(60);
     window.get_by_label_contains("engine auto searches on the CPU");

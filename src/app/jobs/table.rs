@@ -26,7 +26,7 @@ pub enum Slot {
     Record,
     /// Writing a file of the lesson, a graph, a recording or a session.
     Export,
-    /// ProjectionCache the cloud.
+    /// Projecting the cloud onto directions.
     Project,
     /// Analysing all rows' neighbours.
     Analyse,

@@ -46,7 +46,7 @@ pub static FEATURE: Feature = Feature {
 pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kind {
     purpose: |(view, _), fraction| {
         let what = match view.kind {
-            ProjectionKind::Random => "ProjectionCache on random directions",
+            ProjectionKind::Random => "Projecting on random directions",
             ProjectionKind::Axes | ProjectionKind::Pca => "Finding principal components",
         };
         Some(Activity::Preparing { what: what.to_owned(), fraction })

@@ -287,10 +287,10 @@ pub struct JsonArgs {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct SchemaArgs {
-    /// Schema of written files
+    /// Schema of written files and of --json
     ///
-    /// 1 has the names of earlier versions: accessed, left_out. 2 has distance_evals and pruned. All are
-    /// read.
+    /// 1 has the names of earlier versions, such as accessed and left_out instead of distance_evals and
+    /// pruned. All are read.
     #[arg(
         long,
         value_name = "NUMBER",

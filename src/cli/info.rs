@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::bar::Bar;
-use super::flags::{FileArgs, JsonArgs};
+use super::flags::{FileArgs, JsonArgs, SchemaArgs};
 use super::output;
 use crate::cloud::formats::{self, ColumnKind, DatasetInfo, FileInfo, FormatError, Stamp};
 use crate::cloud::{
@@ -16,7 +16,7 @@ use crate::export::text;
 use crate::progress::Progress;
 use crate::run::compare::{RUN, SavedRun};
 use crate::run::recording::{self, CloudLoading, Recorded};
-use crate::run::{CloudFile, Phase, RunFile};
+use crate::run::{CloudFile, Phase, RunFile, Schema};
 use crate::{files, printable};
 
 #[derive(Debug, clap::Args)]
@@ -34,6 +34,8 @@ pub struct InfoArgs {
     duplicates: bool,
     #[command(flatten)]
     json: JsonArgs,
+    #[command(flatten)]
+    schema: SchemaArgs,
 }
 
 /// # Errors
@@ -51,7 +53,11 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
         args.duplicates,
         &Bar::new("reading the file"),
     )?;
-    if args.json.json { output::print_json(&report) } else { output::print(&report.text()) }
+    if args.json.json {
+        output::print_report(&report, args.schema.schema)
+    } else {
+        output::print(&report.text())
+    }
 }
 
 /// A file and its cloud.
@@ -61,11 +67,11 @@ struct Report {
     #[serde(flatten)]
     file: FileDescription,
     /// The data sets of a file that can hold several.
-    parts: Vec<DatasetInfo>,
+    datasets: Vec<DatasetInfo>,
     /// The cloud of the chosen or inferred columns, if there is one.
     cloud: Option<CloudInfo>,
     /// Why the file has no cloud.
-    no_cloud: Option<String>,
+    cloud_error: Option<String>,
 }
 
 /// The description of a file.
@@ -101,13 +107,18 @@ impl Report {
         progress: &dyn Progress,
     ) -> anyhow::Result<Self> {
         let stamp = Stamp::now(path);
-        let parts = formats::datasets(path, progress)?;
-        let several = parts.len() > 1 && formats::file_of(path) == path;
-        let new =
-            |file, cloud, no_cloud| Self { schema_version: SCHEMA_VERSION, file, parts, cloud, no_cloud };
+        let datasets = formats::datasets(path, progress)?;
+        let several = datasets.len() > 1 && formats::file_of(path) == path;
+        let new = |file, cloud, cloud_error| Self {
+            schema_version: Schema::default().number(),
+            file,
+            datasets,
+            cloud,
+            cloud_error,
+        };
         let file = match formats::describe(path, progress) {
             Ok(file) => FileDescription::Whole(file),
-            // Lists the parts even if the selected one cannot be read.
+            // Lists the data sets even if the selected one cannot be read.
             Err(why @ (FormatError::Ambiguous { .. } | FormatError::Unsupported { .. })) if several => {
                 return Ok(new(FileDescription::Open { path: path.to_owned() }, None, Some(why.reason())));
             }
@@ -133,16 +144,16 @@ impl Report {
                     file.format,
                     text::count(file.rows, "row", "rows")
                 );
-                head + &self.parts_text() + &columns_text(file)
+                head + &self.datasets_text() + &columns_text(file)
             }
-            FileDescription::Open { path } => format!("{}\n", path_text(path)) + &self.parts_text(),
+            FileDescription::Open { path } => format!("{}\n", path_text(path)) + &self.datasets_text(),
         };
         out + &self.cloud_text()
     }
 
     /// The data sets of the file, if there are several.
-    fn parts_text(&self) -> String {
-        if self.parts.len() < 2 {
+    fn datasets_text(&self) -> String {
+        if self.datasets.len() < 2 {
             return String::new();
         }
         let row = |part: &DatasetInfo| match &part.unread {
@@ -150,8 +161,8 @@ impl Report {
             None => vec![format!("  {}", part.name), part.size(), part.about.clone()],
         };
         format!(
-            "\nparts (FILE:NAME reads one)\n{}",
-            text::table(&self.parts.iter().map(row).collect::<Vec<_>>(), &[])
+            "\ndata sets (FILE:NAME reads one)\n{}",
+            text::table(&self.datasets.iter().map(row).collect::<Vec<_>>(), &[])
         )
     }
 
@@ -159,7 +170,7 @@ impl Report {
         let mut out = "\ncloud\n".to_owned();
         let Some(cloud) = &self.cloud else {
             return out
-                + &format!("  none: {}\n", printable::line(self.no_cloud.as_deref().unwrap_or_default()));
+                + &format!("  none: {}\n", printable::line(self.cloud_error.as_deref().unwrap_or_default()));
         };
         out += &format!(
             "  {} × {}\n",
@@ -259,8 +270,8 @@ impl CloudInfo {
     }
 }
 
-/// The version of the layout of `--json`, for files and recordings.
-const SCHEMA_VERSION: u32 = 1;
+/// The version of the layout of `--json` for recordings and folders of runs.
+const RUNS_SCHEMA_VERSION: u32 = 1;
 
 /// A summary of runs.
 #[derive(Debug, Serialize)]
@@ -375,7 +386,7 @@ impl RunsReport {
 
     fn print(&self, head: &str, json: bool) -> anyhow::Result<()> {
         if json {
-            output::print_json(&output::versioned(SCHEMA_VERSION, self))
+            output::print_json(&output::versioned(RUNS_SCHEMA_VERSION, self))
         } else {
             output::print(&self.text(head))
         }
@@ -485,7 +496,7 @@ mod tests {
         }
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(
-            (&json["rows"], &json["cloud"]["duplicates"]["after_rounding"], &json["no_cloud"]),
+            (&json["rows"], &json["cloud"]["duplicates"]["after_rounding"], &json["cloud_error"]),
             (&4.into(), &1.into(), &serde_json::Value::Null)
         );
         assert_eq!((&json["schema_version"], &json["columns"][3]["role"]), (&1.into(), &"other".into()));

@@ -158,7 +158,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
         let plan = engines
             .plan_answer(&any, &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?
             .on(&job.spec.engine);
-        return announce::forecast(&plan, "setup and one search", args.out.json());
+        return announce::forecast(&plan, "setup and one search", args.out.json().is_some());
     }
     let sink = Sink::new((&job, goal), &batches, columns, &args.out, &args.graph);
     sink.announce()?;

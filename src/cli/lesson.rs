@@ -31,9 +31,9 @@ use crate::run::defaults;
     mut_args(reworded)
 )]
 pub struct LessonArgs {
-    /// Lesson, by number or name [default: search or yours]
+    /// Lesson, by number or name [default: search or own-data]
     ///
-    /// With --input or --generate the default is `yours`, otherwise `search`.
+    /// With --input or --generate the default is `own-data`, otherwise `search`.
     #[arg(long, value_name = "LESSON")]
     lesson: Option<String>,
     /// Neighbours [default: the lesson's]
@@ -69,10 +69,10 @@ pub struct LessonArgs {
     /// Position of the query in a lesson's own data
     #[arg(long, value_name = "X,Y", conflicts_with_all = ["input", "generate"], allow_hyphen_values = true)]
     query_at: Option<String>,
-    /// File with the cloud for lesson yours or order
+    /// File with the cloud for lesson own-data or order
     #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = OWN_DATA_HEADING)]
     input: Option<PathBuf>,
-    /// Generated cloud for lesson yours or order
+    /// Generated cloud for lesson own-data or order
     ///
     /// name:key=value,…, such as uniform:n=100000,d=2.
     #[arg(long, value_name = "SPEC", help_heading = OWN_DATA_HEADING)]
@@ -97,7 +97,7 @@ pub struct LessonArgs {
 }
 
 /// Heading of the flags for the user's own data.
-const OWN_DATA_HEADING: &str = "Your own data (lessons yours and order)";
+const OWN_DATA_HEADING: &str = "Your own data (lessons own-data and order)";
 
 /// Rewords shared flags for this command.
 fn reworded(arg: Arg) -> Arg {
@@ -149,7 +149,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let mistake =
         args.mistake.as_deref().map(fault::named).transpose().map_err(|why| Usage(why.to_string()))?;
     let usual = match mistake {
-        _ if own.is_some() => "yours",
+        _ if own.is_some() => "own-data",
         Some(row) => row.lesson,
         None => "search",
     };
@@ -179,7 +179,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     match own {
         Some(_) if !lesson.own_data => {
             anyhow::bail!(Usage(format!(
-                "--input, --generate: lesson {} has its own data; use --lesson yours or order",
+                "--input, --generate: lesson {} has its own data; use --lesson own-data or order",
                 lesson.id
             )))
         }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::cloud::{Axis, Source};
 use crate::printable;
-use crate::run::QuerySpec;
+use crate::run::{QuerySpec, Schema};
 
 /// stdout was closed by its reader, as after `| head`.
 #[derive(Debug, thiserror::Error)]
@@ -108,6 +108,21 @@ pub fn set_quiet(quiet: bool) {
 
 pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
+}
+
+/// Prints a report as JSON in a version of its schema.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub fn print_report(report: &impl serde::Serialize, schema: Schema) -> anyhow::Result<()> {
+    if schema == Schema::default() {
+        return print_json(report);
+    }
+    let mut report = serde_json::to_value(report)?;
+    if let Some(keys) = report.as_object_mut() {
+        schema.rename_keys(keys);
+    }
+    print_json(&report)
 }
 
 /// Adds the version of the layout before a value.

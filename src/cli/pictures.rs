@@ -78,7 +78,7 @@ pub struct PictureArgs {
     /// Seed for the questions [default: the lesson's seed]
     ///
     /// For handout, worksheet and key. The page of --html draws new questions each time.
-    #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u64>, help_heading = "What is shown")]
+    #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u64>, help_heading = "Selection of steps")]
     sheet: Option<u64>,
     /// Step shown by --png and --svg
     ///
@@ -88,20 +88,20 @@ pub struct PictureArgs {
         value_name = "STEP",
         requires = "still",
         value_parser = values::whole::<usize>,
-        help_heading = "What is shown"
+        help_heading = "Selection of steps"
     )]
     at: Option<usize>,
     /// First step of a range [default: start of the lesson's part]
-    #[arg(long, value_name = "STEP", value_parser = values::whole::<usize>, help_heading = "What is shown")]
+    #[arg(long, value_name = "STEP", value_parser = values::whole::<usize>, help_heading = "Selection of steps")]
     from: Option<usize>,
     /// Last step of a range [default: end of the lesson's part]
-    #[arg(long, value_name = "STEP", value_parser = values::whole::<usize>, help_heading = "What is shown")]
+    #[arg(long, value_name = "STEP", value_parser = values::whole::<usize>, help_heading = "Selection of steps")]
     to: Option<usize>,
     /// Finest level of detail of steps [default: the lesson's]
     #[arg(
         long,
         value_parser = PossibleValuesParser::new(Level::ALL.map(Level::name)).map(|name| level(&name)),
-        help_heading = "What is shown"
+        help_heading = "Selection of steps"
     )]
     level: Option<Level>,
     /// Include only every n-th of these steps
@@ -111,18 +111,24 @@ pub struct PictureArgs {
         default_value_t = 1,
         hide_default_value = true,
         value_parser = values::whole::<usize>,
-        help_heading = "What is shown"
+        help_heading = "Selection of steps"
     )]
     every: usize,
-    /// Limit on pictures [default: 120; handout: 16]
+    /// Maximum number of pictures [default: 120; handout: 16]
     ///
     /// If there are more steps, evenly spaced ones are shown.
-    #[arg(long, value_name = "NUMBER", value_parser = values::whole::<usize>, help_heading = "What is shown")]
-    most: Option<usize>,
+    #[arg(
+        long,
+        alias = "most",
+        value_name = "NUMBER",
+        value_parser = values::whole::<usize>,
+        help_heading = "Selection of steps"
+    )]
+    max_pictures: Option<usize>,
     /// Order of the points to show, in lessons with several
     ///
     /// By default the orders are shown side by side, and the page of --html offers all.
-    #[arg(long, value_name = "ORDER", help_heading = "What is shown")]
+    #[arg(long, value_name = "ORDER", help_heading = "Selection of steps")]
     take: Option<String>,
     /// Show one panel with title and sentence
     ///
@@ -130,20 +136,22 @@ pub struct PictureArgs {
     #[arg(
         long,
         value_parser = PossibleValuesParser::new(Panel::NAMED.map(|(name, _)| name)),
-        help_heading = "What is shown"
+        help_heading = "Selection of steps"
     )]
     panel: Option<String>,
-    /// Colours [default: light; handout: the reader's theme]
+    /// Theme [default: light; handout: the reader's]
     #[arg(
-        long,
+        long = "theme",
+        alias = "look",
+        value_name = "THEME",
         value_parser = PossibleValuesParser::new(["light", "dark", "high-contrast"]),
-        help_heading = "How it looks"
+        help_heading = "Appearance"
     )]
     look: Option<String>,
     /// Size of a picture, at least 960x540 [default: 1280x720]
     ///
     /// In the handout the default is 960x540.
-    #[arg(long, value_name = "WxH", value_parser = size, help_heading = "How it looks")]
+    #[arg(long, value_name = "WxH", value_parser = size, help_heading = "Appearance")]
     size: Option<[f32; 2]>,
     /// Height of running text, 8 to 48
     ///
@@ -152,17 +160,17 @@ pub struct PictureArgs {
         long,
         value_name = "NUMBER",
         value_parser = clap::value_parser!(u16).range(8..=48),
-        help_heading = "How it looks"
+        help_heading = "Appearance"
     )]
     text: Option<u16>,
     /// Scale factor; 2 turns 1280x720 into 2560x1440
-    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, help_heading = "How it looks")]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1.0, help_heading = "Appearance")]
     scale: f32,
     /// Seconds per picture of the GIF; the last one stays longer
-    #[arg(long, value_name = "SECONDS", default_value_t = 1.2, help_heading = "How it looks")]
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.2, help_heading = "Appearance")]
     pace: f32,
     /// Omit the GIF's transitions between moments
-    #[arg(long, requires = "gif", help_heading = "How it looks")]
+    #[arg(long, requires = "gif", help_heading = "Appearance")]
     no_motion: bool,
 }
 
@@ -364,13 +372,13 @@ impl PictureArgs {
         }
     }
 
-    fn moments(&self, most: usize, film: &Film) -> anyhow::Result<Moments> {
+    fn moments(&self, max_pictures: usize, film: &Film) -> anyhow::Result<Moments> {
         let selection = Selection {
             from: self.from,
             to: self.to,
             level: self.level,
             every: self.every,
-            most: self.most.unwrap_or(most),
+            max: self.max_pictures.unwrap_or(max_pictures),
         };
         Ok(selection.moments(&film.lesson, film.lead())?)
     }
@@ -438,7 +446,7 @@ fn note_skipped(what: &str, moments: &Moments) {
     if shown < all {
         let of = text::count(all as u64, "moment", "moments");
         output::note(&format!(
-            "{what} show {} of {of} at level {}; --most {all} shows all",
+            "{what} show {} of {of} at level {}; --max-pictures {all} shows all",
             text::thousands(shown as u64),
             moments.level.name()
         ));

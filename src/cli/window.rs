@@ -51,7 +51,9 @@ pub struct WindowArgs {
     size: Size,
     /// Theme [default: system; with --pane: light]
     #[arg(
-        long,
+        long = "theme",
+        alias = "look",
+        value_name = "THEME",
         value_parser = PossibleValuesParser::new(LOOKS),
         requires = "drawn",
         help_heading = WITH_PICTURE

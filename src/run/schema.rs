@@ -1,5 +1,5 @@
-//! Versions of the files that name measures: `run.json`, recordings, tables of counters and sweeps. All
-//! versions are read; names in memory are those of the latest.
+//! Versions of the files and reports whose names changed: `run.json`, recordings, tables of counters and
+//! sweeps, `--json`. All versions are read; names in memory are those of the latest.
 
 use std::sync::Arc;
 
@@ -8,6 +8,14 @@ use crate::knn::Measured;
 
 /// Names of measures in schema 1, and since then.
 const RENAMED: [(&str, &str); 2] = [("accessed", "distance_evals"), ("left_out", "pruned")];
+
+/// Keys of `knn --json` and `info --json` in schema 1, and since then.
+const RENAMED_KEYS: [(&str, &str); 4] = [
+    ("most", "max_neighbors"),
+    ("no_cloud", "cloud_error"),
+    ("parts", "datasets"),
+    ("without", "empty_queries"),
+];
 
 /// A version of the schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +43,19 @@ impl Schema {
     pub fn measure(self, current: &str) -> &str {
         let renamed = RENAMED.iter().find(|(_, new)| *new == current);
         renamed.filter(|_| self == Self::First).map_or(current, |(old, _)| old)
+    }
+
+    /// Renames the keys of a report of the latest version.
+    pub fn rename_keys(self, report: &mut serde_json::Map<String, serde_json::Value>) {
+        if self == Self::default() {
+            return;
+        }
+        for (old, new) in RENAMED_KEYS {
+            if let Some(value) = report.remove(new) {
+                report.insert(old.to_owned(), value);
+            }
+        }
+        report.insert("schema_version".to_owned(), self.number().into());
     }
 
     /// A record as files of this version show it.

@@ -213,9 +213,9 @@ fn flags_override_conflicting_defaults() {
     );
     assert!(place.ok(sweep).stdout.lines().nth(1).unwrap().starts_with("cloud.csv,"));
     place.ok("lesson --lesson sort --keys 5,3,8,1,2,9,7,4 --png a.png --config w.toml");
-    // `--look` needs a picture, which this call does not write.
+    // `--theme` needs a picture, which this call does not write.
     let window = place.call("gui none.csv --config w.toml").stderr;
-    assert!(!window.contains("--look") && !window.contains("required"), "{window}");
+    assert!(!window.contains("--theme") && !window.contains("required"), "{window}");
 }
 
 #[test]

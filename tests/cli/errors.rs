@@ -84,7 +84,10 @@ fn invalid_picture_options_are_refused_before_the_work() {
             "lesson --lesson sort --gif a.gif --from 9 --to 4",
             "from step 9 to step 4: the range is backwards".to_owned(),
         ),
-        ("lesson --lesson sort --frames film --most 0", "most = 0: must be at least 1".to_owned()),
+        (
+            "lesson --lesson sort --frames film --max-pictures 0",
+            "max-pictures = 0: must be at least 1".to_owned(),
+        ),
         ("lesson --lesson sort --gif a.gif --every 0", "every = 0: must be at least 1".to_owned()),
         (
             "lesson --lesson sort --gif a.gif --pace 0",
@@ -294,7 +297,7 @@ fn usage_errors_print_one_line_and_exit_with_2() {
         (
             "gui --lesson 14 --png a.png",
             "unknown lesson `14`; available: 1 to 13, or problem, heap, buffer, wait, sort, wide, merge, \
-             search, order, yours, not-looking, warp-select, radix-select",
+             search, order, own-data, pruning, warp-select, radix-select",
         ),
     ];
     for (args, expected) in cases {

@@ -113,7 +113,13 @@ fn all_points_within_a_radius_are_listed() {
     }
     let report = json(&place.ok("knn line.csv --radius 1 --exclude-self -o found.npz --json").stdout);
     let of = |name: &str| report[name].as_f64().unwrap();
-    assert_eq!([of("neighbors"), of("without"), of("most"), of("radius")], [8.0, 1.0, 2.0, 1.0]);
+    let named = ["neighbors", "empty_queries", "max_neighbors", "radius", "schema_version"];
+    assert_eq!(named.map(of), [8.0, 1.0, 2.0, 1.0, 2.0]);
+    let earlier = json(&place.ok("knn line.csv --radius 1 --exclude-self --json --schema 1").stdout);
+    let named = ["neighbors", "without", "most", "radius", "schema_version"];
+    assert_eq!(named.map(|name| earlier[name].as_f64().unwrap()), [8.0, 1.0, 2.0, 1.0, 1.0]);
+    let earlier = json(&place.ok("info line.csv --json --schema 1").stdout);
+    assert!(earlier["parts"].is_array() && earlier["datasets"].is_null());
     place.ok("knn line.csv --radius 1 -o found.parquet");
     assert!(place.path("found.npz").exists() && place.path("found.parquet").exists());
 }

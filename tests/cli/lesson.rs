@@ -130,15 +130,15 @@ fn a_file_can_be_the_data_of_a_lesson() {
         (
             "lesson --lesson 14 --out x",
             "unknown lesson `14`; available: 1 to 13, or problem, heap, buffer, wait, sort, wide, merge, \
-             search, order, yours, not-looking, warp-select, radix-select",
+             search, order, own-data, pruning, warp-select, radix-select",
         ),
         (
             "lesson --lesson seek --out x",
             "unknown lesson `seek`; available: 1 to 13, or problem, heap, buffer, wait, sort, wide, merge, \
-             search, order, yours, not-looking, warp-select, radix-select",
+             search, order, own-data, pruning, warp-select, radix-select",
         ),
         (
-            "lesson --lesson not-looking --width 8 --out x",
+            "lesson --lesson pruning --width 8 --out x",
             "width = 8: a tree node has 32 children, one per lane (--width 32)",
         ),
         (
@@ -160,7 +160,7 @@ fn a_file_can_be_the_data_of_a_lesson() {
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
         (
             "lesson --lesson wide --input cloud.csv --out x",
-            "--input, --generate: lesson wide has its own data; use --lesson yours or order",
+            "--input, --generate: lesson wide has its own data; use --lesson own-data or order",
         ),
         ("lesson --query 3 --out x", "--query, --metric, --order: add a cloud with --input or --generate"),
     ];
@@ -213,9 +213,9 @@ fn file_order_is_compared_with_other_orders() {
 #[test]
 fn a_search_of_the_index_is_a_lesson() {
     let place = Place::new();
-    let done = place.ok("lesson --lesson not-looking --out tree --png --gif --most 3 --size 960x540");
+    let done = place.ok("lesson --lesson pruning --out tree --png --gif --max-pictures 3 --size 960x540");
     assert!(done.stdout.contains("recorded on  the CPU, by the index's twin"), "{}", done.stdout);
-    place.ok("lesson --lesson not-looking --out eight");
+    place.ok("lesson --lesson pruning --out eight");
     let steps = fs::read_to_string(place.path("tree/steps.jsonl")).unwrap();
     assert_eq!(fs::read_to_string(place.path("eight/steps.jsonl")).unwrap(), steps);
     let lines: Vec<Value> = steps.lines().map(json).collect();
@@ -244,7 +244,8 @@ fn a_search_of_the_index_is_a_lesson() {
 #[test]
 fn selectors_have_lessons() {
     let place = Place::new();
-    let done = place.ok("lesson --lesson warp-select --out queues --png --gif --most 3 --size 960x540");
+    let done =
+        place.ok("lesson --lesson warp-select --out queues --png --gif --max-pictures 3 --size 960x540");
     assert!(done.stdout.contains("recorded on  the CPU, by warp select's twin"), "{}", done.stdout);
     let lines: Vec<Value> =
         fs::read_to_string(place.path("queues/steps.jsonl")).unwrap().lines().map(json).collect();
@@ -340,8 +341,8 @@ fn a_lesson_is_drawn_without_a_window() {
     let gif = fs::read(place.path("all/lesson.gif")).unwrap();
     assert!(gif.starts_with(b"GIF89a") && gif.len() < 3_000_000);
 
-    place.ok("lesson --lesson sort --png early.png --at 12 --scale 2 --look dark");
-    place.ok("lesson --lesson sort --png late.png --at 13 --scale 2 --look dark");
+    place.ok("lesson --lesson sort --png early.png --at 12 --scale 2 --theme dark");
+    place.ok("lesson --lesson sort --png late.png --at 13 --scale 2 --theme dark");
     let (early, late) =
         (image::open(place.path("early.png")).unwrap(), image::open(place.path("late.png")).unwrap());
     assert_eq!((early.width(), early.height()), (2560, 1440));
@@ -355,10 +356,10 @@ fn a_lesson_is_drawn_without_a_window() {
     assert_ne!(image::open(place.path("large.png")).unwrap(), image::open(place.path("usual.png")).unwrap());
 
     let done = place.ok("lesson --lesson order --k 8 --width 4 --gif six.gif --take shuffled --level lane \
-                         --most 5 --size 960x540");
+                         --max-pictures 5 --size 960x540");
     assert!(
         done.stderr.starts_with("note: pictures show 5 of ")
-            && done.stderr.contains("at level lane; --most "),
+            && done.stderr.contains("at level lane; --max-pictures "),
         "{}",
         done.stderr
     );

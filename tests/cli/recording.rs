@@ -80,7 +80,7 @@ fn schema_1_has_the_old_names_of_counters_and_is_read() {
     assert!(head(" --schema 1").contains(",mean_accessed,") && head("").contains(",mean_distance_evals,"));
 
     let steps = |flags: &str| {
-        place.ok(&format!("lesson --lesson not-looking --out lesson{flags}"));
+        place.ok(&format!("lesson --lesson pruning --out lesson{flags}"));
         fs::read_to_string(place.path("lesson/steps.jsonl")).unwrap()
     };
     let (old, new) = (steps(" --schema 1"), steps(""));

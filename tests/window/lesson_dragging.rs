@@ -76,7 +76,7 @@ fn on_map(window: &Window, at: Option<[f32; 2]>) -> Pos2 {
 
 #[test]
 fn dragging_the_query_keeps_the_step() {
-    for id in ["search", "yours", "warp-select"] {
+    for id in ["search", "own-data", "warp-select"] {
         let mut window = on_lesson(id);
         for _ in 0..3 {
             key(&mut window, Key::ArrowRight);

@@ -195,13 +195,17 @@ pub fn lesson(number: u32) -> Result<&'static Lesson, LessonError> {
     named(&number.to_string())
 }
 
-/// Looks up a lesson by its number or its id.
+/// Earlier ids of lessons, with their current ones.
+const RENAMED: [(&str, &str); 2] = [("yours", "own-data"), ("not-looking", "pruning")];
+
+/// Looks up a lesson by its number or its id, current or earlier.
 ///
 /// # Errors
 /// [`LessonError::Name`] if there is none.
 pub fn named(name: &str) -> Result<&'static Lesson, LessonError> {
     let number = name.parse::<u32>().ok();
-    LESSONS.iter().find(|lesson| Some(lesson.number) == number || lesson.id == name).ok_or_else(|| {
+    let id = RENAMED.iter().find(|(earlier, _)| *earlier == name).map_or(name, |(_, id)| id);
+    LESSONS.iter().find(|lesson| Some(lesson.number) == number || lesson.id == id).ok_or_else(|| {
         LessonError::Name {
             name: name.to_owned(),
             last: LESSONS.len() as u32,

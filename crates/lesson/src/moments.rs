@@ -22,7 +22,7 @@ pub struct Selection {
     /// Include every n-th position.
     pub every: usize,
     /// Maximum number of positions; if there are more, they are thinned evenly, keeping the first and last.
-    pub most: usize,
+    pub max: usize,
 }
 
 /// Selected positions in a recording, ascending.
@@ -80,9 +80,9 @@ pub fn check(recording: &Recording, position: usize) -> Result<usize, MomentErro
 }
 
 impl Selection {
-    /// The lesson's own range at its own level of detail, in at most `most` pictures.
-    pub fn for_lesson(most: usize) -> Self {
-        Self { from: None, to: None, level: None, every: 1, most }
+    /// The lesson's own range at its own level of detail, in at most `max` pictures.
+    pub fn for_lesson(max: usize) -> Self {
+        Self { from: None, to: None, level: None, every: 1, max }
     }
 
     /// Resolves the selection for a take: the position before the first step, those after each step of the
@@ -92,7 +92,7 @@ impl Selection {
     /// [`MomentError`] if the selection is invalid for this recording.
     pub fn moments(&self, lesson: &Lesson, take: &Take) -> Result<Moments, MomentError> {
         let recording = &take.recording;
-        for (what, number) in [("every", self.every), ("most", self.most)] {
+        for (what, number) in [("every", self.every), ("max-pictures", self.max)] {
             if number == 0 {
                 return Err(MomentError::None { what });
             }
@@ -113,20 +113,20 @@ impl Selection {
             (from + 1..=to).filter(|&position| position == to || recording.level(position - 1) <= level);
         let all: Vec<usize> = std::iter::once(from).chain(stops).collect();
         let chosen: Vec<usize> = all.iter().step_by(self.every).copied().collect();
-        Ok(Moments { positions: spread(&chosen, self.most), all, level })
+        Ok(Moments { positions: spread(&chosen, self.max), all, level })
     }
 }
 
-/// At most `most` of the numbers, evenly spaced, including the first and last; if only one, the last.
-pub(super) fn spread(numbers: &[usize], most: usize) -> Vec<usize> {
-    if numbers.len() <= most {
+/// At most `max` of the numbers, evenly spaced, including the first and last; if only one, the last.
+pub(super) fn spread(numbers: &[usize], max: usize) -> Vec<usize> {
+    if numbers.len() <= max {
         return numbers.to_vec();
     }
     let last = numbers.len() - 1;
-    if most == 1 {
+    if max == 1 {
         return vec![numbers[last]];
     }
-    (0..most).map(|i| numbers[i * last / (most - 1)]).collect()
+    (0..max).map(|i| numbers[i * last / (max - 1)]).collect()
 }
 
 #[cfg(test)]
@@ -163,14 +163,14 @@ mod tests {
             (0..=take.recording.len()).collect::<Vec<_>>(),
             "every step is one of the finest level"
         );
-        let few = Selection { most: 10, ..all }.moments(lesson, &take).unwrap();
+        let few = Selection { max: 10, ..all }.moments(lesson, &take).unwrap();
         assert_eq!((few.positions.len(), &few.all), (10, &positions));
         assert_eq!((few.positions[0], few.positions[9]), (0, take.recording.len()));
         let third =
             Selection { every: 3, from: Some(6), to: Some(20), ..all }.moments(lesson, &take).unwrap();
         assert_eq!((third.positions, third.all), (vec![6, 9, 12, 15, 18], (6..=20).collect()));
         assert_eq!(
-            Selection { most: 1, ..all }.moments(lesson, &take).unwrap().positions,
+            Selection { max: 1, ..all }.moments(lesson, &take).unwrap().positions,
             [take.recording.len()]
         );
     }
@@ -203,7 +203,7 @@ mod tests {
             fails(Selection { from: Some(5), to: Some(4), ..base }),
             "from step 5 to step 4: the range is backwards"
         );
-        assert_eq!(fails(Selection { most: 0, ..base }), "most = 0: must be at least 1");
+        assert_eq!(fails(Selection { max: 0, ..base }), "max-pictures = 0: must be at least 1");
         assert_eq!(fails(Selection { every: 0, ..base }), "every = 0: must be at least 1");
     }
 }

@@ -217,10 +217,10 @@ mod tests {
 
     #[test]
     fn generated_clouds_have_no_file_order() {
-        let (order, yours) = (named("order").unwrap(), named("yours").unwrap());
+        let (order, own) = (named("order").unwrap(), named("own-data").unwrap());
         let cloud = generated("uniform:n=500,d=2");
         assert_eq!(order.orders_for(cloud.source(), Arrangement::AsDrawn)[0], Arrangement::AsDrawn);
-        assert_eq!(yours.orders_for(cloud.source(), Arrangement::Shuffled), [Arrangement::Shuffled]);
+        assert_eq!(own.orders_for(cloud.source(), Arrangement::Shuffled), [Arrangement::Shuffled]);
     }
 
     #[test]

@@ -251,7 +251,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         ..KERNEL
     },
     Lesson {
-        id: "yours",
+        id: "own-data",
         title: "Your own data",
         goal: "Watch the search on your own points.",
         prerequisites: &["search"],
@@ -266,11 +266,11 @@ pub const LESSONS: [Lesson; 13] = numbered([
         points_per_element: 160,
         seed: 19,
         topics: &[Topic::Votes, Topic::Slot, Topic::Merges],
-        ideas: &ideas::YOURS,
+        ideas: &ideas::OWN_DATA,
         ..KERNEL
     },
     Lesson {
-        id: "not-looking",
+        id: "pruning",
         title: "Pruning with bounding boxes",
         goal: "Skip points without computing their distances, and stay exact.",
         prerequisites: &["buffer"],
@@ -288,7 +288,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         search: Search::Tree,
         level: Level::Stage,
         topics: &[Topic::Leaves, Topic::Order, Topic::Child, Topic::Visited, Topic::Votes],
-        ideas: &ideas::NOT_LOOKING,
+        ideas: &ideas::PRUNING,
         ..KERNEL
     },
     Lesson {

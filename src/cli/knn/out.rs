@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use crate::cli::answer::{AnswerStats, empty_ranks};
 use crate::cli::bar::Bar;
 use crate::cli::columns::SearchedColumns;
-use crate::cli::flags::{GraphArgs, JsonArgs};
+use crate::cli::flags::{GraphArgs, JsonArgs, SchemaArgs};
 use crate::cli::job::Job;
 use crate::cli::queries::{self, QueryChoice};
 use crate::cli::usage::Usage;
@@ -19,7 +19,7 @@ use crate::export::answers::{Context, query_table, table};
 use crate::export::provenance::Provenance;
 use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, text};
 use crate::knn::Goal;
-use crate::run::{Arithmetic, Batch, Batches};
+use crate::run::{Arithmetic, Batch, Batches, Schema};
 
 const WITH_QUERY: &str = "--with-query";
 
@@ -51,6 +51,8 @@ pub struct OutArgs {
     with_query: Vec<String>,
     #[command(flatten)]
     json: JsonArgs,
+    #[command(flatten)]
+    schema: SchemaArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -82,8 +84,9 @@ impl Format {
 
 impl OutArgs {
     /// Whether the report is JSON.
-    pub fn json(&self) -> bool {
-        self.json.json
+    /// The schema of the JSON to print, if requested.
+    pub fn json(&self) -> Option<Schema> {
+        self.json.json.then_some(self.schema.schema)
     }
 
     /// The file to write, unless the neighbours go to standard output.
@@ -355,9 +358,6 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// The version of the layout of `--json`.
-const SCHEMA_VERSION: u32 = 1;
-
 /// How many neighbours of a single query are shown if they are not written to a file.
 pub const SHOWN: usize = 32;
 
@@ -385,10 +385,10 @@ pub struct Report {
     neighbors: u64,
     /// Number of queries without neighbours.
     #[serde(skip_serializing_if = "Option::is_none")]
-    without: Option<u64>,
+    empty_queries: Option<u64>,
     /// The largest number of neighbours of a query.
     #[serde(skip_serializing_if = "Option::is_none")]
-    most: Option<u64>,
+    max_neighbors: Option<u64>,
     /// Whether an index was built.
     #[serde(skip)]
     index: bool,
@@ -406,16 +406,16 @@ pub struct Report {
 #[derive(Default)]
 pub struct Tally {
     neighbors: u64,
-    without: u64,
-    most: u64,
+    empty_queries: u64,
+    max_neighbors: u64,
 }
 
 impl Tally {
     pub fn add(&mut self, batch: Batch<'_>) {
         for count in (0..batch.query_count()).map(|query| batch.count_of(query)) {
             self.neighbors += count;
-            self.without += u64::from(count == 0);
-            self.most = self.most.max(count);
+            self.empty_queries += u64::from(count == 0);
+            self.max_neighbors = self.max_neighbors.max(count);
         }
     }
 }
@@ -434,7 +434,7 @@ impl Report {
         let AnswerStats { engine, device, index, seconds } = answered;
         let [wrote, graph] = wrote.map(|path| path.map(Path::to_owned));
         Self {
-            schema_version: SCHEMA_VERSION,
+            schema_version: Schema::default().number(),
             cloud: input.display().to_string(),
             points: job.cloud.len(),
             dimensions: job.cloud.dims(),
@@ -446,8 +446,8 @@ impl Report {
             k: radius.is_none().then_some(job.spec.k),
             radius,
             neighbors: tally.neighbors,
-            without: radius.map(|_| tally.without),
-            most: radius.map(|_| tally.most),
+            empty_queries: radius.map(|_| tally.empty_queries),
+            max_neighbors: radius.map(|_| tally.max_neighbors),
             index,
             engine,
             device,
@@ -458,9 +458,9 @@ impl Report {
     }
 
     /// Prints the report; `shown` is the table of a single query's neighbours.
-    pub fn print(&self, job: &Job, json: bool, shown: Option<String>) -> anyhow::Result<()> {
-        if json {
-            return output::print_json(self);
+    pub fn print(&self, job: &Job, json: Option<Schema>, shown: Option<String>) -> anyhow::Result<()> {
+        if let Some(schema) = json {
+            return output::print_report(self, schema);
         }
         let unit = self.unit.map(|unit| format!(" {unit}")).unwrap_or_default();
         let asked = match (self.k, self.radius) {
@@ -476,11 +476,11 @@ impl Report {
         let mean = self.neighbors as f64 / self.queries.max(1) as f64;
         let mut found =
             format!("{}, {mean:.1} a query", text::count(self.neighbors, "neighbour", "neighbours"));
-        if let (Some(without), Some(most)) = (self.without, self.most) {
+        if let (Some(empty), Some(max)) = (self.empty_queries, self.max_neighbors) {
             found += &format!(
                 ", {} at most; {} none",
-                text::thousands(most),
-                text::count(without, "query has", "queries have")
+                text::thousands(max),
+                text::count(empty, "query has", "queries have")
             );
         }
         let points = text::count(self.points as u64, "point", "points");

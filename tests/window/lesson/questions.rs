@@ -78,7 +78,7 @@ fn answer(window: &mut Window, by_mouse: bool) {
 
 #[test]
 fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
-    for id in ["sort", "merge", "buffer", "order", "not-looking", "warp-select", "radix-select"] {
+    for id in ["sort", "merge", "buffer", "order", "pruning", "warp-select", "radix-select"] {
         for by_mouse in [true, false] {
             let mut window = on_lesson(id);
             key(&mut window, Key::P);

@@ -41,7 +41,7 @@ pub static BVH: Descriptor = Descriptor {
         "crates/engines/src/index/traverse.rs"
     ],
     document: "docs/index.md",
-    lesson: Some("not-looking"),
+    lesson: Some("pruning"),
     buffers: &[
         Buffer::new(MemorySpace::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
         Buffer::new(

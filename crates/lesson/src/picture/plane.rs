@@ -296,7 +296,7 @@ mod tests {
             Table { columns: ["x", "y"].map(|name| Column { name: name.to_owned() }).to_vec(), values };
         let cloud =
             Arc::new(PointCloud::from_table(table, Source::Coordinates(String::new()), None, false).unwrap());
-        let lesson = lessons::named("yours").unwrap();
+        let lesson = lessons::named("own-data").unwrap();
         let setup = Setup {
             k: lesson.k,
             metric: Metric::L2,

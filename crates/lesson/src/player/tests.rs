@@ -183,7 +183,7 @@ fn initial_page_data_is_a_prefix_of_the_whole() {
 
 #[test]
 fn pages_match_the_window_at_every_position() {
-    for id in ["merge", "buffer", "not-looking", "heap"] {
+    for id in ["merge", "buffer", "pruning", "heap"] {
         let (film, page, written) = page_of(id, Overrides::default());
         let read = Read::new(&page);
         let (take, packed) = (film.lead(), &read.data["takes"][0]);
@@ -223,7 +223,7 @@ fn pages_are_self_contained_and_within_the_size_limit() {
     // Lessons 5 to 7 are made smaller: they take long to draw.
     let small = Overrides { k: Some(8), width: Some(4), ..Overrides::default() };
     for lesson in &LESSONS {
-        let is_small = matches!(lesson.id, "search" | "order" | "yours");
+        let is_small = matches!(lesson.id, "search" | "order" | "own-data");
         let (_, page, _) = page_of(lesson.id, if is_small { small.clone() } else { Overrides::default() });
         assert!(page.len() <= MAX_PAGE_BYTES, "lesson {}: {} bytes", lesson.id, page.len());
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));

@@ -192,7 +192,7 @@ fn every_question_has_one_correct_answer() {
 #[test]
 fn lessons_cover_the_steps_they_name() {
     assert!(LESSONS.iter().zip(1..).all(|(lesson, number)| lesson.number == number));
-    let ids = "problem, heap, buffer, wait, sort, wide, merge, search, order, yours, not-looking, \
+    let ids = "problem, heap, buffer, wait, sort, wide, merge, search, order, own-data, pruning, \
                warp-select, radix-select";
     assert_eq!(LESSONS.map(|lesson| lesson.id).join(", "), ids);
     for wrong in ["14", "0", "seek", ""] {
@@ -203,6 +203,7 @@ fn lessons_cover_the_steps_they_name() {
     }
     assert!(LESSONS.iter().all(|lesson| named(lesson.id).unwrap().number == lesson.number
         && self::lesson(lesson.number).unwrap().id == lesson.id));
+    assert_eq!(["yours", "not-looking"].map(|id| named(id).unwrap().number), [10, 11]);
     let part = |id: &str| {
         let takes = takes(named(id).unwrap());
         let take = &takes[0];

@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(named("search"), ["Ballot hit", "Stage", "Merge", "max_distance"]);
         assert_eq!(named("warp-select"), ["Key taken", "Stage", "Merge", "k-th"]);
         assert_eq!(named("radix-select"), ["Stage", "Pass"]);
-        for id in ["search", "not-looking", "warp-select", "radix-select"] {
+        for id in ["search", "pruning", "warp-select", "radix-select"] {
             let player = player(id);
             let has = |mark: Mark| {
                 crate::lesson::Cursor::new(player.take().recording.clone()).next_mark(mark).is_some()

@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn every_target_has_a_description_at_every_step() {
-        for id in ["wide", "buffer", "order", "not-looking", "warp-select", "radix-select"] {
+        for id in ["wide", "buffer", "order", "pruning", "warp-select", "radix-select"] {
             let mut player = player(id);
             (player.whole, player.level) = (true, Level::Lane);
             player.seek(0);

@@ -10,8 +10,8 @@ use crate::lessons::{Lesson, Take};
 use crate::recording::Recording;
 use crate::sizes;
 use crate::state::Shape;
-pub use other_searches::{HEAP, NOT_LOOKING, RADIX_SELECT, WARP_SELECT};
-pub use search::{BUFFER, ORDER, PROBLEM, SEARCH, WAIT, YOURS};
+pub use other_searches::{HEAP, PRUNING, RADIX_SELECT, WARP_SELECT};
+pub use search::{BUFFER, ORDER, OWN_DATA, PROBLEM, SEARCH, WAIT};
 pub use sorting::{MERGE, SORT, WIDE};
 
 /// A question about an idea. Texts name sizes in braces ([`sizes`]), so that they hold for any sizes.

@@ -72,7 +72,7 @@ pub const HEAP: [Idea; 4] = [
 ];
 
 /// Boxes that are pruned.
-pub const NOT_LOOKING: [Idea; 4] = [
+pub const PRUNING: [Idea; 4] = [
     why(
         "Why may a box be pruned without looking at its points?",
         "No place in it is nearer than the k-th so far",

@@ -412,7 +412,7 @@ pub const ORDER: [Idea; 4] = [
 ];
 
 /// The reader's own data.
-pub const YOURS: [Idea; 3] = [
+pub const OWN_DATA: [Idea; 3] = [
     why(
         "Why does the order of a file change the time of a search, but not its answer?",
         "Order only decides how soon the bound is small",

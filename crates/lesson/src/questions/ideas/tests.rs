@@ -117,7 +117,7 @@ fn ideas_are_valid_at_other_sizes_or_skipped() {
         ("wide", 256, 8),
         ("merge", 4, 4),
         ("wait", 1024, 32),
-        ("yours", 1024, 32),
+        ("own-data", 1024, 32),
         ("heap", 1, 4),
     ]
     .into_iter()
@@ -528,7 +528,7 @@ fn longer_digits_need_more_buckets_and_fewer_passes() {
 
 #[test]
 fn k_above_a_power_of_two_rounds_up_to_the_next() {
-    let (said, takes) = right("yours", "how many slots would the buffer have");
+    let (said, takes) = right("own-data", "how many slots would the buffer have");
     let shape = takes[0].recording.shape();
     assert_eq!(
         said,

@@ -395,7 +395,7 @@ mod tests {
             LessonDraft { open_cloud, ..LessonDraft::for_lesson(lesson) }.takes_open_cloud(lesson)
         };
         assert_eq!([takes("order", false), takes("order", true)], [false, true]);
-        assert_eq!([takes("yours", false), takes("search", true)], [true, false]);
+        assert_eq!([takes("own-data", false), takes("search", true)], [true, false]);
     }
 
     #[test]

@@ -173,11 +173,11 @@ fn queries_must_use_the_columns_of_the_data() {
     );
     assert!(
         why(&Queries::Cloud(cloud(["a", "b"], vec![0.0, 0.0, 91.0, 0.0])))
-            .starts_with("row 1, column a: invalid latitude 91")
+            .starts_with("row 1, column `a`: invalid latitude 91")
     );
     let turned = cloud(["lon", "lat"], vec![10.0, 179.5]);
     let why = Problem::new(&turned, &Queries::Rows(vec![0]), setup).expect_err("no place").to_string();
-    assert!(why.starts_with("row 0, column lat: invalid latitude 179.5"), "{why}");
+    assert!(why.starts_with("row 0, column `lat`: invalid latitude 179.5"), "{why}");
 }
 
 fn any_place() -> impl Strategy<Value = [f64; 2]> {

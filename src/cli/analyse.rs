@@ -134,7 +134,8 @@ fn check(args: &AnalyseArgs, request: &Request) -> anyhow::Result<()> {
     }
     if graph && wanted.leaks.is_some() && args.out.is_some() {
         bail!(Usage(
-            "--out has one row per row of IN, but with --leaks one per row of OTHER; run --leaks separately"
+            "--out: --leaks cannot be combined with other analyses, because its table has the rows of OTHER \
+             instead of IN; run --leaks separately"
                 .to_owned()
         ));
     }

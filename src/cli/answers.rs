@@ -56,8 +56,8 @@ impl Answers {
         match rows.iter().zip(asked).position(|(row, asked)| row != asked) {
             None => Ok(()),
             Some(query) => anyhow::bail!(
-                "{flag}: query {query} of the answers is row {}, but row {} was queried; pass the --queries \
-                 and --seed they were made with: {}",
+                "{flag}: query {query} is row {} in the answers, but row {} in this job; pass the --queries \
+                 and --seed the answers were made with: {}",
                 rows[query],
                 asked[query],
                 self.path.display()
@@ -219,9 +219,7 @@ impl AnswerProvenance {
                  --input: {file}"
             )
         } else {
-            anyhow::anyhow!(
-                "{flag}: the answers use the distance `{ranking}`, which is not supported: {file}"
-            )
+            anyhow::anyhow!("{flag}: the answers use the metric `{ranking}`, which is not supported: {file}")
         }
     }
 
@@ -232,7 +230,7 @@ impl AnswerProvenance {
     pub fn check_truth(&self, truth: &Self) -> anyhow::Result<()> {
         match (&self.ranking, &truth.ranking) {
             (Some(ranking), Some(of_truth)) if !have_same_neighbors(ranking, of_truth) => bail!(
-                "--truth: the truth uses metric {of_truth}, but {} uses {ranking}; pass a truth with \
+                "--truth: the truth uses metric {of_truth}, but {} uses {ranking}; pass a truth made with \
                  {ranking}: {}",
                 self.file.display(),
                 truth.file.display()

@@ -93,7 +93,7 @@ fn judge(comparison: &Comparison, limit: f64) -> anyhow::Result<()> {
     match comparison.gate(limit) {
         Gate::Slower(why) => anyhow::bail!("{why}"),
         Gate::Unknown(why) => {
-            anyhow::bail!("cannot decide whether the second is slower by {} %: {why}", shown(limit))
+            anyhow::bail!("cannot decide whether the second run is slower by {} %: {why}", shown(limit))
         }
         Gate::Passed(open) => {
             open.iter().for_each(|open| output::note(open));

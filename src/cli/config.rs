@@ -213,7 +213,7 @@ fn check_key(command: &Command, key: &str, value: &Value) -> anyhow::Result<()> 
             .filter(|key| *key != CONFIG && *key != NO_CONFIG)
             .collect();
         match suggest(key, keys.iter().copied()) {
-            Some(meant) => bail!("the command has no flag --{key}: did you mean {meant}?"),
+            Some(meant) => bail!("the command has no flag --{key}: did you mean `{meant}`?"),
             None => bail!("the command has no flag --{key}; see `warpscope {} --help`", command.get_name()),
         }
     };
@@ -221,7 +221,7 @@ fn check_key(command: &Command, key: &str, value: &Value) -> anyhow::Result<()> 
         group.is_required_set() && group.get_args().any(|id| id == argument.get_id())
     };
     if argument.is_required_set() || command.get_groups().any(|group| in_required(&group)) {
-        bail!("a required argument cannot have a default");
+        bail!("a required argument cannot have a default; give it on the command line");
     }
     let is_flag = matches!(argument.get_action(), ArgAction::SetTrue);
     if is_flag != matches!(value, Value::Boolean(_)) {
@@ -330,7 +330,10 @@ mod tests {
             section: "knn".to_owned(),
             flags: vec!["--exclude-self".to_owned(), "--k".to_owned()],
         };
-        let tip = defaults.tip("--exclude-self: the query is a point, not a row of the cloud");
+        let tip = defaults.tip(
+            "--exclude-self: not available for a query given by coordinates; needs a query that is a row of \
+             the cloud",
+        );
         assert_eq!(
             tip.as_deref(),
             Some("; exclude-self is set under [knn] in w.toml (--no-config ignores it)")
@@ -351,9 +354,12 @@ mod tests {
             ("k = 3", "`k` is outside any section; put it under a command's section, such as [knn]"),
             ("[rnu]", "unknown section [rnu]: did you mean [run]?"),
             ("[search]", "unknown section [search]: sections are named after commands"),
-            ("[run]\nrepeat = 3", "[run] repeat: the command has no flag --repeat: did you mean repeats?"),
+            ("[run]\nrepeat = 3", "[run] repeat: the command has no flag --repeat: did you mean `repeats`?"),
             ("[run]\nfast = 3", "[run] fast: the command has no flag --fast; see `warpscope run --help`"),
-            ("[run]\ninput = \"a.csv\"", "[run] input: a required argument cannot have a default"),
+            (
+                "[run]\ninput = \"a.csv\"",
+                "[run] input: a required argument cannot have a default; give it on the command line",
+            ),
             ("[run]\nprofile = 1", "[run] profile: must be true or false"),
             ("[run]\nk = true", "[run] k: expected a value, not true or false"),
             ("[run]\nk = 1979-05-27", "[run] k: expected a string, a number, a boolean or a list of these"),

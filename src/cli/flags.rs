@@ -14,9 +14,9 @@ use super::usage::Usage;
 use super::values::{self, metrics};
 use super::{columns, output, paths};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source, formats};
+use crate::export;
 use crate::export::graph::{GraphForm, linked};
 use crate::export::table::TableFormat;
-use crate::export::{self, text};
 use crate::knn::{DeviceId, Ranking};
 use crate::run::graph::KnnGraph;
 use crate::run::graph::links::Links;
@@ -445,8 +445,8 @@ impl GraphArgs {
             Some(GraphKind::Umap) if self.links() != Links::Directed => {
                 let flag = if self.mutual { "--mutual" } else { "--symmetrise" };
                 bail!(Usage(format!(
-                    "{flag}: umap needs the same number of neighbours for each row; use --graph-as csr or \
-                     drop {flag}"
+                    "{flag}: --graph-as umap needs the same number of neighbours for each row; use \
+                     --graph-as csr or drop {flag}"
                 )));
             }
             Some(GraphKind::Umap | GraphKind::Csr) => {
@@ -456,7 +456,7 @@ impl GraphArgs {
             Some(GraphKind::Edges) => TableFormat::from_path(path).map(|_| ())?,
             None if TableFormat::from_path(path)? == TableFormat::Npz => {
                 bail!(Usage(format!(
-                    "--graph: an .npz has several formats; add --graph-as umap or csr: {}",
+                    "--graph: the format of an .npz is ambiguous; add --graph-as umap or --graph-as csr: {}",
                     path.display()
                 )))
             }
@@ -473,8 +473,8 @@ impl GraphArgs {
         match &self.graph {
             Some(path) if self.graph_as == Some(GraphKind::Umap) && k >= rows => {
                 bail!(
-                    "--graph-as umap: k = {k} exceeds the {}: {}",
-                    text::count(rows as u64 - 1, "other row", "other rows"),
+                    "--graph-as umap: k = {k}: must be between 1 and {}, the number of other rows: {}",
+                    rows - 1,
                     path.display()
                 )
             }

@@ -80,10 +80,15 @@ impl Request {
     pub fn check_own_row_flag(&self, flag: &str) -> anyhow::Result<()> {
         match &self.queries {
             Some(QueryChoice::At(_)) => {
-                bail!(Usage(format!("{flag}: the query is a point, not a row of the cloud")))
+                bail!(Usage(format!(
+                    "{flag}: not available for a query given by coordinates; needs a query that is a row of \
+                     the cloud"
+                )))
             }
             Some(QueryChoice::File(_)) => {
-                bail!(Usage(format!("{flag}: the queries come from a file and are not rows of the cloud")))
+                bail!(Usage(format!(
+                    "{flag}: not available for queries from a file; needs queries that are rows of the cloud"
+                )))
             }
             _ => Ok(()),
         }

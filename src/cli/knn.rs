@@ -240,11 +240,11 @@ fn check_products(args: &KnnArgs) -> anyhow::Result<()> {
         ("--self-first", args.self_first),
     ];
     if let Some((flag, _)) = flags.into_iter().chain(columns).find(|&(_, given)| given) {
-        bail!(Usage(format!("{flag} needs distances; it does not work with --metric inner-product")));
+        bail!(Usage(format!("{flag}: not available with --metric inner-product; drop one of the two")));
     }
     if args.out.printed() == Some(NeighborFormat::Npy) {
         bail!(Usage(
-            "--format npy has row numbers only, without inner products; use csv, arrow or parquet".to_owned()
+            "--format npy stores row numbers but no inner products; use csv, arrow or parquet".to_owned()
         ));
     }
     Ok(())
@@ -301,7 +301,7 @@ fn check_goal(goal: Goal, request: &Request) -> anyhow::Result<()> {
             bail!(Usage(BatchError::Engine { engine: method.engine, goal }.to_string()));
         }
         if method.parameters != Parameters::NONE {
-            bail!(Usage(format!("--engine {choice}: {search} searches have no parameters")));
+            bail!(Usage(format!("--engine {choice}: {search} searches accept no engine parameters")));
         }
     }
     if goal != Goal::LargestProduct {
@@ -328,7 +328,7 @@ fn number_and_unit(text: &str) -> anyhow::Result<(f64, &str, &str)> {
     let (number, unit) = (text[..split].trim(), text[split..].trim());
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() && value >= 0.0 => Ok((value, number, unit)),
-        _ => bail!(Usage(format!("--radius: `{text}` is not a distance; expected a number of 0 or more"))),
+        _ => bail!(Usage(format!("--radius: `{text}` is not a distance; expected a non-negative number"))),
     }
 }
 
@@ -357,7 +357,7 @@ fn parse_length(text: &str, metric: Metric) -> anyhow::Result<f64> {
         Some((_, factor)) => Ok(value * factor),
         None if metric == Metric::L2 => {
             bail!(Usage(format!(
-                "--radius `{text}`: the l2 metric uses the cloud's own unit; write {number}"
+                "--radius `{text}`: the l2 metric accepts no unit (it uses the cloud's own); write {number}"
             )))
         }
         None if metric == Metric::Cosine => {
@@ -370,7 +370,7 @@ fn parse_length(text: &str, metric: Metric) -> anyhow::Result<f64> {
             let known: Vec<&str> =
                 units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect();
             bail!(Usage(format!(
-                "--radius: the {metric} metric has no unit `{unit}`; use {}",
+                "--radius: invalid unit `{unit}` for the {metric} metric; use {}",
                 known.join(", ")
             )))
         }
@@ -396,16 +396,16 @@ mod tests {
         let refused = |text: &str, metric| parse_length(text, metric).unwrap_err().to_string();
         assert_eq!(
             refused("5km", Metric::L2),
-            "--radius `5km`: the l2 metric uses the cloud's own unit; write 5"
+            "--radius `5km`: the l2 metric accepts no unit (it uses the cloud's own); write 5"
         );
         assert_eq!(
             refused("5ft", Metric::Haversine),
-            "--radius: the haversine metric has no unit `ft`; use km, m, mi, nmi"
+            "--radius: invalid unit `ft` for the haversine metric; use km, m, mi, nmi"
         );
         for text in ["-1", "nan", "inf", "", "km", "1,5"] {
             assert_eq!(
                 refused(text, Metric::Haversine),
-                format!("--radius: `{text}` is not a distance; expected a number of 0 or more"),
+                format!("--radius: `{text}` is not a distance; expected a non-negative number"),
                 "{text}"
             );
         }

@@ -164,7 +164,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
         }
         if args.engine != recorder() {
             anyhow::bail!(Usage(format!(
-                "--break: {} does not support deliberate mistakes; drop --engine",
+                "--break: the {} engine does not support deliberate mistakes; drop --engine",
                 args.engine
             )))
         }
@@ -179,13 +179,13 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     match own {
         Some(_) if !lesson.own_data => {
             anyhow::bail!(Usage(format!(
-                "--input, --generate: lesson {} has its own data; use --lesson own-data or order",
+                "--input, --generate: lesson `{}` has its own data; use --lesson own-data or --lesson order",
                 lesson.id
             )))
         }
         Some(_) if lesson.compares_orders() && args.order.order != Order::File => {
             anyhow::bail!(Usage(format!(
-                "--order: lesson {} shows all orders; select one with --take",
+                "--order: lesson `{}` shows all orders; select one with --take",
                 lesson.id
             )))
         }

@@ -71,7 +71,9 @@ pub fn spool<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>) -> anyhow::Re
     let piped: Vec<&mut PathBuf> = paths.into_iter().filter(|path| is_stdin(path) || is_pipe(path)).collect();
     if piped.iter().filter(|path| is_stdin(path)).count() > 1 {
         bail!(Usage(
-            "- is standard input, which can be read only once; write one of the two to a file".to_owned()
+            "`-` (standard input) is given twice, but can be read only once; save one of the inputs to a \
+             file"
+                .to_owned()
         ));
     }
     piped.into_iter().map(copy_to_temp).collect()

@@ -214,14 +214,16 @@ impl PictureArgs {
         }
         crate::draw::raster::pixels(self.size.unwrap_or(SIZE), self.scale)?;
         if let Some(take) = self.take.as_ref().filter(|take| !takes.contains(&take.as_str())) {
-            bail!(Usage(format!("--take {take}: unknown order; this lesson has {}", takes.join(", "))));
+            bail!(Usage(format!("--take {take}: unknown order; available: {}", takes.join(", "))));
         }
         let name = |flag: &str, file: &Option<Option<PathBuf>>, default: &str| match (file, &self.out) {
             (None, _) => Ok(None),
             (Some(Some(path)), _) => Ok(Some(path.clone())),
             (Some(None), Some(dir)) => Ok(Some(dir.join(default))),
             (Some(None), None) => {
-                bail!(Usage(format!("--{flag}: add a file name, or --out DIR for DIR/{default}")))
+                bail!(Usage(format!(
+                    "--{flag}: file name missing; add one, or --out DIR to write DIR/{default}"
+                )))
             }
         };
         let mut plan = Plan {
@@ -346,7 +348,7 @@ impl PictureArgs {
     fn zoom(&self, lesson: &Lesson, takes: &[Take]) -> anyhow::Result<Option<Panel>> {
         let Some(name) = self.panel.as_deref() else { return Ok(None) };
         let [take] = takes else {
-            bail!(Usage(format!("--panel {name}: shows one order only; select it with --take")))
+            bail!(Usage(format!("--panel {name}: requires a single order; select one with --take")))
         };
         let ever = panels_ever(lesson, take);
         let named =
@@ -356,7 +358,7 @@ impl PictureArgs {
             None => {
                 let names: Vec<&str> = ever.iter().filter_map(named).collect();
                 bail!(Usage(format!(
-                    "--panel {name}: lesson {} does not have this panel; available: {}",
+                    "--panel {name}: lesson `{}` does not have this panel; available: {}",
                     lesson.id,
                     names.join(", ")
                 )))

@@ -360,7 +360,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     }
     match first {
         None => Ok(()),
-        Some(first) => Err(anyhow::anyhow!("{failed} of {runs} runs failed, the first with: {first}")),
+        Some(first) => Err(anyhow::anyhow!("{failed} of {runs} runs failed; first error: {first}")),
     }
 }
 

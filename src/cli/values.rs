@@ -122,8 +122,8 @@ pub fn ranking_of(given: Option<Ranking>, cloud: &PointCloud) -> anyhow::Result<
     match known {
         Some(Ranking::InnerProduct) if given.is_none() => {
             bail!(
-                "the data are declared for inner products, which only `knn` supports; pass --metric l2 to \
-                 use distances"
+                "the data declares the inner product as its metric, which only `knn` supports; pass --metric \
+                 l2 to use distances"
             )
         }
         Some(Ranking::Distance(metric)) if metric.is_on_sphere() => note_assumed(axes),

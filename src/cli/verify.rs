@@ -279,9 +279,9 @@ impl Reference {
             let of = format!("{} of {}", text::thousands(*wrong), text::count(*queries, "query", "queries"));
             let asked = queries::describe(spec, axes);
             anyhow::bail!(
-                "wrong reference answers: {of}; the file seems to answer other queries than {asked}, or to \
-                 use another cloud or metric; pass the --queries, --seed, --input and --metric it was made \
-                 with (first: {why}): {path}"
+                "wrong reference answers: {of}; the file was probably made with different queries (here: \
+                 {asked}), or a different cloud or metric; pass the --queries, --seed, --input and --metric \
+                 it was made with (first mismatch: {why}): {path}"
             )
         }
         anyhow::bail!("wrong reference answers: {why}: {path}")

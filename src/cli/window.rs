@@ -187,7 +187,10 @@ impl Size {
     fn pixels(self) -> anyhow::Result<[u32; 2]> {
         match self {
             Self::Pixels(size) => Ok(size),
-            _ => bail!("the sizes slide, column and page need --pane; otherwise write the size as 1280x720"),
+            _ => bail!(
+                "sizes `slide`, `column` and `page` require --pane; otherwise give WIDTHxHEIGHT, such as \
+                 1280x720"
+            ),
         }
     }
 }

@@ -82,8 +82,8 @@ pub enum ExportError {
     },
     /// The neighbours do not fit on the disk.
     #[error(
-        "cannot write: {what} need {needed} MiB, but only {free} MiB are free; use fewer queries or a \
-         smaller k, or write to another disk: {}",
+        "cannot write: {what} need {needed} MiB of disk space, but only {free} MiB is free; use fewer \
+         queries or a smaller k, or write to another disk: {}",
         path.display()
     )]
     DiskFull {
@@ -134,7 +134,7 @@ pub enum ExportError {
     },
     /// The folder contains frames of another film that would appear to belong to this one.
     #[error(
-        "cannot write: the folder contains more frames, of another film; empty it or choose another: {}",
+        "cannot write: the folder contains frames of another film; empty it or choose another: {}",
         path.display()
     )]
     OtherFrames {

@@ -571,10 +571,10 @@ mod tests {
             message(QuerySpec::Rows(vec![0, 3])),
             "query row 3: it was dropped because it has NaN or infinite values"
         );
-        assert_eq!(message(QuerySpec::Rows(vec![6])), "query row 6: rows are numbered 0 to 5");
+        assert_eq!(message(QuerySpec::Rows(vec![6])), "query row 6: must be between 0 and 5");
         assert_eq!(
             message(QuerySpec::Count(5)),
-            "5 queries: the cloud has only 4 rows; use `all` for every row"
+            "cannot sample 5 queries: the cloud has only 4 rows; use `all` for every row"
         );
         assert_eq!(message(QuerySpec::Count(0)), "q = 0: there are no queries");
         assert_eq!(message(QuerySpec::Rows(Vec::new())), "q = 0: there are no queries");
@@ -615,11 +615,13 @@ mod tests {
         };
         assert_eq!(
             refused(vec![2, 5]),
-            "q = 0: all 2 queries are zero rows and have no direction; use the l2 metric"
+            "no queries left: all 2 queries are zero vectors, which have no direction under this metric; use \
+             the l2 metric"
         );
         assert_eq!(
             refused(vec![5]),
-            "q = 0: the only query is a zero row and has no direction; use the l2 metric"
+            "no queries left: the only query is a zero vector, which has no direction under this metric; use \
+             the l2 metric"
         );
         let record = run(&RunSpec { k: 1, ..spec() }, &cloud).unwrap();
         assert_eq!((record.dropped_rows, record.dropped_queries), (1, 0));

@@ -70,7 +70,7 @@ pub enum RunError {
         why: String,
     },
     /// More queries are to be sampled than there are rows.
-    #[error("{count} queries: the cloud has only {rows} rows; use `all` for every row")]
+    #[error("cannot sample {count} queries: the cloud has only {rows} rows; use `all` for every row")]
     Count {
         /// Number of queries requested.
         count: u64,

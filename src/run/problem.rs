@@ -97,7 +97,7 @@ fn rows_of(cloud: &PointCloud, records: &[u64]) -> Result<Vec<u32>, RunError> {
             record,
             why: "it was dropped because it has NaN or infinite values".to_owned(),
         }),
-        None => Err(RunError::Record { record, why: format!("rows are numbered 0 to {last}") }),
+        None => Err(RunError::Record { record, why: format!("must be between 0 and {last}") }),
     };
     records.iter().map(row_of).collect()
 }

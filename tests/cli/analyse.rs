@@ -163,7 +163,7 @@ fn invalid_arguments_are_refused() {
         (
             2,
             format!("{rows} --graph g.npz"),
-            "--graph: an .npz has several formats; add --graph-as umap or csr: g.npz",
+            "--graph: the format of an .npz is ambiguous; add --graph-as umap or --graph-as csr: g.npz",
         ),
         (2, format!("{rows} --graph g.csv --graph-as csr"), "--graph: the name must end in .npz: g.csv"),
         (
@@ -176,7 +176,11 @@ fn invalid_arguments_are_refused() {
             format!("{rows} --overlap short.csv"),
             "--overlap: the clouds have different rows: 8 points in the first, 2 in the second: short.csv",
         ),
-        (1, "one.csv --density".to_owned(), "one point has no neighbours; at least two are needed: one.csv"),
+        (
+            1,
+            "one.csv --density".to_owned(),
+            "the cloud has only one point; a graph needs at least two: one.csv",
+        ),
         (1, format!("{rows} --labels y"), ""),
     ] {
         let error = place.fails(code, &format!("analyse {args}"));

@@ -145,7 +145,7 @@ fn errors_about_missing_values_suggest_columns_first() {
     let refused = place.fails(1, "run --input holes.csv --engine kdtree");
     assert_eq!(
         refused,
-        "line 2, row 0, column c: the value is NaN; --columns a,b selects columns without such values, \
+        "line 2, row 0, column `c`: the value is NaN; --columns a,b selects columns without such values, \
          --drop-nonfinite drops such rows (4 of 20 remain): holes.csv"
     );
     // One missing value in many rows does not exclude a column.
@@ -154,7 +154,7 @@ fn errors_about_missing_values_suggest_columns_first() {
         let refused = place.fails(1, command);
         assert_eq!(
             refused,
-            "line 3, row 1, column b: the value is NaN; --drop-nonfinite drops such rows (3 of 4 remain): \
+            "line 3, row 1, column `b`: the value is NaN; --drop-nonfinite drops such rows (3 of 4 remain): \
              hole.csv"
         );
     }

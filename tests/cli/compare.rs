@@ -94,8 +94,8 @@ fn a_slower_program_fails_beyond_its_limit() {
     let error = slower.stderr.lines().last().unwrap();
     assert_eq!(
         error,
-        "error: the second is slower by more than 5 %: its search takes 3.00 times as long (95 %: 3.00 to \
-         3.00)"
+        "error: the second run is slower by more than 5 %: its search takes 3.00 times as long (95 %: 3.00 \
+         to 3.00)"
     );
     assert_eq!(compare("triple", "even", "5%").code, 0, "it is faster");
     assert_eq!(compare("even", "triple", "250%").code, 0, "within the limit");
@@ -183,8 +183,8 @@ fn saved_runs_are_checked_against_a_limit() {
     assert_eq!(slower.code, 1);
     assert!(
         slower.stderr.starts_with(
-            "error: the second is slower by more than 5 %: its search takes 1.10 times as long (95 %: 1.10 \
-             to 1.10)"
+            "error: the second run is slower by more than 5 %: its search takes 1.10 times as long (95 %: \
+             1.10 to 1.10)"
         ),
         "{}",
         slower.stderr
@@ -239,7 +239,7 @@ fn outliers_are_excluded_and_missing_repeats_counted() {
         "{few}"
     );
     let unknown = place.call("compare slow.csv short.csv --fail-if-slower 5%");
-    let why = "error: cannot decide whether the second is slower by 5 %: too few repeats: run 2 more\n";
+    let why = "error: cannot decide whether the second run is slower by 5 %: too few repeats: run 2 more\n";
     assert_eq!((unknown.code, unknown.stderr.as_str()), (1, why));
 }
 

@@ -182,10 +182,10 @@ fn an_invalid_default_is_refused_with_its_file() {
     let knn = "knn cloud.csv queries.csv -k 3 --engine kdtree";
     assert_eq!(
         place.fails(2, &format!("{knn} --config w.toml")),
-        "--exclude-self: the queries come from a file and are not rows of the cloud; exclude-self is set \
-         under [knn] in w.toml (--no-config ignores it)"
+        "--exclude-self: not available for queries from a file; needs queries that are rows of the cloud; \
+         exclude-self is set under [knn] in w.toml (--no-config ignores it)"
     );
-    assert!(place.fails(2, &format!("{knn} --exclude-self")).ends_with("are not rows of the cloud"));
+    assert!(place.fails(2, &format!("{knn} --exclude-self")).ends_with("that are rows of the cloud"));
     place.ok(&format!("{knn} --no-config"));
 }
 

@@ -60,7 +60,7 @@ fn invalid_picture_options_are_refused_before_the_work() {
         fs::read_to_string(place.path("one/steps.jsonl")).unwrap().lines().count() - 1
     };
     let past = format!("lesson --lesson sort --png a.png --at {}", steps + 1);
-    let past_all = format!("step {}: the search has {steps} steps, so positions are 0 to {steps}", steps + 1);
+    let past_all = format!("invalid step {}: must be between 0 and {steps}", steps + 1);
     for args in [
         past,
         format!("lesson --lesson sort --out b/c --png --at {}", steps + 1),
@@ -70,7 +70,10 @@ fn invalid_picture_options_are_refused_before_the_work() {
     }
     place.write("points.csv", "x,y\n1,2\n3,4\n5,7\n");
     let of_file = place.fails(1, "lesson --input points.csv --k 1 --png a.png --at 999999");
-    assert!(of_file.starts_with("step 999999: the search has "), "not a usage error: {of_file}");
+    assert!(
+        of_file.starts_with("invalid step 999999: must be between 0 and "),
+        "not a usage error: {of_file}"
+    );
     assert_eq!(
         place.fails(1, "lesson --lesson sort --png no/a.png"),
         "cannot write: there is no folder no: no/a.png"
@@ -95,13 +98,16 @@ fn invalid_picture_options_are_refused_before_the_work() {
         ),
         (
             "lesson --lesson sort --png a.png --scale 99",
-            "126720 \u{d7} 71280 pixels: each side must have 1 to 16384".to_owned(),
+            "invalid size 126720 \u{d7} 71280: each side must be between 1 and 16384 pixels".to_owned(),
         ),
         (
             "lesson --lesson sort --png a.png --take sorted",
-            "--take sorted: unknown order; this lesson has as-drawn".to_owned(),
+            "--take sorted: unknown order; available: as-drawn".to_owned(),
         ),
-        ("lesson --lesson sort --gif", "--gif: add a file name, or --out DIR for DIR/lesson.gif".to_owned()),
+        (
+            "lesson --lesson sort --gif",
+            "--gif: file name missing; add one, or --out DIR to write DIR/lesson.gif".to_owned(),
+        ),
         (
             "lesson --lesson sort --k 9999 --png a.png",
             "k = 9999: a warp of 8 lanes holds up to 256 neighbours, 32 per lane".to_owned(),
@@ -143,9 +149,9 @@ fn failed_jobs_print_one_line_and_exit_with_1() {
     let cases = [
         (
             format!("{generated} --queries 51"),
-            "51 queries: the cloud has only 50 rows; use `all` for every row",
+            "cannot sample 51 queries: the cloud has only 50 rows; use `all` for every row",
         ),
-        (format!("{generated} --queries rows:3,50"), "query row 50: rows are numbered 0 to 49"),
+        (format!("{generated} --queries rows:3,50"), "query row 50: must be between 0 and 49"),
         (format!("{generated} --queries rows:@rows.txt"), "line 2: `two` is not a row number: rows.txt"),
         (
             format!("{generated} --queries rows:@none.txt"),
@@ -180,7 +186,7 @@ fn failed_jobs_print_one_line_and_exit_with_1() {
     }
     let refused = place.fails(1, "run --input points.csv --columns x,y");
     assert!(
-        refused.contains("row 2, column y")
+        refused.contains("row 2, column `y`")
             && refused.contains("--drop-nonfinite")
             && refused.ends_with("points.csv"),
         "{refused}"
@@ -268,11 +274,12 @@ fn usage_errors_print_one_line_and_exit_with_2() {
         ("sweep --input none.csv --q 5,0", "q = 0: there are no queries"),
         (
             "run --input none.csv --queries at:1,2 --exclude-self",
-            "--exclude-self: the query is a point, not a row of the cloud",
+            "--exclude-self: not available for a query given by coordinates; needs a query that is a row of \
+             the cloud",
         ),
         (
             "verify --input none.csv --queries q.csv --exclude-self",
-            "--exclude-self: the queries come from a file and are not rows of the cloud",
+            "--exclude-self: not available for queries from a file; needs queries that are rows of the cloud",
         ),
         ("run --generate uniform:d=0", "generator `uniform:d=0`: d=0: must be between 1 and 1048576"),
         (

@@ -71,7 +71,7 @@ fn queries_may_cross_the_antimeridian() {
     let far = place.fails(1, "run --input places.csv --queries at:91,0 --metric haversine");
     assert_eq!(
         far,
-        "query point 0,91, column latitude: invalid latitude 91: must be between -90 and 90 degrees"
+        "query point 0,91, column `latitude`: invalid latitude 91: must be between -90 and 90 degrees"
     );
 }
 
@@ -80,7 +80,7 @@ fn invalid_positions_are_refused_with_a_remedy() {
     let place = Place::new();
     place.write("map.csv", "x,y\n10,20\n515370.5,4918340\n");
     let refused = place.fails(1, "run --input map.csv --metric haversine --queries all --k 1");
-    let row = "row 1, column x: invalid longitude 515370.5: must be between -360 and 360 degrees";
+    let row = "row 1, column `x`: invalid longitude 515370.5: must be between -360 and 360 degrees";
     assert_eq!(refused, format!("{row}; choose a longitude and a latitude with --columns: map.csv"));
     let three = place.fails(1, "verify --generate uniform:n=9,d=3 --metric haversine --queries all --k 1");
     assert_eq!(
@@ -90,7 +90,7 @@ fn invalid_positions_are_refused_with_a_remedy() {
     );
     place.write("trips.csv", "pickup_lon,dropoff_lon\n1,2\n");
     let alike = place.fails(1, "run --input trips.csv --metric haversine --queries all --k 1");
-    assert!(alike.starts_with("columns pickup_lon and dropoff_lon are both a longitude: "), "{alike}");
+    assert!(alike.starts_with("columns `pickup_lon` and `dropoff_lon` are both longitudes: "), "{alike}");
 
     place.write("unnamed.csv", "x,y\n10,20\n11,21\n");
     let done = place.ok("run --input unnamed.csv --metric haversine --queries all --k 1 --engine kdtree \

@@ -145,17 +145,23 @@ fn columns_without_a_source_or_an_output_are_refused() {
     let place = shops_and_homes();
     for flag in ["--with", "--with-query"] {
         for (args, said) in [
-            ("x", " x: columns are added to written neighbours; add --out FILE or `-o -`"),
-            ("x -o a.npz", " x: only tables can have added columns: .csv, .tsv, .parquet or .arrow"),
+            ("x", " x: requires neighbour output; add --out FILE or `-o -`"),
+            (
+                "x -o a.npz",
+                " x: the output format cannot have added columns; use .csv, .tsv, .parquet or .arrow",
+            ),
             (
                 "x --radius 1 -o a.npz",
-                " x: only tables can have added columns: .csv, .tsv, .parquet or .arrow",
+                " x: the output format cannot have added columns; use .csv, .tsv, .parquet or .arrow",
             ),
-            ("x -o - --format npy", " x: only tables can have added columns: .csv, .tsv, .parquet or .arrow"),
+            (
+                "x -o - --format npy",
+                " x: the output format cannot have added columns; use .csv, .tsv, .parquet or .arrow",
+            ),
             ("x,x -o -", ": `x` given twice"),
             (
                 "x -o - --metric inner-product",
-                " needs distances; it does not work with --metric inner-product",
+                ": not available with --metric inner-product; drop one of the two",
             ),
         ] {
             let error = place.fails(2, &format!("knn shops.csv {flag} {args}"));
@@ -163,7 +169,7 @@ fn columns_without_a_source_or_an_output_are_refused() {
         }
     }
     let error = place.fails(2, "knn shops.csv at:1 --with-query x -o -");
-    assert!(error.contains("--with-query x: the query is a point, not a row of a file"), "{error}");
+    assert!(error.contains("--with-query x: not available for a query given by coordinates"), "{error}");
     let error = place
         .fails(1, "knn shops.csv homes.csv --columns x --drop-nonfinite -k 1 --with-query zip_code -o -");
     assert!(

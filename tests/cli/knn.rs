@@ -187,12 +187,16 @@ fn invalid_options_are_refused() {
     let place = place();
     for (code, args, said) in [
         (2, "--radius 1 -k 3", "the argument '--radius <DISTANCE>' cannot be used with '--k <NUMBER>'"),
-        (2, "--radius 1km", "--radius `1km`: the l2 metric uses the cloud's own unit; write 1"),
-        (2, "--radius=-1", "--radius: `-1` is not a distance; expected a number of 0 or more"),
+        (
+            2,
+            "--radius 1km",
+            "--radius `1km`: the l2 metric accepts no unit (it uses the cloud's own); write 1",
+        ),
+        (2, "--radius=-1", "--radius: `-1` is not a distance; expected a non-negative number"),
         (
             2,
             "--radius 1 --engine bvh:packets=on",
-            "--engine bvh:packets=on: radius searches have no parameters",
+            "--engine bvh:packets=on: radius searches accept no engine parameters",
         ),
         (
             2,
@@ -204,14 +208,26 @@ fn invalid_options_are_refused() {
             "-o - --json",
             "--json and --out - both print to standard output; write the neighbours to a file",
         ),
-        (2, "at:1 --exclude-self", "--exclude-self: the query is a point, not a row of the cloud"),
+        (
+            2,
+            "at:1 --exclude-self",
+            "--exclude-self: not available for a query given by coordinates; needs a query that is a row of \
+             the cloud",
+        ),
     ] {
         let error = place.fails(code, &format!("knn line.csv {args}"));
         assert!(error.contains(said), "{args}: {error}");
     }
     for (args, said) in [
-        ("at:1 --self-first", "--self-first: the query is a point, not a row of the cloud"),
-        ("line.csv --self-first", "--self-first: the queries come from a file and are not rows of the cloud"),
+        (
+            "at:1 --self-first",
+            "--self-first: not available for a query given by coordinates; needs a query that is a row of \
+             the cloud",
+        ),
+        (
+            "line.csv --self-first",
+            "--self-first: not available for queries from a file; needs queries that are rows of the cloud",
+        ),
         ("--self-first --exclude-self", "the argument '--self-first' cannot be used with '--exclude-self'"),
         ("--format arrow", "--format arrow: add `-o -` to print the neighbours"),
         (
@@ -226,11 +242,14 @@ fn invalid_options_are_refused() {
         ("--graph g.csv --radius 1", "--graph needs the k nearest neighbours; drop --radius"),
         ("--graph g.csv -o g.csv", "--out and --graph name the same file; change one of them"),
         ("rows:1 --graph g.csv", "--graph needs the neighbours of all rows; drop QUERIES"),
-        ("--graph g.npz", "--graph: an .npz has several formats; add --graph-as umap or csr: g.npz"),
+        (
+            "--graph g.npz",
+            "--graph: the format of an .npz is ambiguous; add --graph-as umap or --graph-as csr: g.npz",
+        ),
         (
             "--graph g.npz --graph-as umap --mutual",
-            "--mutual: umap needs the same number of neighbours for each row; use --graph-as csr or drop \
-             --mutual",
+            "--mutual: --graph-as umap needs the same number of neighbours for each row; use --graph-as csr \
+             or drop --mutual",
         ),
         ("--symmetrise --mutual --graph g.csv", "the argument '--symmetrise' cannot be used with '--mutual'"),
         ("--mutual", "the following required arguments were not provided: --graph <FILE>"),
@@ -244,7 +263,11 @@ fn invalid_options_are_refused() {
         let error = place.fails(2, &format!("knn line.csv {args}"));
         assert!(error.contains(said), "{args}: {error}");
     }
-    assert!(place.fails(2, "knn - - -k 1").contains("- is standard input, which can be read only once"));
+    assert!(
+        place
+            .fails(2, "knn - - -k 1")
+            .contains("`-` (standard input) is given twice, but can be read only once")
+    );
     assert!(place.fails(2, "knn line.csv --radius 1 -o found.ivecs").contains("found.ivecs"));
     // Distances are written to a second file; here it would replace the data.
     place.ok("generate uniform:n=9,d=2 cloud.fvecs");
@@ -507,7 +530,7 @@ fn graphs_are_written_directed_symmetrised_or_mutual() {
     place.ok("knn line.csv -k 2 --graph u.npz --graph-as umap");
     assert_eq!(json(&place.ok("info u.npz:indices --json").stdout)["cloud"]["dims"], 3);
     let empty = place.fails(1, "knn line.csv -k 6 --graph u6.npz --graph-as umap");
-    assert_eq!(empty, "--graph-as umap: k = 6 exceeds the 5 other rows: u6.npz");
+    assert_eq!(empty, "--graph-as umap: k = 6: must be between 1 and 5, the number of other rows: u6.npz");
     assert!(
         place
             .ok("knn line.csv -k 6 --graph g6.csv")
@@ -605,7 +628,7 @@ fn a_dry_run_predicts_time_and_memory() {
     assert!(
         place
             .fails(2, "knn line.csv --dry-run --metric inner-product")
-            .starts_with("--dry-run needs distances")
+            .starts_with("--dry-run: not available with --metric inner-product")
     );
 }
 

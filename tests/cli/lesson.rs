@@ -50,7 +50,7 @@ fn a_lesson_is_written_without_a_window() {
     assert!(
         place
             .fails(2, "lesson --lesson sort --html")
-            .contains("--html: add a file name, or --out DIR for DIR/lesson.html")
+            .contains("--html: file name missing; add one, or --out DIR to write DIR/lesson.html")
     );
     place.ok("lesson --lesson order --k 8 --width 4 --out six");
     let mut files: Vec<String> = fs::read_dir(place.path("six"))
@@ -102,7 +102,7 @@ fn a_worksheet_has_a_key() {
     assert!(
         place
             .fails(2, "lesson --lesson sort --worksheet")
-            .contains("--worksheet: add a file name, or --out DIR for DIR/worksheet.html")
+            .contains("--worksheet: file name missing; add one, or --out DIR to write DIR/worksheet.html")
     );
 }
 
@@ -139,7 +139,7 @@ fn a_file_can_be_the_data_of_a_lesson() {
         ),
         (
             "lesson --lesson pruning --width 8 --out x",
-            "width = 8: a tree node has 32 children, one per lane (--width 32)",
+            "width = 8: must be 32, because a tree node has 32 children, one per lane (--width 32)",
         ),
         (
             "lesson --lesson sort --k 257 --out x",
@@ -149,18 +149,27 @@ fn a_file_can_be_the_data_of_a_lesson() {
         ("lesson --width 5 --out x", "width = 5: must be 4, 8, 16 or 32 lanes"),
         (
             "lesson --lesson warp-select --engine cuda --out x",
-            "width = 8: a GPU's warp has 32 lanes (--width 32)",
+            "width = 8: must be 32, because a GPU's warp has 32 lanes (--width 32)",
         ),
         (
             "lesson --lesson radix-select --engine cuda --out x",
-            "width = 16: a GPU's warp has 32 lanes (--width 32)",
+            "width = 16: must be 32, because a GPU's warp has 32 lanes (--width 32)",
         ),
-        ("lesson --lesson sort --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
-        ("lesson --lesson heap --engine cuda --out x", "width = 8: a GPU's warp has 32 lanes (--width 32)"),
-        ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
+        (
+            "lesson --lesson sort --engine cuda --out x",
+            "width = 8: must be 32, because a GPU's warp has 32 lanes (--width 32)",
+        ),
+        (
+            "lesson --lesson heap --engine cuda --out x",
+            "width = 8: must be 32, because a GPU's warp has 32 lanes (--width 32)",
+        ),
+        (
+            "lesson --engine cuda --width 16 --out x",
+            "width = 16: must be 32, because a GPU's warp has 32 lanes (--width 32)",
+        ),
         (
             "lesson --lesson wide --input cloud.csv --out x",
-            "--input, --generate: lesson wide has its own data; use --lesson own-data or order",
+            "--input, --generate: lesson `wide` has its own data; use --lesson own-data or --lesson order",
         ),
         ("lesson --query 3 --out x", "--query, --metric, --order: add a cloud with --input or --generate"),
     ];
@@ -206,7 +215,7 @@ fn file_order_is_compared_with_other_orders() {
         .map(|order| format!("steps-{order}.jsonl"));
     assert_eq!(files, [&["handout.html".to_owned()][..], &steps].concat());
     let message = place.fails(2, "lesson --lesson order --input line.csv --order shuffled --out x");
-    assert_eq!(message, "--order: lesson order shows all orders; select one with --take");
+    assert_eq!(message, "--order: lesson `order` shows all orders; select one with --take");
 }
 
 /// Lessons have ids and numbers; the search of the index writes the same files as the kernel's.
@@ -380,8 +389,11 @@ fn keys_and_query_can_be_given() {
     assert_eq!(head["query"], json("[0.25,0.75]"));
     assert!(head["data"].as_str().unwrap().ends_with("; query moved to (0.250, 0.750)"), "{head}");
     for (command, said) in [
-        ("lesson --lesson sort --keys 5,3 --out x", "2 keys: lesson sort needs 8 with k = 8 and 8 lanes"),
-        ("lesson --lesson sort --keys 5,x --out x", "key x: must be a squared distance: 0, or 1e-12 to 1e12"),
+        ("lesson --lesson sort --keys 5,3 --out x", "2 keys: lesson `sort` needs 8 with k = 8 and 8 lanes"),
+        (
+            "lesson --lesson sort --keys 5,x --out x",
+            "key x: must be a squared distance: 0, or between 1e-12 and 1e12",
+        ),
         (
             "lesson --lesson search --query-at 1 --out x",
             "--query-at 1: expected two coordinates, such as 0.3,0.7",

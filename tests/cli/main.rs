@@ -418,7 +418,7 @@ fn dropped_rows_are_counted() {
         .stdout;
     assert!(text.contains("2 rows with NaN or infinite values, or with no direction"), "{text}");
     assert!(
-        place.fails(1, "run --input points.csv --metric angular --queries all").contains("row 2, column y")
+        place.fails(1, "run --input points.csv --metric angular --queries all").contains("row 2, column `y`")
     );
 }
 
@@ -539,8 +539,8 @@ fn a_sweep_continues_after_a_failure_and_reports_it() {
     assert_eq!(done.code, 1);
     assert_eq!(
         done.stderr,
-        "error: 1 of 2 runs failed, the first with: 50 queries: the cloud has only 10 rows; use `all` for \
-         every row\n"
+        "error: 1 of 2 runs failed; first error: cannot sample 50 queries: the cloud has only 10 rows; use \
+         `all` for every row\n"
     );
     assert_eq!(done.stdout.lines().count(), 3);
     assert!(done.stdout.lines().nth(1).unwrap().ends_with("use `all` for every row"));
@@ -810,8 +810,8 @@ fn written_neighbours_are_verified_for_every_kind_of_query() {
         "{}",
         others.stderr
     );
-    let why = "of 20 queries; the file seems to answer other queries than rows sampled with seed 4, or to \
-               use another cloud or metric; pass";
+    let why = "of 20 queries; the file was probably made with different queries (here: rows sampled with \
+               seed 4), or a different cloud or metric; pass";
     assert!(others.stderr.contains(why) && !others.stderr.contains("e0"), "{}", others.stderr);
     let text = fs::read_to_string(place.path("all.csv")).unwrap();
     place.write("wrong.csv", &text.replacen("\n1,1,1,", "\n1,1,1,6", 1).replacen("\n4,5,0,", "\n4,5,0,6", 1));
@@ -869,7 +869,8 @@ fn a_query_without_a_direction_is_refused() {
         );
         assert_eq!(
             error,
-            "query point 0,0 is the origin and has no direction; choose another point, or use the l2 metric"
+            "query point 0,0 is the origin, which has no direction under this metric; choose another point, \
+             or use the l2 metric"
         );
     }
 }
@@ -883,8 +884,8 @@ fn a_window_without_a_display_does_not_wait_for_input() {
     {
         let error = place.fails(1, args);
         // On machines without a graphics adapter, the error is about that instead.
-        let expected =
-            "several clouds: choose one with FILE:NAME; available: `first` (3 × 2), `second` (2 × 2): ";
+        let expected = "the file contains several clouds: choose one with FILE:NAME; available: `first` \
+                        (3 × 2), `second` (2 × 2): ";
         assert!(
             error.starts_with(expected) && error.ends_with("two.json")
                 || error.starts_with("no graphics adapter"),

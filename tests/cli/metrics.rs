@@ -89,7 +89,7 @@ fn every_command_accepts_cosine() {
     assert!(
         place
             .fails(1, "knn zero.csv -k 1 --metric cosine")
-            .starts_with("data row 1 is zero and has no direction")
+            .starts_with("data row 1 is a zero vector, which has no direction")
     );
     assert_eq!(
         place.ok("knn zero.csv rows:0 -k 1 --metric cosine --drop-nonfinite -o -").stdout.lines().count(),
@@ -150,7 +150,7 @@ fn inner_products_use_the_values_of_the_file() {
         "query,rank,index,inner_product\n0,0,1,4000001.5\n0,1,2,4000000.75\n0,2,0,4000000.25\n"
     );
     place.write("gap.csv", "x,y\n1,2\n3,\n5,6\n");
-    assert!(place.fails(1, "knn gap.csv -k 1 --metric ip --columns x,y").contains("row 1, column y"));
+    assert!(place.fails(1, "knn gap.csv -k 1 --metric ip --columns x,y").contains("row 1, column `y`"));
     let dropped = place.ok("knn gap.csv at:1,1 -k 3 --metric ip --columns x,y --drop-nonfinite -o -").stdout;
     assert_eq!(
         dropped, "query,rank,index,inner_product\n0,0,2,11\n0,1,0,3\n0,2,-1,-inf\n",
@@ -264,6 +264,6 @@ fn searches_follow_the_metric_that_a_file_declares() {
     assert!(
         place
             .fails(1, &format!("run {asked} --k 3 --repeats 1"))
-            .starts_with("the data are declared for inner products, which only `knn` supports")
+            .starts_with("the data declares the inner product as its metric, which only `knn` supports")
     );
 }

@@ -122,9 +122,9 @@ fn presets_are_listed_with_their_requirements() {
     for (args, why) in [
         ("", "--input <FILE>, --generate <SPEC> or --preset <NAME> is required"),
         ("--preset step-13", "unknown preset `step-13`; `--preset list` lists them"),
-        ("--preset step-8a", "step-8a needs --input FILE"),
+        ("--preset step-8a", "preset `step-8a` needs --input FILE"),
         ("--generate uniform --input a.csv", "cannot be used with"),
-        ("--generate uniform --k 1,2 --n 10,20 --figure a.svg", "a figure has one size as its axis"),
+        ("--generate uniform --k 1,2 --n 10,20 --figure a.svg", "a figure needs exactly one varying size"),
         ("--generate uniform --k 1,2 --figure a.png", "the name must end in .svg"),
     ] {
         let error = place.fails(2, &format!("sweep {args}"));

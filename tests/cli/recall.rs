@@ -149,7 +149,7 @@ fn a_truth_by_another_metric_is_refused() {
     let why = place.fails(1, "recall l2.csv --truth km.csv");
     assert_eq!(
         why,
-        "--truth: the truth uses metric haversine, but l2.csv uses l2; pass a truth with l2: km.csv"
+        "--truth: the truth uses metric haversine, but l2.csv uses l2; pass a truth made with l2: km.csv"
     );
     place.fails(1, "recall product.csv --truth l2.csv");
     let same = json(&place.ok("recall product.csv --truth product.parquet --json").stdout);
@@ -179,7 +179,7 @@ fn invalid_arguments_are_refused() {
         (
             1,
             "--truth three.csv --at 4",
-            "the file of answers has 3 neighbours per query, too few for recall at 4; pass --at 3 or less: \
+            "recall at 4 needs 4 neighbours per query, but the file of answers has 3; pass --at 3 or less: \
              answers.csv",
         ),
         (
@@ -203,15 +203,14 @@ fn answers_to_other_rows_are_refused() {
     place.ok("knn line.csv rows:3,5 -k 2 --engine kdtree -o three-five.npz");
     let recall = "recall five-three.parquet --input line.csv --engine kdtree --queries";
     let other = place.fails(1, &format!("{recall} rows:3,5"));
-    let why = "ANSWERS: query 0 of the answers is row 5, but row 3 was queried; pass the --queries and \
-               --seed they were made with: five-three.parquet";
+    let why = "ANSWERS: query 0 is row 5 in the answers, but row 3 in this job; pass the --queries and \
+               --seed the answers were made with: five-three.parquet";
     assert_eq!(other, why);
     assert!(place.ok(&format!("{recall} rows:5,3")).stdout.contains("        2  1.0000"));
     let truth = "recall three-five.npz --truth five-three.parquet";
-    assert!(place.fails(1, truth).starts_with(
-        "ANSWERS: query 0 of the answers is row 3, but row 5 was \
-                                               queried"
-    ));
+    assert!(
+        place.fails(1, truth).starts_with("ANSWERS: query 0 is row 3 in the answers, but row 5 in this job")
+    );
     // Row numbers must exist in the file.
     place.write("wrong.csv", "query,query_row,rank,index\n0,5,0,0\n0,5,1,3\n1,3,0,3\n1,3,1,5\n");
     let worst = json(&place.ok("recall wrong.csv --truth five-three.parquet --json").stdout);

@@ -210,7 +210,7 @@ fn a_file_with_unusable_rows_opens_after_one_question() {
     assert!(window.state().session().unusable.is_none() && window.state().session().cloud.is_none());
     let said = window.state().session().log.problem().map(|entry| entry.text.clone()).expect("an error");
     assert!(
-        said.contains("line 5, row 3, column x: the value is NaN; tick “Leave out rows with NaN or ∞”"),
+        said.contains("line 5, row 3, column `x`: the value is NaN; tick “Leave out rows with NaN or ∞”"),
         "{said}"
     );
 

@@ -726,5 +726,5 @@ fn a_lesson_is_drawn_without_a_display() {
     let error = render_headless(&Headless { at: Some(999_999), ..show }, std::slice::from_ref(&late))
         .expect_err("there is no such step")
         .to_string();
-    assert!(error.starts_with("step 999999: the search has ") && !late.exists(), "{error}");
+    assert!(error.starts_with("invalid step 999999: must be between 0 and ") && !late.exists(), "{error}");
 }

@@ -258,7 +258,7 @@ fn the_query_can_be_dragged_in_user_data() {
 fn typed_keys_are_sorted_and_invalid_ones_say_why() {
     let mut window = on_lesson("sort");
     fill(&mut window, "Keys", "5 3 8 1 7 2 6");
-    window.get_by_label("7 keys: lesson sort needs 8 with k = 8 and 8 lanes.");
+    window.get_by_label("7 keys: lesson `sort` needs 8 with k = 8 and 8 lanes.");
     key(&mut window, Key::Enter);
     assert!(!window.state().is_busy());
     fill(&mut window, "Keys", "5 3 8 1 7 2 6 -4");

@@ -31,7 +31,7 @@ pub enum CloudError {
     },
     /// A coordinate is NaN or infinite, and dropping such rows was not requested.
     #[error(
-        "{}row {row}, column {column}: the value is {value}; {}: {origin}",
+        "{}row {row}, column `{column}`: the value is {value}; {}: {origin}",
         at_line(*.line),
         remedies(unusable, Hint::option)
     )]
@@ -51,7 +51,7 @@ pub enum CloudError {
     },
     /// A finite f64 value overflows f32, even after subtracting the axis's origin.
     #[error(
-        "{}row {row}, column {column}: {value:e} does not fit a 32-bit float; rescale the column: {origin}",
+        "{}row {row}, column `{column}`: {value:e} does not fit a 32-bit float; rescale the column: {origin}",
         at_line(*.line)
     )]
     TooLarge {
@@ -209,7 +209,7 @@ impl CloudError {
         match self {
             Self::NonFinite { row, line, column, value, unusable, origin } => {
                 let (line, hint) = (at_line(*line), remedies(unusable, words));
-                format!("{line}row {row}, column {column}: the value is {value}; {hint}: {origin}")
+                format!("{line}row {row}, column `{column}`: the value is {value}; {hint}: {origin}")
             }
             Self::Dimensions { queries, data, origin } => {
                 format!(

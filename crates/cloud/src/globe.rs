@@ -27,7 +27,7 @@ pub enum GlobeError {
     )]
     Columns { columns: usize },
     /// The names of both columns mean the same angle.
-    #[error("columns {first} and {second} are both a {what}: {}", Hint::GlobeColumns.option())]
+    #[error("columns `{first}` and `{second}` are both {what}s: {}", Hint::GlobeColumns.option())]
     Alike {
         /// `longitude` or `latitude`.
         what: &'static str,
@@ -36,7 +36,7 @@ pub enum GlobeError {
     },
     /// A value is out of range.
     #[error(
-        "row {row}, column {column}: invalid {what} {value}: must be between -{limit} and {limit} degrees; \
+        "row {row}, column `{column}`: invalid {what} {value}: must be between -{limit} and {limit} degrees; \
          {}: {origin}",
         Hint::GlobeColumns.option()
     )]
@@ -54,7 +54,9 @@ pub enum GlobeError {
         origin: String,
     },
     /// A coordinate of a query point is out of range.
-    #[error("{place}, column {column}: invalid {what} {value}: must be between -{limit} and {limit} degrees")]
+    #[error(
+        "{place}, column `{column}`: invalid {what} {value}: must be between -{limit} and {limit} degrees"
+    )]
     Place {
         /// The query point as written.
         place: String,
@@ -403,7 +405,7 @@ mod tests {
         let why = Globe::from_axes(both.axes()).unwrap_err().to_string();
         assert_eq!(
             why,
-            "columns pickup_lon and dropoff_lon are both a longitude: choose a longitude and a latitude \
+            "columns `pickup_lon` and `dropoff_lon` are both longitudes: choose a longitude and a latitude \
              with --columns"
         );
         let note = Globe::from_axes(cloud(&["x", "y"], vec![0.0, 0.0]).axes())
@@ -443,11 +445,11 @@ mod tests {
         let degrees = "degrees; choose a longitude and a latitude with --columns: test (seed 0)";
         assert_eq!(
             why(&["lat", "lon"], vec![1.0, 2.0, -90.5, 3.0]),
-            format!("row 1, column lat: invalid latitude -90.5: must be between -90 and 90 {degrees}")
+            format!("row 1, column `lat`: invalid latitude -90.5: must be between -90 and 90 {degrees}")
         );
         assert_eq!(
             why(&["x", "y"], vec![361.0, 0.0]),
-            format!("row 0, column x: invalid longitude 361: must be between -360 and 360 {degrees}")
+            format!("row 0, column `x`: invalid longitude 361: must be between -360 and 360 {degrees}")
         );
         let three = "haversine needs two columns, longitude and latitude in degrees, but the cloud has 3: \
                      choose a longitude and a latitude with --columns";
@@ -458,7 +460,7 @@ mod tests {
         let said = globe.check_queries(&place, &data).unwrap_err().to_string();
         assert_eq!(
             said,
-            "query point 10,91, column lat: invalid latitude 91: must be between -90 and 90 degrees"
+            "query point 10,91, column `lat`: invalid latitude 91: must be between -90 and 90 degrees"
         );
         let turned = globe
             .check_queries(&cloud(&["latitude", "longitude"], vec![0.0; 2]), &data)

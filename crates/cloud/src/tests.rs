@@ -94,5 +94,5 @@ fn errors_in_the_query_file_are_reported() {
     let error = queries("a,b\n1,2\n", "", "a,b,b\n3,4,5\n").unwrap_err();
     assert!(error.starts_with("column `b`: 2 columns have this name"), "{error}");
     let error = queries("a,b\n1,2\n", "", "a,b\n3,\n").unwrap_err();
-    assert!(error.starts_with("line 2, row 0, column b: the value is NaN"), "{error}");
+    assert!(error.starts_with("line 2, row 0, column `b`: the value is NaN"), "{error}");
 }

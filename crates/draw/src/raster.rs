@@ -20,7 +20,7 @@ pub const MAX_SIDE: u32 = 16_384;
 
 /// The size of a picture is empty or too large.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("{width} \u{d7} {height} pixels: each side must have 1 to {MAX_SIDE}")]
+#[error("invalid size {width} \u{d7} {height}: each side must be between 1 and {MAX_SIDE} pixels")]
 pub struct SizeError {
     /// The width requested, in pixels.
     pub width: f32,
@@ -291,7 +291,7 @@ mod tests {
     fn empty_and_oversized_images_are_rejected() {
         assert_eq!(
             raster(&Drawing::new(0.0, 10.0), &LIGHT, 1.0).unwrap_err().to_string(),
-            "0 \u{d7} 10 pixels: each side must have 1 to 16384"
+            "invalid size 0 \u{d7} 10: each side must be between 1 and 16384 pixels"
         );
         assert!(raster(&Drawing::new(f32::NAN, 10.0), &LIGHT, 1.0).is_err());
         assert!(pixels([1000.0, 10.0], 17.0).is_err());

@@ -48,12 +48,12 @@ pub fn inner_product(p: &[f32], q: &[f32]) -> f64 {
 pub enum ProductError {
     #[error("q = 0: there are no queries")]
     NoQueries,
-    #[error("query row {row}: the cloud has {rows} rows")]
+    #[error("invalid query row {row}: must be between 0 and {last}", last = .rows - 1)]
     Row { row: u32, rows: usize },
     #[error("queries have {queries} dimensions, but the data has {data}")]
     Dimensions { queries: usize, data: usize },
     /// A value that fits f32 only after subtracting its axis's origin.
-    #[error("row {record}, column {column}: {value:e} does not fit a 32-bit float; rescale the column")]
+    #[error("row {record}, column `{column}`: {value:e} does not fit a 32-bit float; rescale the column")]
     Wide { record: u64, column: String, value: f64 },
 }
 
@@ -220,7 +220,7 @@ mod tests {
         let shape = Shape { n: 3, q: 1, d: 2, k: 1 };
         assert_eq!(products.shape(), shape);
         let wrong = Products::new(&far, &Queries::Rows(vec![3]), 1, true).err().unwrap();
-        assert_eq!(wrong.to_string(), "query row 3: the cloud has 3 rows");
+        assert_eq!(wrong.to_string(), "invalid query row 3: must be between 0 and 2");
         assert_eq!(
             Products::new(&far, &Queries::Rows(Vec::new()), 1, true).err(),
             Some(ProductError::NoQueries)

@@ -427,7 +427,8 @@ mod tests {
             let message = check(vec![0.0, low, 0.0, high], Metric::L2).unwrap_err();
             let (start, end) =
                 message.split_once(", makes squared distances underflow 32-bit floats; rescale it").unwrap();
-            let found = start.strip_prefix("column c1: the widest extent, ").unwrap().parse::<f64>().unwrap();
+            let found =
+                start.strip_prefix("column `c1`: the widest extent, ").unwrap().parse::<f64>().unwrap();
             assert!(
                 end.is_empty() && (found / extent.parse::<f64>().unwrap() - 1.0).abs() < 1e-4,
                 "{message}"

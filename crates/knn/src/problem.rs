@@ -129,13 +129,16 @@ pub enum ProblemError {
     #[error("q = 0: there are no queries")]
     NoQueries,
     /// Every query was a zero row and was dropped.
-    #[error("q = 0: {}; use the l2 metric", dropped(*.asked))]
+    #[error("no queries left: {}; use the l2 metric", dropped(*.asked))]
     QueriesDropped {
         /// The number of queries before dropping.
         asked: usize,
     },
     /// Every point was a zero row and was dropped.
-    #[error("n = 0: every row is zero and has no direction; use the l2 metric")]
+    #[error(
+        "no points left: every row is a zero vector, which has no direction under this metric; use the l2 \
+         metric"
+    )]
     NoPoints,
     /// Queries and points differ in their number of dimensions.
     #[error("queries have {queries} dimensions, but the data has {data}")]
@@ -154,8 +157,8 @@ pub enum ProblemError {
     },
     /// A zero row has no direction.
     #[error(
-        "{whose} row {record} is zero and has no direction: use the l2 metric, or drop \
-         such rows with --drop-nonfinite"
+        "{whose} row {record} is a zero vector, which has no direction under this metric; use the l2 metric, \
+         or drop such rows with --drop-nonfinite"
     )]
     Zero {
         /// The cloud that contains the row: `data` or `query`.
@@ -165,7 +168,8 @@ pub enum ProblemError {
     },
     /// A query at the origin has no direction.
     #[error(
-        "query point {at} is the origin and has no direction; choose another point, or use the l2 metric"
+        "query point {at} is the origin, which has no direction under this metric; choose another point, or \
+         use the l2 metric"
     )]
     Origin {
         /// The coordinates as written by the user.
@@ -176,7 +180,7 @@ pub enum ProblemError {
     Globe(#[from] GlobeError),
     /// Squared distances would overflow to infinity.
     #[error(
-        "column {column}: its extent of {extent} makes squared distances overflow 32-bit floats; rescale it"
+        "column `{column}`: its extent of {extent} makes squared distances overflow 32-bit floats; rescale it"
     )]
     Overflow {
         column: String,
@@ -185,7 +189,7 @@ pub enum ProblemError {
     },
     /// Squared distances would underflow.
     #[error(
-        "column {column}: the widest extent, {extent}, makes squared distances underflow 32-bit floats; \
+        "column `{column}`: the widest extent, {extent}, makes squared distances underflow 32-bit floats; \
          rescale it"
     )]
     Underflow {
@@ -197,8 +201,8 @@ pub enum ProblemError {
 
 fn dropped(asked: usize) -> String {
     match asked {
-        1 => "the only query is a zero row and has no direction".to_owned(),
-        _ => format!("all {asked} queries are zero rows and have no direction"),
+        1 => "the only query is a zero vector, which has no direction under this metric".to_owned(),
+        _ => format!("all {asked} queries are zero vectors, which have no direction under this metric"),
     }
 }
 

@@ -43,7 +43,7 @@ pub enum Mismatch {
     /// The answer does not have q × k entries.
     #[error(
         "expected {queries} queries with {k} neighbours each, found {found_indices} indices and \
-         {found_distances} distances, {found_k} to a query"
+         {found_distances} distances ({found_k} per query)"
     )]
     Shape {
         queries: usize,
@@ -85,7 +85,8 @@ pub enum Mismatch {
     },
     /// A position is out of range.
     #[error(
-        "query {query}, rank {rank}: expected position {expected}, found {found}, but there are {n} points"
+        "query {query}, rank {rank}: expected position {expected}, found {found}, which is out of range ({n} \
+         points)"
     )]
     NoSuchPoint {
         query: usize,
@@ -124,8 +125,8 @@ pub enum Mismatch {
     },
     /// An entry past rank n is not empty.
     #[error(
-        "query {query}, rank {rank}: expected no neighbour (inf), because there are only {n} points, found \
-         position {found} at {found_distance:?}"
+        "query {query}, rank {rank}: expected no neighbour (inf; only {n} points), found position {found} at \
+         {found_distance:?}"
     )]
     Padding {
         query: usize,
@@ -401,11 +402,11 @@ mod tests {
         );
         assert_eq!(
             broken(|found| found.indices[3] = 6),
-            "query 0, rank 3: expected position 3, found 6, but there are 6 points"
+            "query 0, rank 3: expected position 3, found 6, which is out of range (6 points)"
         );
         assert_eq!(
             broken(|found| found.indices[3] = NONE),
-            "query 0, rank 3: expected position 3, found 4294967295, but there are 6 points"
+            "query 0, rank 3: expected position 3, found 4294967295, which is out of range (6 points)"
         );
         assert_eq!(
             broken(|found| found.indices[2] = 1),
@@ -418,7 +419,7 @@ mod tests {
         assert!(broken(|found| found.squared_distances.swap(0, 3)).contains("rank 0"));
         assert_eq!(
             broken(|found| found.k = 2),
-            "expected 1 queries with 4 neighbours each, found 4 indices and 4 distances, 2 to a query"
+            "expected 1 queries with 4 neighbours each, found 4 indices and 4 distances (2 per query)"
         );
     }
 

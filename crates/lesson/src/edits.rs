@@ -315,16 +315,12 @@ mod tests {
     fn edits_that_do_not_fit_the_data_are_rejected() {
         let said = |name: &str, edits: Edits| recorded(name, edits).unwrap_err().to_string();
         let keys = |count: usize| Edits { keys: Some(vec![1.0; count]), ..Edits::default() };
-        assert_eq!(said("sort", keys(7)), "7 keys: lesson sort needs 8 with k = 8 and 8 lanes");
+        assert_eq!(said("sort", keys(7)), "7 keys: lesson `sort` needs 8 with k = 8 and 8 lanes");
         assert!(
-            said("search", keys(8))
-                .starts_with("lesson search: with k = 32 and 32 lanes its keys cannot be typed")
+            said("search", keys(8)).starts_with("lesson `search` accepts no keys with k = 32 and 32 lanes")
         );
         let moved = |row, x| Edits { points: BTreeMap::from([(row, [x, 0.5])]), ..Edits::default() };
-        assert_eq!(
-            said("sort", moved(8, 0.5)),
-            "row 8: cannot be moved, because it does not exist; rows are 0 to 7"
-        );
+        assert_eq!(said("sort", moved(8, 0.5)), "cannot move row 8: must be between 0 and 7");
         assert_eq!(
             said("sort", moved(1, f32::NAN)),
             "point (NaN, 0.5): both coordinates must be finite numbers"
@@ -339,6 +335,6 @@ mod tests {
         );
         let error =
             moved(1, 0.5).apply(&solid, &Queries::Rows(vec![0]), 0, Metric::L2).unwrap_err().to_string();
-        assert!(error.ends_with("these data have 3, with metric l2"), "{error}");
+        assert!(error.ends_with("found d = 3 and metric l2"), "{error}");
     }
 }

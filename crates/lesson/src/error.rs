@@ -36,28 +36,30 @@ pub enum LessonError {
         ids: String,
     },
     /// The width differs from the number of children of a tree node.
-    #[error("width = {width}: a tree node has 32 children, one per lane (--width 32)")]
+    #[error("width = {width}: must be 32, because a tree node has 32 children, one per lane (--width 32)")]
     TreeWidth {
         /// The width that was requested.
         width: u32,
     },
     /// The width differs from a GPU's warp.
-    #[error("width = {width}: a GPU's warp has 32 lanes (--width 32)")]
+    #[error("width = {width}: must be 32, because a GPU's warp has 32 lanes (--width 32)")]
     GpuWidth {
         /// The width that was requested.
         width: u32,
     },
     /// The algorithm has no traced GPU build.
-    #[error("this lesson runs only on the CPU twin: no kernel traces per-thread heaps (--engine lockstep)")]
+    #[error(
+        "this lesson runs only on the CPU twin: no kernel traces per-thread heaps; use --engine lockstep"
+    )]
     TwinOnly,
     /// A typed key is not a squared distance.
-    #[error("key {text}: must be a squared distance: 0, or 1e-12 to 1e12")]
+    #[error("key {text}: must be a squared distance: 0, or between 1e-12 and 1e12")]
     Key {
         /// The key as typed.
         text: String,
     },
     /// There are too few or too many keys.
-    #[error("{given} keys: lesson {lesson} needs {needed} with k = {k} and {width} lanes")]
+    #[error("{given} keys: lesson `{lesson}` needs {needed} with k = {k} and {width} lanes")]
     KeyCount {
         /// Number of typed keys.
         given: usize,
@@ -72,8 +74,8 @@ pub enum LessonError {
     },
     /// The lesson does not take typed keys.
     #[error(
-        "lesson {lesson}: with k = {k} and {width} lanes its keys cannot be typed; only lessons sort, wide \
-         and merge take keys, up to {most}"
+        "lesson `{lesson}` accepts no keys with k = {k} and {width} lanes; only lessons `sort`, `wide` and \
+         `merge` accept keys, up to {most}"
     )]
     NoKeys {
         /// The lesson's id.
@@ -86,7 +88,7 @@ pub enum LessonError {
         most: usize,
     },
     /// A moved point does not exist.
-    #[error("row {row}: cannot be moved, because it does not exist; rows are 0 to {}", .rows - 1)]
+    #[error("cannot move row {row}: must be between 0 and {}", .rows - 1)]
     MovedRow {
         /// The requested row.
         row: u32,
@@ -101,8 +103,8 @@ pub enum LessonError {
     },
     /// Query and points are not in a plane.
     #[error(
-        "query and points can be moved only in two columns with metric l2; these data have {dims}, with \
-         metric {metric}"
+        "cannot move the query or points: expected two columns and metric l2, found d = {dims} and metric \
+         {metric}"
     )]
     NotMovable {
         /// Number of columns.
@@ -119,7 +121,7 @@ pub enum LessonError {
         ids: String,
     },
     /// Only the kernel's search has faults.
-    #[error("lesson {lesson} has no faults: only lessons on the kernel's search do, such as search")]
+    #[error("lesson `{lesson}` has no faults; use a lesson on the kernel's search, such as `search`")]
     NoFaults {
         /// The lesson's id.
         lesson: &'static str,
@@ -128,7 +130,7 @@ pub enum LessonError {
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The GPU's trace cannot be decoded.
-    #[error("the GPU's trace: {0}")]
+    #[error("invalid GPU trace: {0}")]
     Trace(#[from] TraceError),
     /// A comparator on the GPU changed only one of its elements.
     #[error("step {step}: on the GPU element {element} changed, but its partner, element {partner}, did not")]
@@ -141,7 +143,7 @@ pub enum LessonError {
         partner: u32,
     },
     /// A step of the GPU differs from the twin's.
-    #[error("step {step}: the GPU has {gpu}, its twin {twin}")]
+    #[error("step {step}: the GPU has {gpu}, but its CPU twin has {twin}")]
     StepDiffers {
         /// The step, counted from 1.
         step: usize,

@@ -47,7 +47,7 @@ impl Moments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MomentError {
     /// A position is past the end.
-    #[error("step {position}: the search has {steps} steps, so positions are 0 to {steps}")]
+    #[error("invalid step {position}: must be between 0 and {steps}")]
     Past {
         /// The position that was requested.
         position: usize,
@@ -197,7 +197,7 @@ mod tests {
         let base = Selection::for_lesson(10);
         assert_eq!(
             fails(Selection { to: Some(steps + 1), ..base }),
-            format!("step {}: the search has {steps} steps, so positions are 0 to {steps}", steps + 1)
+            format!("invalid step {}: must be between 0 and {steps}", steps + 1)
         );
         assert_eq!(
             fails(Selection { from: Some(5), to: Some(4), ..base }),

@@ -61,7 +61,7 @@ pub fn check_memory([width, height]: [u32; 2]) -> anyhow::Result<()> {
         )
     }
     memory::check(MEMORY + OF_PIXEL * u64::from(width) * u64::from(height))
-        .map_err(|short| anyhow!("drawing {short}; close other programs, or raise the limit"))
+        .map_err(|short| anyhow!("drawing {short}; close other programs, or raise the memory limit"))
 }
 
 /// Checks that there is a graphics adapter, which may be a software renderer.

@@ -34,7 +34,8 @@ pub fn run_error(error: &RunError) -> String {
         RunError::Cloud(error) => cloud_error(error),
         RunError::Problem(ProblemError::Zero { whose, record }) => {
             format!(
-                "{whose} row {record} is zero and has no direction: use the l2 metric, or {}",
+                "{whose} row {record} is a zero vector, which has no direction under this metric; use the l2 \
+                 metric, or {}",
                 leave_out!()
             )
         }

@@ -13,7 +13,7 @@ use crate::progress::Progress;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StopReason {
     /// It panicked, with this message.
-    #[error("the thread stopped without an answer: {0}")]
+    #[error("the worker thread stopped unexpectedly: {0}")]
     Panicked(String),
     #[error("cannot spawn a thread: {0}")]
     NoThread(String),

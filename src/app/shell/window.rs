@@ -40,8 +40,8 @@ pub fn run(
     #[cfg(all(unix, not(target_os = "macos")))]
     if DISPLAYS.iter().all(|name| std::env::var_os(name).is_none_or(|value| value.is_empty())) {
         anyhow::bail!(
-            "cannot open a window: there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set; \
-             `warpscope gui --png FILE` draws the window into a PNG"
+            "cannot open a window: no display (neither DISPLAY nor WAYLAND_DISPLAY is set); use `warpscope \
+             gui --png FILE` to render the window to a PNG"
         );
     }
     check_memory(SIZE)?;
@@ -103,7 +103,7 @@ fn why_closed(error: &eframe::Error) -> String {
             };
             let displays = DISPLAYS.iter().filter_map(set).collect::<Vec<_>>().join(", ");
             format!(
-                "{} ({displays}); `warpscope gui --png FILE` draws it into a PNG",
+                "{} ({displays}); `warpscope gui --png FILE` renders the window to a PNG",
                 why.rsplit(": ").next().unwrap_or(&why)
             )
         }

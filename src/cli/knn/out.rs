@@ -176,7 +176,10 @@ impl OutArgs {
             bail!(Usage(format!("{flag}: `{name}` given twice")));
         }
         if flag == WITH_QUERY && matches!(queries, QueryChoice::At(_)) {
-            bail!(Usage(format!("{flag} {first}: the query is a point, not a row of a file")));
+            bail!(Usage(format!(
+                "{flag} {first}: not available for a query given by coordinates; needs a query that is a row \
+                 of a file"
+            )));
         }
         let one = match queries {
             QueryChoice::At(_) | QueryChoice::Count(1) => true,
@@ -187,15 +190,15 @@ impl OutArgs {
             (Some(format), _) => format != NeighborFormat::Npy,
             (None, Some(path)) => NeighborFormat::for_goal(goal, path).is_ok_and(NeighborFormat::is_table),
             (None, None) if one && !self.json.json => true,
-            (None, None) => bail!(Usage(format!(
-                "{flag} {first}: columns are added to written neighbours; add --out FILE or `-o -`"
-            ))),
+            (None, None) => {
+                bail!(Usage(format!("{flag} {first}: requires neighbour output; add --out FILE or `-o -`")))
+            }
         };
         if table {
             return Ok(());
         }
         bail!(Usage(format!(
-            "{flag} {first}: only tables can have added columns: .csv, .tsv, .parquet or .arrow"
+            "{flag} {first}: the output format cannot have added columns; use .csv, .tsv, .parquet or .arrow"
         )))
     }
 

@@ -22,7 +22,7 @@ use crate::text::{count, sentence_case};
 pub enum FigureError {
     /// No size varies, or several do.
     #[error(
-        "a figure has one size as its axis: give several values for exactly one of --n, --q, --k and --d"
+        "a figure needs exactly one varying size; give several values for only one of --n, --q, --k and --d"
     )]
     OneSize,
     /// A size varies that the preset's figure cannot show.

@@ -290,8 +290,8 @@ fn files_larger_than_the_free_space_are_rejected() {
     let size = Size { q: 10_000, k: 100_000, metric: Metric::L2 };
     let refused =
         |path: &str, size, free| check_free_space(Path::new(path), size, Some(free)).unwrap_err().to_string();
-    let why = "cannot write: 100,000 neighbours of each of 10,000 queries need 7630 MiB, but only 1024 MiB \
-               are free; use fewer queries or a smaller k, or write to another disk: a.ivecs";
+    let why = "cannot write: 100,000 neighbours of each of 10,000 queries need 7630 MiB of disk space, but \
+               only 1024 MiB is free; use fewer queries or a smaller k, or write to another disk: a.ivecs";
     assert_eq!(refused("a.ivecs", size, 1 << 30), why);
     assert!(
         check_free_space(Path::new("a.ivecs"), size, Some(8_000_080_000)).is_ok()

@@ -23,8 +23,7 @@ use crate::text::count;
 pub enum RecallError {
     /// One of the tables has too few neighbours per query.
     #[error(
-        "{table} has {} per query, too few for recall at {k}; pass --at {width} or less",
-        count(*.width as u64, "neighbour", "neighbours")
+        "recall at {k} needs {k} neighbours per query, but {table} has {width}; pass --at {width} or less"
     )]
     Width {
         /// The answers or the truth.
@@ -525,7 +524,7 @@ mod tests {
             of_problem(&problem, &data, &data, &truth, Truth::Listed(&truth), &[3], &NoProgress).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the file of answers has 2 neighbours per query, too few for recall at 3; pass --at 2 or less"
+            "recall at 3 needs 3 neighbours per query, but the file of answers has 2; pass --at 2 or less"
         );
     }
 

@@ -233,8 +233,8 @@ impl Comparison {
         {
             let [ratio, lower, upper] = [ratio, interval.lower, interval.upper].map(text::significant);
             return Gate::Slower(format!(
-                "the second is slower by more than {percent} %: its {name} takes {ratio} times as long (95 \
-                 %: {lower} to {upper})"
+                "the second run is slower by more than {percent} %: its {name} takes {ratio} times as long \
+                 (95 %: {lower} to {upper})"
             ));
         }
         let open = of.into_iter().flatten().find(|(.., interval)| interval.upper > most);
@@ -242,7 +242,7 @@ impl Comparison {
             let upper = text::significant(interval.upper);
             let more = if self.pairs.is_some() { "pairs" } else { "repeats" };
             format!(
-                "the second may still be slower by {percent} %: its {name} takes up to {upper} times as \
+                "the second run may still be slower by {percent} %: its {name} takes up to {upper} times as \
                  long; run more {more}"
             )
         }))
@@ -379,8 +379,8 @@ mod tests {
         let Gate::Slower(why) = slower(1.3).gate(0.05) else { panic!("it is slower") };
         assert!(
             why.starts_with(
-                "the second is slower by more than 5 %: its search takes 1.30 times as long (95 %: 1.30 to \
-                 1.30)"
+                "the second run is slower by more than 5 %: its search takes 1.30 times as long (95 %: 1.30 \
+                 to 1.30)"
             ),
             "{why}"
         );
@@ -391,7 +391,7 @@ mod tests {
             panic!("it may be")
         };
         assert!(
-            open.starts_with("the second may still be slower by 5 %: its search takes up to 1.0"),
+            open.starts_with("the second run may still be slower by 5 %: its search takes up to 1.0"),
             "{open}"
         );
         assert!(matches!(slower(0.5).gate(0.05), Gate::Passed(None)));

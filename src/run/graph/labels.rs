@@ -19,9 +19,9 @@ use crate::progress::Progress;
 #[non_exhaustive]
 pub enum LabelError {
     /// It is shorter than the cloud.
-    #[error("it has {labels} values, but the cloud's last row is {row}")]
+    #[error("expected at least {} values, one per row, but found {labels}", .row + 1)]
     Short { labels: usize, row: u64 },
-    #[error("it has more than {MAX_CATEGORIES} different values; labels are classes, not measurements")]
+    #[error("it has more than {MAX_CATEGORIES} distinct values; choose a column of class labels")]
     TooMany,
     #[error("it has no values")]
     None,
@@ -278,7 +278,7 @@ mod tests {
         let why = |column: &ColumnData| labels(&record, column).unwrap_err().to_string();
         assert_eq!(
             why(&ColumnData::Numbers(vec![1.0, 2.0])),
-            "it has 2 values, but the cloud's last row is 2"
+            "expected at least 3 values, one per row, but found 2"
         );
         assert_eq!(why(&texts(&[""], &[0, 0, 0])), "it has no values");
         let values: Vec<f64> = (0..70_000).map(f64::from).collect();

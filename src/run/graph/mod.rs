@@ -47,7 +47,7 @@ pub enum GraphError {
          --exclude-self"
     )]
     OtherQueries,
-    #[error("one point has no neighbours; at least two are needed")]
+    #[error("the cloud has only one point; a graph needs at least two")]
     OnePoint,
     #[error("the graph {0}")]
     Memory(#[from] memory::InsufficientMemory),

@@ -151,7 +151,7 @@ pub enum PresetError {
         name: String,
     },
     /// The points come from a file that was not given.
-    #[error("{name} needs --input FILE: the publication used {published}; {instead} can replace it")]
+    #[error("preset `{name}` needs --input FILE: the publication used {published}; {instead} can replace it")]
     Input {
         /// The first name of the preset.
         name: String,

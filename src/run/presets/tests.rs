@@ -117,7 +117,7 @@ fn preset_sizes_match_the_thesis() {
 fn file_presets_need_an_input_and_use_its_sizes() {
     let preset = find("step-9b").unwrap();
     let why = preset.sweep(None, 0).unwrap_err().to_string();
-    assert!(why.starts_with("step-9b needs --input FILE: the publication used ANNSIFT1M"), "{why}");
+    assert!(why.starts_with("preset `step-9b` needs --input FILE: the publication used ANNSIFT1M"), "{why}");
     let sweep = find("step-12b").unwrap().sweep(Some(file()), 0).unwrap();
     assert_eq!((sweep.n.len(), sweep.d.len(), sweep.base.data), (0, 0, file()));
 }

@@ -181,11 +181,11 @@ fn check_names(what: &str, names: &[String], there: bool) -> Result<(), String> 
 pub(super) fn run(run: &Run<CloudFile>) -> Result<(), String> {
     let rows = run.query_cloud.as_ref().unwrap_or(&run.cloud).rows;
     if let Some(row) = run.query_rows.iter().find(|&&row| u64::from(row) >= rows) {
-        return Err(format!("query row {row}: the cloud has {rows} rows"));
+        return Err(format!("query row {row} is out of range: the cloud has {rows} rows"));
     }
     let n = run.cloud.rows;
     if let Some(row) = run.neighbors.indices.iter().find(|&&row| row != NONE && u64::from(row) >= n) {
-        return Err(format!("neighbour {row}: the cloud has {n} rows"));
+        return Err(format!("neighbour {row} is out of range: the cloud has {n} rows"));
     }
     let distances = run.neighbors.squared_distances.iter().chain(&run.convergence.max_squared_distance);
     if let Some(distance) = distances.clone().find(|distance| distance.is_nan() || **distance < 0.0) {

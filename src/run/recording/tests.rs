@@ -655,8 +655,8 @@ fn inconsistent_arrays_are_rejected() {
     refused(&|_| ()).unwrap();
     type Damage<'a> = &'a dyn Fn(&mut RunRecord);
     let cases: [(Damage<'_>, &str); 7] = [
-        (&|record| record.query_rows[3] = 20, "query row 20: the cloud has 20 rows"),
-        (&|record| record.neighbors.indices[5] = 20, "neighbour 20: the cloud has 20 rows"),
+        (&|record| record.query_rows[3] = 20, "query row 20 is out of range: the cloud has 20 rows"),
+        (&|record| record.neighbors.indices[5] = 20, "neighbour 20 is out of range: the cloud has 20 rows"),
         (&|record| record.neighbors.squared_distances[5] = f32::NAN, "invalid squared distance NaN"),
         (&|record| record.samples[2].repeat = u32::MAX, "repeat 4294967295 of"),
         (&|record| record.samples[2].duration_ms = f64::NAN, "invalid sample: start "),

@@ -54,12 +54,11 @@ impl std::ops::AddAssign for Float64Comparison {
 #[non_exhaustive]
 pub enum OwnValuesError {
     #[error(
-        "--f64: comparing {} with all {} points in 64 bits would take about {}; {} can be compared in ten \
-         minutes: --queries {max_queries}",
+        "--f64: comparing {} with all {} points in 64 bits would take about {}, but the limit is ten \
+         minutes; pass --queries {max_queries} or fewer",
         count(*.queries as u64, "query", "queries"),
         thousands(*.points as u64),
-        duration(*.seconds),
-        thousands(*.max_queries as u64)
+        duration(*.seconds)
     )]
     TooLong {
         queries: usize,
@@ -70,9 +69,9 @@ pub enum OwnValuesError {
         max_queries: usize,
     },
     #[error(
-        "--f64 needs {} MiB of memory for {} points in 64 bits, which is more than is free",
-        *.bytes >> 20,
-        thousands(*.points as u64)
+        "--f64: not enough memory: {} points in 64 bits need {} MiB",
+        thousands(*.points as u64),
+        *.bytes >> 20
     )]
     Memory { bytes: u64, points: usize },
     #[error("cancelled")]
@@ -385,7 +384,7 @@ mod tests {
             why.starts_with("--f64: comparing 300 queries with all 300 points in 64 bits would take about "),
             "{why}"
         );
-        assert!(why.ends_with("1 can be compared in ten minutes: --queries 1"), "{why}");
+        assert!(why.ends_with("but the limit is ten minutes; pass --queries 1 or fewer"), "{why}");
         assert_eq!(
             [90.0, 5000.0, 7200.0, 200_000.0].map(duration),
             ["2 minutes", "83 minutes", "2 hours", "2 days"]

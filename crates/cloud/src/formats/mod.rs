@@ -110,7 +110,7 @@ pub enum FormatError {
     },
     /// The file contains several clouds, and the choice is ambiguous.
     #[error(
-        "several clouds: choose one with FILE:NAME; available: {}: {}",
+        "the file contains several clouds: choose one with FILE:NAME; available: {}: {}",
         datasets::list(datasets),
         path.display()
     )]

@@ -150,7 +150,7 @@ fn unknown_and_unsupported_faults_are_rejected() {
     let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     assert_eq!(
         lesson.with_fault(&take, Fault::Stale).unwrap_err().to_string(),
-        "lesson warp-select has no faults: only lessons on the kernel's search do, such as search"
+        "lesson `warp-select` has no faults; use a lesson on the kernel's search, such as `search`"
     );
 }
 

@@ -176,17 +176,16 @@ fn differences_from_the_twin_are_named() {
     let mut other = words.clone();
     other[5] ^= 1 << 7;
     assert!(tell(other, &neighbours).starts_with(
-        "step 3: the GPU has {\"step\":\"ballot\",\"mask\":4294967167}, its twin \
+        "step 3: the GPU has {\"step\":\"ballot\",\"mask\":4294967167}, but its CPU twin has \
          {\"step\":\"ballot\",\"mask\":4294967295}"
     ));
     let mut ended = words.clone();
     let batch = [kind::BATCH, 0, 300];
     ended.splice(3.., [kind::FINISHED]);
     assert_eq!((&words[..3], &ended[..3]), (&batch[..], &batch[..]));
-    assert!(
-        tell(ended, &neighbours)
-            .starts_with("step 2: the GPU has {\"step\":\"finished\"}, its twin {\"step\":\"group\"")
-    );
+    assert!(tell(ended, &neighbours).starts_with(
+        "step 2: the GPU has {\"step\":\"finished\"}, but its CPU twin has {\"step\":\"group\""
+    ));
 
     let layer = first_layer(&words);
     let lane = (0..32).find(|lane| words[layer] >> lane & 1 == 1).unwrap();
@@ -212,11 +211,11 @@ fn differences_from_the_twin_are_named() {
     );
     assert_eq!(
         tell(words[..7].to_vec(), &neighbours),
-        "the GPU's trace: word 3: the trace ends before the search does"
+        "invalid GPU trace: word 3: the trace ends before the search does"
     );
     assert_eq!(
         tell(Vec::new(), &neighbours),
-        "the GPU's trace: word 0: the trace ends before the search does"
+        "invalid GPU trace: word 0: the trace ends before the search does"
     );
 }
 
@@ -229,7 +228,7 @@ fn long_differences_are_shortened() {
     words[layer + 14] ^= 1 << 31;
     words[layer + 15] ^= 1 << 31;
     let message = compare(&trace(&twin, words, neighbours), &twin).unwrap_err().to_string();
-    let (gpu, other) = message.split_once(", its twin ").unwrap();
+    let (gpu, other) = message.split_once(", but its CPU twin has ").unwrap();
     assert!(message.len() < 320 && (gpu.contains("510]") != other.contains("510]")), "{message}");
 }
 
@@ -355,11 +354,11 @@ fn differences_in_trees_are_named() {
     );
     assert_eq!(
         tell(words[..words.len() - 1].to_vec(), &neighbours),
-        format!("the GPU's trace: word {}: the trace ends before the search does", words.len() - 1)
+        format!("invalid GPU trace: word {}: the trace ends before the search does", words.len() - 1)
     );
     assert_eq!(
         tell(Vec::new(), &neighbours),
-        "the GPU's trace: word 0: the trace ends before the search does"
+        "invalid GPU trace: word 0: the trace ends before the search does"
     );
 }
 
@@ -515,11 +514,11 @@ fn differences_in_queues_are_named() {
     longer.push(queue_kind::DRAINED);
     assert_eq!(
         tell(longer, &neighbours),
-        format!("the GPU's trace: word {}: the trace goes on after the search's end", words.len())
+        format!("invalid GPU trace: word {}: the trace continues after the end of the search", words.len())
     );
     assert_eq!(
         tell(Vec::new(), &neighbours),
-        "the GPU's trace: word 0: the trace ends before the search does"
+        "invalid GPU trace: word 0: the trace ends before the search does"
     );
 }
 
@@ -621,7 +620,10 @@ fn every_flipped_bit_of_a_pass_trace_is_detected() {
     words.push(pass_kind::NARROWED);
     assert_eq!(
         tell(words.clone(), &neighbours),
-        format!("the GPU's trace: word {}: the trace goes on after the search's end", words.len() - 1)
+        format!(
+            "invalid GPU trace: word {}: the trace continues after the end of the search",
+            words.len() - 1
+        )
     );
 }
 

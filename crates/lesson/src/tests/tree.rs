@@ -226,7 +226,10 @@ fn tree_steps_round_trip_through_files() {
 fn unsupported_tree_sizes_are_rejected() {
     let refused =
         |k, width| record_tree(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
-    assert_eq!(refused(8, 16), "width = 16: a tree node has 32 children, one per lane (--width 32)");
+    assert_eq!(
+        refused(8, 16),
+        "width = 16: must be 32, because a tree node has 32 children, one per lane (--width 32)"
+    );
     assert_eq!(refused(1025, 32), "k = 1025: a warp of 32 lanes holds up to 1024 neighbours, 32 per lane");
 }
 

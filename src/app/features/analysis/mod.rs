@@ -546,7 +546,7 @@ mod tests {
         let why = neighbours(1, 1)
             .write(GraphForm::Umap, &path, &Resident::default(), &NoProgress)
             .expect_err("one row");
-        assert!(why.contains("at least two are needed") && why.ends_with("graph.npz"), "{why}");
+        assert!(why.contains("a graph needs at least two") && why.ends_with("graph.npz"), "{why}");
         let stopped = std::sync::atomic::AtomicBool::new(true);
         let why = neighbours(9, 2)
             .write(GraphForm::Csr, &path, &Resident::default(), &stopped)

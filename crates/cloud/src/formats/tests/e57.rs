@@ -162,8 +162,8 @@ fn files_with_several_scans_require_a_choice() {
         Sample::new("a.e57", file(vec![cartesian("hall", None, 4), spherical(), cartesian("hall", None, 2)]));
     assert_eq!(
         sample.error(),
-        "several clouds: choose one with FILE:NAME; available: `hall` (4 × 7), `dome` (4 × 3), `hall #2` (2 \
-         × 7)"
+        "the file contains several clouds: choose one with FILE:NAME; available: `hall` (4 × 7), `dome` (4 × \
+         3), `hall #2` (2 × 7)"
     );
     assert_eq!(sample.read_dataset("dome").unwrap().rows(), 4);
     assert_eq!(sample.read_dataset("hall #2").unwrap().rows(), 2);

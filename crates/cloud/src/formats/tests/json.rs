@@ -117,7 +117,8 @@ fn objects_with_several_arrays_require_a_choice() {
         Sample::new("a.json", "{\"one\":[[1,2],[3,4]],\"two\":[{\"a\":5}],\"list\":[1,2,3],\"none\":1}");
     assert_eq!(
         sample.error(),
-        "several clouds: choose one with FILE:NAME; available: `one` (2 × 2), `two` (1 × 1), `list` (3)"
+        "the file contains several clouds: choose one with FILE:NAME; available: `one` (2 × 2), `two` (1 × \
+         1), `list` (3)"
     );
     assert_eq!(sample.dataset("two"), [5.0]);
     assert_eq!(sample.dataset("list"), [1.0, 2.0, 3.0]);
@@ -245,7 +246,7 @@ fn errors_give_the_position() {
          instance df.to_json(…, orient=\"records\")"
     );
     // Lists of different lengths are not a table, and one list is one column.
-    assert!(error("{\"x\":[1,2],\"y\":[3]}").starts_with("several clouds: "));
+    assert!(error("{\"x\":[1,2],\"y\":[3]}").starts_with("the file contains several clouds: "));
     assert_eq!(error("{\"points\":{\"x\":[1]}}"), error("{\"a\":1}"));
     assert_eq!(
         error("[[\"a\"],[\"b\"]]"),

@@ -30,7 +30,7 @@ fn trajectory_frames_are_parts() {
     let sample = Sample::new("a.xyz", format!("{WATER}2\nnext\nO 1 2 3\nH 4 5 6\n"));
     assert_eq!(
         sample.error(),
-        "several clouds: choose one with FILE:NAME; available: `0` (3 × 4), `1` (2 × 4)"
+        "the file contains several clouds: choose one with FILE:NAME; available: `0` (3 × 4), `1` (2 × 4)"
     );
     assert_eq!(sample.dataset("1"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 }

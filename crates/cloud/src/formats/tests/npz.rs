@@ -104,7 +104,10 @@ fn vectors_are_distinguished_from_auxiliary_arrays() {
         vec![("x.npy", line(3)), ("y.npy", line(3)), ("z.npy", line(3))],
     ] {
         let message = Sample::new("a.npz", npz(&members)).error();
-        assert!(message.starts_with("several clouds: choose one with FILE:NAME; available: `"), "{message}");
+        assert!(
+            message.starts_with("the file contains several clouds: choose one with FILE:NAME; available: `"),
+            "{message}"
+        );
     }
 }
 
@@ -199,7 +202,10 @@ fn arrays_are_selected_by_name() {
     let all = "`one` (2 × 2), `two` (1 × 2), `odd` (not read)";
     let message = sample.read_dataset("three").unwrap_err().to_string();
     assert!(message.starts_with(&format!("part `three`: not found; available: {all}: ")), "{message}");
-    assert_eq!(sample.error(), format!("several clouds: choose one with FILE:NAME; available: {all}"));
+    assert_eq!(
+        sample.error(),
+        format!("the file contains several clouds: choose one with FILE:NAME; available: {all}")
+    );
     let info = describe(&path_of(&sample.path, "two"), &NoProgress).unwrap();
     assert_eq!(info.format, "NumPy archive, array `two`: 1 × 2 u8");
     let datasets = datasets(&sample.path, &NoProgress).unwrap();

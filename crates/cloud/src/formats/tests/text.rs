@@ -256,19 +256,19 @@ fn errors_give_the_line_of_unusable_values() {
         crate::load(&source, false, &NoProgress).unwrap_err().to_string()
     };
     for (text, place) in [
-        ("a,b\n1,2\n3,\n", "line 3, row 1, column b: "),
-        ("# one\na,b\n\n1,2\n   \n# two\n3,inf\n", "line 7, row 1, column b: "),
-        ("nan,2\n3,4\n", "line 1, row 0, column x: "),
-        ("a,name,b\n1,\"two\nlines\",2\n,c,4\n", "line 4, row 1, column a: "),
-        ("3\n1 2\n3 4\n5 nan\n", "line 4, row 2, column y: "),
-        ("a,b\n1e300,2\n-1e300,2\n", "line 2, row 0, column a: "),
+        ("a,b\n1,2\n3,\n", "line 3, row 1, column `b`: "),
+        ("# one\na,b\n\n1,2\n   \n# two\n3,inf\n", "line 7, row 1, column `b`: "),
+        ("nan,2\n3,4\n", "line 1, row 0, column `x`: "),
+        ("a,name,b\n1,\"two\nlines\",2\n,c,4\n", "line 4, row 1, column `a`: "),
+        ("3\n1 2\n3 4\n5 nan\n", "line 4, row 2, column `y`: "),
+        ("a,b\n1e300,2\n-1e300,2\n", "line 2, row 0, column `a`: "),
     ] {
         let message = error("a.csv", text);
         assert!(message.starts_with(place), "{text:?}: {message}");
     }
     let message =
         error("a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\nnan\n");
-    assert!(message.starts_with("row 0, column x: "), "{message}");
+    assert!(message.starts_with("row 0, column `x`: "), "{message}");
 }
 
 #[test]

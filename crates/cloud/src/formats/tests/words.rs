@@ -128,7 +128,7 @@ fn errors_give_the_line() {
     let sample = Sample::new("a.vec", "2 2\na 1 2\n\nb 3 nan\n");
     let source = crate::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
     let message = crate::load(&source, false, &NoProgress).unwrap_err().to_string();
-    assert!(message.starts_with("line 4, row 1, column d2: "), "{message}");
+    assert!(message.starts_with("line 4, row 1, column `d2`: "), "{message}");
 }
 
 #[test]

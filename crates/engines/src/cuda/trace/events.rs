@@ -14,7 +14,7 @@ pub enum TraceError {
         kind: u32,
     },
     /// Lanes that were not candidates wrote to slots.
-    #[error("word {at}: lanes {placed:#010x} wrote, but only {candidates:#010x} are candidates")]
+    #[error("word {at}: lanes {placed:#010x} wrote, but only lanes {candidates:#010x} have candidates")]
     Placed {
         /// Index of the event's first word, 0-based.
         at: usize,
@@ -24,7 +24,7 @@ pub enum TraceError {
         candidates: u32,
     },
     /// The lane number is out of range.
-    #[error("word {at}: a warp has no lane {lane}")]
+    #[error("word {at}: invalid lane {lane}: must be between 0 and 31")]
     Lane {
         /// Index of the event's first word, 0-based.
         at: usize,
@@ -37,7 +37,7 @@ pub enum TraceError {
         at: usize,
     },
     /// Words follow the end of the search.
-    #[error("word {at}: the trace goes on after the search's end")]
+    #[error("word {at}: the trace continues after the end of the search")]
     TrailingWords {
         /// Index of the first such word, 0-based.
         at: usize,
@@ -285,7 +285,10 @@ mod tests {
         }
         let placed = TraceError::Placed { at: 0, placed: 5, candidates: 6 };
         assert_eq!(read(&[APPENDED, 6, 5, 0, 0, 0, 0, 0, 0], 1), [Err(placed.clone())]);
-        assert_eq!(placed.to_string(), "word 0: lanes 0x00000005 wrote, but only 0x00000006 are candidates");
+        assert_eq!(
+            placed.to_string(),
+            "word 0: lanes 0x00000005 wrote, but only lanes 0x00000006 have candidates"
+        );
     }
 
     #[test]

@@ -449,14 +449,14 @@ mod tests {
             said("5 3"),
             FieldError {
                 field: Field::Keys,
-                sentence: "2 keys: lesson sort needs 8 with k = 8 and 8 lanes.".to_owned()
+                sentence: "2 keys: lesson `sort` needs 8 with k = 8 and 8 lanes.".to_owned()
             }
         );
         assert!(said("5 3 8 1 7 2 6 -4").sentence.starts_with("Key -4: must be a squared distance"));
         let many = LessonDraft { k: "128".to_owned(), ..typed("1") }
             .read(lesson, None)
             .expect_err("too many to type");
-        assert!(many[0].sentence.contains("take keys, up to 64"), "{many:?}");
+        assert!(many[0].sentence.contains("accept keys, up to 64"), "{many:?}");
     }
 
     #[test]

@@ -264,7 +264,7 @@ impl Globe {
     }
 
     /// A position, in column order, as longitude and latitude.
-    pub fn longitude_and_latitude(self, place: [f64; 2]) -> [f64; 2] {
+    pub fn longitude_and_latitude<T: Copy>(self, place: [T; 2]) -> [T; 2] {
         [place[self.longitude], place[1 - self.longitude]]
     }
 

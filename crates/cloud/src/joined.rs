@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::PointCloud;
 use super::formats::{self, Cell, FormatError, RecordIndex};
+use super::point_cloud::MAX_EXACT;
 use crate::printable;
 use crate::progress::Progress;
 use crate::suggest::by_similarity;
@@ -14,9 +15,6 @@ const MAX_CELLS: usize = 1 << 21;
 
 /// Maximum number of columns listed in an error.
 const MAX_LISTED: usize = 12;
-
-/// Below this, f64 represents every whole number exactly.
-const MAX_EXACT: f64 = (1_u64 << 53) as f64;
 
 /// Whether a number is a whole number that f64 rounds.
 fn is_large_integer(number: f64) -> bool {

@@ -22,6 +22,7 @@ pub mod query_point;
 pub mod roles;
 mod rounding;
 mod table;
+mod value;
 
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,7 @@ pub use order::Order;
 pub use point_cloud::{Axis, CloudParts, Duplicates, Fingerprint, PointCloud};
 use serde::{Deserialize, Serialize};
 pub use table::{Column, ColumnChoice, Coordinates, Table, Values};
+pub use value::FileValue;
 
 /// Where a cloud comes from: everything needed to load it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

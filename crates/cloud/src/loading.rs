@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::formats::{self, ColumnGuess, FormatError, Reason, Stamp};
+use super::joined::{JoinedColumns, JoinedValues};
 use super::{
     CloudError, Column, ColumnChoice, Coordinates, Globe, PointCloud, Source, Table, generate, query_point,
 };
@@ -48,7 +49,7 @@ pub fn load_auto(
     let (table, source, guess) = table_auto(source, how, progress)?;
     let cloud = PointCloud::from_table(table, source.clone(), None, drop_nonfinite);
     match cloud {
-        Ok(cloud) => Ok((cloud.with_stamp(stamp), guess)),
+        Ok(cloud) => Ok((with_large_integers(cloud.with_stamp(stamp), progress)?, guess)),
         Err(mut why) => {
             if let (CloudError::NonFinite { unusable, .. }, Some(guess)) = (&mut why, &guess) {
                 unusable.whole = guess.complete_columns(unusable.rows - unusable.count, unusable.rows);
@@ -98,13 +99,17 @@ pub fn load_queries(
     load_queries_auto(source, data, AutoColumns::AllNumeric, drop_nonfinite, progress)
 }
 
+/// The numbers of a cloud's columns in its file, if they were selected by number.
+fn column_numbers(cloud: &PointCloud) -> Option<Vec<usize>> {
+    let Source::File { columns: ColumnChoice::Named(names), .. } = cloud.source() else { return None };
+    names.iter().map(|name| name.parse().ok()).collect()
+}
+
 /// A cloud's axes sorted by the order of their columns in the file, which unnamed coordinates follow.
 pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
     let mut order: Vec<usize> = (0..cloud.dims()).collect();
     let numbers = match cloud.source() {
-        Source::File { columns: ColumnChoice::Named(names), .. } => {
-            names.iter().map(|name| name.parse().ok()).collect()
-        }
+        Source::File { columns: ColumnChoice::Named(_), .. } => column_numbers(cloud),
         Source::File { columns: ColumnChoice::Default, .. } => cloud.file().and_then(|path| {
             let names: Vec<String> = cloud.axes().iter().map(|axis| axis.name.clone()).collect();
             formats::column_indices(path, &names, &NoProgress).ok()
@@ -196,7 +201,10 @@ pub fn load_queries_auto(
         });
     }
     let cloud = PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite);
-    cloud.map(|cloud| cloud.with_stamp(stamp)).map_err(|why| with_line(why, &source, progress))
+    match cloud {
+        Ok(cloud) => with_large_integers(cloud.with_stamp(stamp), progress),
+        Err(why) => Err(with_line(why, &source, progress)),
+    }
 }
 
 /// Whether either the queries or the data are longitude and latitude, and the other's names mean something
@@ -224,6 +232,42 @@ fn join_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(printable::name).collect::<Vec<_>>().join(", ")
 }
 
+/// Reads integers that f64 rounds again, from columns that reach them.
+fn with_large_integers(cloud: PointCloud, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
+    let Source::File { path, .. } = cloud.source().clone() else { return Ok(cloud) };
+    // Columns with fractions have no integers that f64 rounds.
+    let is_whole = |&axis: &usize| (0..cloud.len()).all(|row| cloud.coordinate(row, axis).fract() == 0.0);
+    let axes: Vec<usize> = cloud.axes_with_large_values().filter(is_whole).collect();
+    if axes.is_empty() {
+        return Ok(cloud);
+    }
+    let all = formats::records(&path, &[], progress)?.columns;
+    // Of several columns with one name, axes follow the order of the file.
+    let by_name = |axis: usize| {
+        let name = &cloud.axes()[axis].name;
+        let before = cloud.axes()[..axis].iter().filter(|other| other.name == *name).count();
+        (0..all.len()).filter(|&at| all[at] == *name).nth(before)
+    };
+    let by_number = column_numbers(&cloud).filter(|numbers| numbers.len() == cloud.dims());
+    let number = |&axis: &usize| by_number.as_ref().map_or_else(|| by_name(axis), |all| Some(all[axis]));
+    let Some(numbers) = axes.iter().map(number).collect::<Option<Vec<usize>>>() else { return Ok(cloud) };
+    let names: Vec<String> = numbers.into_iter().map(|number| number.to_string()).collect();
+    let read = JoinedColumns::read(&path, &names, &cloud, progress)?;
+    let mut integers = Vec::new();
+    for (&axis, column) in axes.iter().zip(&read.columns) {
+        let JoinedValues::Texts(texts) = &column.values else { continue };
+        for row in 0..cloud.len() {
+            let integer = texts.get(row).and_then(|text| text.trim().parse::<i128>().ok());
+            let rounded = cloud.coordinate(row, axis);
+            let is_rounded = |&integer: &i128| integer as f64 == rounded && rounded as i128 != integer;
+            if let Some(integer) = integer.filter(is_rounded) {
+                integers.push((row, axis, integer));
+            }
+        }
+    }
+    Ok(cloud.with_integers(integers))
+}
+
 /// Adds the line of a bad value by rereading a text file.
 fn with_line(mut why: CloudError, source: &Source, progress: &dyn Progress) -> CloudError {
     if let CloudError::NonFinite { row, line, .. } | CloudError::TooLarge { row, line, .. } = &mut why
@@ -241,7 +285,7 @@ fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, Clo
         Source::Coordinates(at) => {
             let values = coordinates(at)?;
             let columns = (0..values.len()).map(|axis| Column { name: format!("c{axis}") }).collect();
-            Ok(Table { columns, values }.into())
+            Ok(Coordinates { decimals: true, ..Table { columns, values }.into() })
         }
     }
 }

@@ -12,7 +12,7 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _,
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
-use super::{CloudError, Coordinates, MAX_ROWS, Source, Unusable, Values, memory, rounding};
+use super::{CloudError, Coordinates, FileValue, MAX_ROWS, Source, Unusable, Values, memory, rounding};
 use crate::formats::{FormatError, Stamp};
 use crate::rounding::Exact;
 use crate::table::{Real, with_values};
@@ -32,6 +32,9 @@ pub struct Axis {
     /// The largest value of the column.
     pub max: f64,
 }
+
+/// Below this, f64 represents every whole number exactly.
+pub const MAX_EXACT: f64 = (1_u64 << 53) as f64;
 
 /// Identifies a cloud by its content: 128 bits of BLAKE3 over the dimensions, origins and local coordinates.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -53,6 +56,10 @@ pub struct PointCloud {
     points: Vec<f32>,
     /// Data to restore the file's coordinates, if `origin + local` does not.
     exact: Option<Exact>,
+    /// Whether the file's values are decimals, which f64 rounds.
+    decimals: bool,
+    /// Indices and values of integers that f64 rounds, ascending.
+    integers: Vec<(u64, i128)>,
     axes: Vec<Axis>,
     bulk: Bulk,
     /// The record of each row, if rows were dropped.
@@ -85,7 +92,7 @@ impl PointCloud {
         frame: Option<&Self>,
         drop_nonfinite: bool,
     ) -> Result<Self, CloudError> {
-        let Coordinates { columns, mut values } = coordinates.into();
+        let Coordinates { columns, mut values, decimals } = coordinates.into();
         let names: Vec<String> = columns.into_iter().map(|column| column.name).collect();
         let dims = names.len();
         let rows = values.len() / dims.max(1);
@@ -127,6 +134,8 @@ impl PointCloud {
         Ok(Self {
             points,
             exact,
+            decimals,
+            integers: Vec::new(),
             bulk: Bulk::new(axes.len()),
             axes,
             records,
@@ -164,11 +173,58 @@ impl PointCloud {
         &self.points[row * self.dims()..][..self.dims()]
     }
 
-    /// The file's value of a row on an axis.
+    /// The file's value of a row on an axis, in f64.
     pub fn coordinate(&self, row: usize, axis: usize) -> f64 {
         let at = row * self.dims() + axis;
         let rounded = self.axes[axis].origin + f64::from(self.points[at]);
         self.exact.as_ref().map_or(rounded, |exact| exact.value(at, rounded))
+    }
+
+    /// The file's value of a row on an axis, exactly.
+    pub fn value(&self, row: usize, axis: usize) -> FileValue {
+        let (at, value) = ((row * self.dims() + axis) as u64, self.coordinate(row, axis));
+        match self.integers.binary_search_by_key(&at, |&(index, _)| index) {
+            Ok(found) => FileValue::Decimal { mantissa: self.integers[found].1, exponent: 0 },
+            Err(_) if self.decimals => FileValue::shortest_decimal(value),
+            Err(_) => FileValue::Binary(value),
+        }
+    }
+
+    /// Whether two rows have the same values in the file, as far as f64 and integers tell them apart.
+    pub fn rows_are_equal(&self, a: usize, b: usize) -> bool {
+        let same = |axis| {
+            (self.exact.is_none() || self.coordinate(a, axis) == self.coordinate(b, axis))
+                && (self.integers.is_empty() || self.value(a, axis) == self.value(b, axis))
+        };
+        self.point(a) == self.point(b) && (0..self.dims()).all(same)
+    }
+
+    /// Whether f64 may round the file's values, as it does decimals and large integers.
+    pub fn exceeds_f64(&self) -> bool {
+        self.decimals || self.has_large_integers()
+    }
+
+    /// Whether there are integers that f64 rounds.
+    pub fn has_large_integers(&self) -> bool {
+        !self.integers.is_empty()
+    }
+
+    /// Axes whose values reach those at which f64 rounds integers.
+    pub(super) fn axes_with_large_values(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.dims()).filter(|&axis| {
+            let Axis { min, max, .. } = self.axes[axis];
+            min.abs().max(max.abs()) >= MAX_EXACT
+        })
+    }
+
+    /// Stores integers that f64 rounds, by row and axis.
+    #[must_use]
+    pub(super) fn with_integers(self, integers: impl IntoIterator<Item = (usize, usize, i128)>) -> Self {
+        let dims = self.dims();
+        let index = |(row, axis, integer)| ((row * dims + axis) as u64, integer);
+        let mut integers: Vec<(u64, i128)> = integers.into_iter().map(index).collect();
+        integers.sort_unstable();
+        Self { integers, ..self }
     }
 
     /// Whether some stored coordinates differ from the file's, relative to the origin.
@@ -219,6 +275,8 @@ impl PointCloud {
         Self {
             points: coordinates.into_flattened(),
             exact: None,
+            decimals: false,
+            integers: Vec::new(),
             bulk: Bulk::new(N),
             axes,
             records: self.records.clone(),

@@ -1,6 +1,6 @@
 //! A query point given by coordinates, typed or picked with the pointer.
 
-use super::{CloudError, Column, PointCloud, Source, Table};
+use super::{CloudError, Column, Coordinates, PointCloud, Source, Table};
 
 /// Builds a cloud of one point, rounded relative to the origins of `data` like a query file.
 ///
@@ -33,12 +33,9 @@ pub fn cloud(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
         )));
     }
     let columns = data.axes().iter().map(|axis| Column { name: axis.name.clone() }).collect();
-    PointCloud::from_table(
-        Table { columns, values: at.to_vec() },
-        Source::Coordinates(format(at)),
-        Some(data),
-        false,
-    )
+    // As typed.
+    let decimals = Coordinates { decimals: true, ..Table { columns, values: at.to_vec() }.into() };
+    PointCloud::from_table(decimals, Source::Coordinates(format(at)), Some(data), false)
 }
 
 /// Formats coordinates as in `-0.1275,51.507`.

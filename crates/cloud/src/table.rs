@@ -39,6 +39,8 @@ pub struct Coordinates {
     pub columns: Vec<Column>,
     /// rows × columns values.
     pub values: Values,
+    /// Whether the file's values are decimals, which `values` rounds.
+    pub decimals: bool,
 }
 
 impl Coordinates {
@@ -50,7 +52,7 @@ impl Coordinates {
 
 impl From<Table> for Coordinates {
     fn from(Table { columns, values }: Table) -> Self {
-        Self { columns, values: values.into() }
+        Self { columns, values: values.into(), decimals: false }
     }
 }
 

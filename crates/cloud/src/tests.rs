@@ -96,3 +96,30 @@ fn errors_in_the_query_file_are_reported() {
     let error = queries("a,b\n1,2\n", "", "a,b\n3,\n").unwrap_err();
     assert!(error.starts_with("line 2, row 0, column `b`: the value is NaN"), "{error}");
 }
+
+#[test]
+fn integers_that_f64_rounds_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let integers = [9_007_199_254_740_993i64, 9_007_199_254_740_992, -9_007_199_254_740_995, 7];
+    let csv = folder.path().join("a.csv");
+    let lines = integers.map(|value| format!("{value},0.1\n")).concat();
+    std::fs::write(&csv, format!("x,y\n{lines}")).unwrap();
+    let npy = folder.path().join("a.npy");
+    let header = "{'descr': '<i8', 'fortran_order': False, 'shape': (4, 2), }";
+    let header = format!("{header}{}\n", " ".repeat(117 - header.len()));
+    let data = integers.map(|value| [value.to_le_bytes(), 3i64.to_le_bytes()].concat()).concat();
+    let head = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..]].concat();
+    std::fs::write(&npy, [head, header.into_bytes(), data].concat()).unwrap();
+    for path in [csv, npy] {
+        let source = Source::File { path, columns: ColumnChoice::Default };
+        let cloud = load(&source, false, &NoProgress).unwrap();
+        assert!(cloud.has_large_integers());
+        for (row, integer) in integers.into_iter().enumerate() {
+            let found = match cloud.value(row, 0) {
+                FileValue::Binary(value) => value as i128,
+                FileValue::Decimal { mantissa, exponent } => mantissa * 10i128.pow(exponent as u32),
+            };
+            assert_eq!(found, i128::from(integer), "{source}");
+        }
+    }
+}

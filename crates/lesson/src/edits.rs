@@ -143,7 +143,7 @@ pub(super) fn data_from_keys(keys: &[f32]) -> Result<Data, LessonError> {
     let values = Values::F32(points.collect());
     let source = Source::Generate { spec: "typed keys".to_owned(), seed: 0 };
     let cloud = Arc::new(PointCloud::from_table(
-        Coordinates { columns: Column::unnamed(2), values },
+        Coordinates { columns: Column::unnamed(2), values, decimals: false },
         source,
         None,
         false,

@@ -128,11 +128,11 @@ fn look(path: &Path, progress: &Counted) {
     let info = told(formats::describe(path, progress));
     let table = told(formats::read(path, &ColumnChoice::Default, progress));
     let reversed = ColumnChoice::Named(vec!["1".into(), "0".into()]);
-    if let Some(Coordinates { columns, values }) = told(formats::read(path, &reversed, progress)) {
+    if let Some(Coordinates { columns, values, .. }) = told(formats::read(path, &reversed, progress)) {
         assert_eq!((columns.len(), values.len() % 2), (2, 0), "two columns were asked for");
     }
     // Read the file like a command without `--columns`.
-    if let Some((Coordinates { columns, values }, _)) =
+    if let Some((Coordinates { columns, values, .. }, _)) =
         told(formats::read_auto(path, AutoColumns::Inferred, progress))
     {
         assert!(

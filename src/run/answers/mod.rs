@@ -234,7 +234,7 @@ mod tests {
     use crate::progress::NoProgress;
 
     fn table(width: usize, values: Vec<f64>) -> Coordinates {
-        Coordinates { columns: Column::unnamed(width), values: values.into() }
+        Coordinates { columns: Column::unnamed(width), values: values.into(), decimals: false }
     }
 
     /// The oracle's answers, by row number.

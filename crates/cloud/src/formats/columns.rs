@@ -110,7 +110,8 @@ pub fn records_indexed(
 }
 
 /// Like [`records_indexed`], for some columns, by number; columnar formats leave all other columns missing.
-/// `spelled` returns numbers in text files as [`Cell::Text`] with the file's spelling: `1.50`, `0E8`.
+/// `spelled` returns numbers in text files as [`Cell::Text`] with the file's spelling: `1.50`, `0E8`; and
+/// integers of NumPy arrays, Parquet and Arrow that f64 rounds.
 ///
 /// # Errors
 /// The same as those of [`records`].
@@ -239,6 +240,14 @@ pub(super) fn claim_cells(count: usize, input: &Input<'_>) -> Result<()> {
 /// Wraps a number as a cell; NaN is missing.
 pub(super) fn number_cell(value: f64) -> Cell {
     if value.is_nan() { Cell::Missing } else { Cell::Number(value) }
+}
+
+/// Wraps a number as a cell; as text if it is an integer that f64 rounds.
+pub(super) fn integer_cell(integer: Option<i128>, value: f64) -> Cell {
+    match integer {
+        Some(integer) if value as i128 != integer => Cell::Text(integer.to_string()),
+        _ => number_cell(value),
+    }
 }
 
 /// Parses a text field as a cell.

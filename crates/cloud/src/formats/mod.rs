@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 
 // Readers import shared items from here.
 pub use arrow::Moment;
-use columns::{CategoryBuilder, FixedRecords, RecordPicker, claim_cells, number_cell};
+use columns::{CategoryBuilder, FixedRecords, RecordPicker, claim_cells, integer_cell, number_cell};
 pub use columns::{
     Cell, ColumnData, RecordIndex, Records, column, column_indices, records, records_indexed,
     records_of_columns,
@@ -296,7 +296,10 @@ pub(super) fn line_of_record(path: &Path, record: u64, progress: &dyn Progress) 
 
 fn scan(path: &Path, request: &ColumnRequest<'_>, progress: &dyn Progress) -> Result<Sheet> {
     let input = Input::new(path, progress)?;
-    input.finish(recognise(&input).and_then(|format| (format.read)(&input, request)))
+    input.finish(recognise(&input).and_then(|format| {
+        let sheet = (format.read)(&input, request)?;
+        Ok(Sheet { decimals: sheet.decimals || format.decimals, ..sheet })
+    }))
 }
 
 #[cfg(test)]

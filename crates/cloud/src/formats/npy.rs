@@ -9,7 +9,7 @@ use super::columns::Cell;
 use super::limits::{MAX_COLUMNS, MAX_HEADER};
 use super::sheet::positions_by_column;
 use super::{
-    ColumnRequest, Endian, FixedRecords, Input, Number, Records, Result, Sheet, SheetColumn, number_cell,
+    ColumnRequest, Endian, FixedRecords, Input, Number, Records, Result, Sheet, SheetColumn, integer_cell,
     printable, read_bytes, whole,
 };
 use crate::table::{Real, Values, with_values};
@@ -195,7 +195,7 @@ impl Header {
         let columns = self.names(input)?;
         if !self.fortran {
             let rows = read(self.fixed_records(), &|raw| {
-                (0..self.columns).map(|at| number_cell(self.value(at, raw))).collect()
+                (0..self.columns).map(|at| self.cell(at, raw, input.spelled)).collect()
             })?;
             return Ok(Records { columns, rows });
         }
@@ -203,7 +203,7 @@ impl Header {
         for at in 0..self.columns {
             let start = (at * self.rows * record) as u64;
             let layout = FixedRecords { start, record, rows: self.rows as u64 };
-            let cells = read(layout, &|raw| vec![number_cell(self.number.decode_one(self.endian, raw))])?;
+            let cells = read(layout, &|raw| vec![self.cell(0, raw, input.spelled)])?;
             rows.resize(cells.len(), Vec::new());
             rows.iter_mut().zip(cells).for_each(|(row, cell)| row.extend(cell));
         }
@@ -220,14 +220,24 @@ impl Header {
         if self.fields.is_empty() { self.number.name() } else { "records".to_owned() }
     }
 
+    /// The type of a column and its bytes in a row of C order; `None` for a field that is not a number.
+    fn element<'r>(&self, column: usize, row: &'r [u8]) -> Option<(Number, Endian, &'r [u8])> {
+        let (at, (number, endian)) = match self.fields.get(column) {
+            None => (column * self.number.size(), (self.number, self.endian)),
+            Some(field) => (field.at, *field.number.as_ref().ok()?),
+        };
+        Some((number, endian, &row[at..at + number.size()]))
+    }
+
     /// The number of a column in a row of C order; NaN for a field that is not a number.
     fn value(&self, column: usize, row: &[u8]) -> f64 {
-        let own = (self.number, self.endian);
-        let (at, number) = match self.fields.get(column) {
-            None => (column * self.number.size(), Ok(&own)),
-            Some(field) => (field.at, field.number.as_ref()),
-        };
-        number.map_or(f64::NAN, |&(number, endian)| number.decode_one(endian, &row[at..at + number.size()]))
+        self.element(column, row).map_or(f64::NAN, |(number, endian, raw)| number.decode_one(endian, raw))
+    }
+
+    fn cell(&self, column: usize, row: &[u8], spelled: bool) -> Cell {
+        let integer =
+            || self.element(column, row).and_then(|(number, endian, raw)| number.integer(endian, raw));
+        integer_cell(spelled.then(integer).flatten(), self.value(column, row))
     }
 
     /// The column names for the array's width.

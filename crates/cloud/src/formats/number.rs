@@ -136,6 +136,17 @@ impl Number {
         );
     }
 
+    /// Decodes a 64-bit integer; `None` for other types.
+    pub fn integer(self, endian: Endian, bytes: &[u8]) -> Option<i128> {
+        let raw = bytes.try_into().ok()?;
+        let bits = if endian == Endian::Little { u64::from_le_bytes(raw) } else { u64::from_be_bytes(raw) };
+        match self {
+            Self::I64 => Some((bits as i64).into()),
+            Self::U64 => Some(bits.into()),
+            _ => None,
+        }
+    }
+
     /// Decodes one number from exactly its size in bytes.
     pub fn decode_one(self, endian: Endian, bytes: &[u8]) -> f64 {
         macro_rules! one {

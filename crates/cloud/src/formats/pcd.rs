@@ -56,6 +56,7 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
         if header.height > 1 { format!(", {} × {}", header.width, header.height) } else { String::new() };
     let format = format!("PCD, {}{grid}", header.encoding.name());
     let mut sheet = Sheet::new(input, format, columns, selected, header.points, values);
+    sheet.decimals = header.encoding == Encoding::Ascii;
     let behind = match header.encoding {
         // In ASCII files, lines after the points are rejected.
         Encoding::Ascii => 0,

@@ -45,7 +45,8 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
         skipped.push(format!("{behind} bytes after element `{}` were not read", printable(&vertex.name)));
     }
     let format = format!("PLY, {}", header.encoding.name());
-    Ok(Sheet { skipped, ..Sheet::new(input, format, columns, selected, vertex.count, values) })
+    let decimals = header.encoding == Encoding::Ascii;
+    Ok(Sheet { skipped, decimals, ..Sheet::new(input, format, columns, selected, vertex.count, values) })
 }
 
 /// Reads all properties of some vertices: by seeking in a binary file whose vertices have no lists, otherwise

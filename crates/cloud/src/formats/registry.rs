@@ -30,6 +30,8 @@ pub struct Format {
     sniff: fn(&[u8]) -> bool,
     /// Whether the file may be gzipped.
     gzip: bool,
+    /// Whether all files are text, so that values are decimals.
+    pub(super) decimals: bool,
     pub(super) read: fn(&Input<'_>, &ColumnRequest<'_>) -> Result<Sheet>,
     /// Lists the clouds of a file, for formats that can have several; `read` then reads the one chosen by
     /// [`super::datasets::choose`].
@@ -58,6 +60,7 @@ pub fn registry() -> &'static [Format] {
         magic: &[],
         sniff: |_| false,
         gzip: false,
+        decimals: false,
         read: delimited::read,
         datasets: None,
         line_of: None,
@@ -71,6 +74,7 @@ pub fn registry() -> &'static [Format] {
             about: "comma, tab, semicolon, bar or spaces; with or without a header; quotes, # comments; \
                     also as .gz",
             gzip: true,
+            decimals: true,
             read: delimited::read,
             line_of: Some(delimited::line_of_record),
             records: delimited::records,
@@ -83,6 +87,7 @@ pub fn registry() -> &'static [Format] {
                     and .gz",
             sniff: words::sniff,
             gzip: true,
+            decimals: true,
             read: words::read,
             line_of: Some(words::line_of_record),
             records: words::records,
@@ -95,6 +100,7 @@ pub fn registry() -> &'static [Format] {
                     as .gz",
             sniff: json::sniff,
             gzip: true,
+            decimals: true,
             read: json::read,
             datasets: Some(json::datasets),
             records: json::records,
@@ -105,6 +111,7 @@ pub fn registry() -> &'static [Format] {
             about: "one element with x, y, z per line, after their count and a comment; also as .gz",
             sniff: molecule::sniff,
             gzip: true,
+            decimals: true,
             read: molecule::read,
             datasets: Some(molecule::datasets),
             records: molecule::records,

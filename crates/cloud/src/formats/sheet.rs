@@ -237,6 +237,8 @@ pub struct Sheet {
     pub(super) skipped: Vec<String>,
     /// Coordinates declared by the file, which inference does not override.
     pub(super) declared: Option<Declared>,
+    /// Whether the file's values are decimals.
+    pub(super) decimals: bool,
 }
 
 /// The columns that a reader should read.
@@ -309,6 +311,7 @@ impl Sheet {
             values: values.into(),
             skipped: Vec::new(),
             declared: None,
+            decimals: false,
         }
     }
 
@@ -442,7 +445,7 @@ impl Sheet {
             Values::F32(values) => gather(values, width, &positions, &path)?.into(),
             Values::F64(values) => gather(values, width, &positions, &path)?.into(),
         };
-        Ok(Coordinates { columns, values })
+        Ok(Coordinates { columns, values, decimals: self.decimals })
     }
 }
 

@@ -186,7 +186,7 @@ fn generate_within(
         },
     )?;
     let (dims, values) = canvas.finish();
-    Ok(Coordinates { columns: Column::unnamed(dims), values: values.into() })
+    Ok(Coordinates { columns: Column::unnamed(dims), values: values.into(), decimals: false })
 }
 
 // Parses and formats generator specs.

@@ -86,6 +86,8 @@ impl PointCloud {
         Ok(Self {
             points,
             exact,
+            decimals: false,
+            integers: Vec::new(),
             bulk: Bulk::new(axes.len()),
             axes,
             records,

@@ -17,7 +17,7 @@ use super::columns::Cell;
 use super::vector_cell::choose_vector;
 use super::{
     CategoryBuilder, ColumnKind, ColumnRequest, FormatError, Input, RecordPicker, Records, Result, Sheet,
-    SheetColumn, cell, decoded, number_cell, printable,
+    SheetColumn, cell, decoded, integer_cell, printable,
 };
 use crate::table::{Real, Values, with_values};
 pub(super) use ipc::is_stream;
@@ -199,7 +199,7 @@ fn read_records(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result
                 && *record < start + batch.num_rows() as u64
             {
                 let row = batch.slice((record - start) as usize, 1);
-                let cells = cells(&layout, &columns, &roots, &row, &|at| input.wants(at))
+                let cells = cells(&layout, &columns, &roots, &row, (&|at| input.wants(at), input.spelled))
                     .map_err(|why| input.malformed(format!("record {record}"), why))?;
                 picked.found.insert(*record, cells);
                 left = rest;
@@ -222,7 +222,7 @@ fn cells(
     columns: &[SheetColumn],
     roots: &[usize],
     row: &RecordBatch,
-    wants: &dyn Fn(usize) -> bool,
+    (wants, spelled): (&dyn Fn(usize) -> bool, bool),
 ) -> Result<Vec<Cell>, String> {
     let array = |root: usize| roots.binary_search(&root).ok().map(|at| row.column(at));
     let numeric: Vec<usize> =
@@ -231,7 +231,8 @@ fn cells(
     layout.fill(array, &numeric, &mut numbers).map_err(|(_, why)| why)?;
     let mut cells = vec![Cell::Missing; columns.len()];
     for (&at, number) in numeric.iter().zip(numbers) {
-        cells[at] = number_cell(number);
+        let integer = spelled.then(|| array(layout.root(at)).and_then(|array| values::integer(array, 0)));
+        cells[at] = integer_cell(integer.flatten(), number);
     }
     for at in (0..columns.len()).filter(|&at| columns[at].moment.is_some()) {
         let iso = array(layout.root(at)).and_then(|array| values::date(array, 0));

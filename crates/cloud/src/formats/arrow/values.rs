@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::temporal_conversions::as_datetime;
-use arrow_array::types::{ArrowPrimitiveType, Float16Type, TimestampMicrosecondType};
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int64Type, TimestampMicrosecondType, UInt64Type};
 use arrow_array::{
     Array as _, ArrayRef, GenericListArray, OffsetSizeTrait, downcast_dictionary_array,
     downcast_temporal_array,
@@ -106,6 +106,18 @@ fn copy<'v, T: ArrowNativeType>(
         if array.is_valid(row) {
             *out = widen(value);
         }
+    }
+}
+
+/// A 64-bit integer.
+pub(super) fn integer(array: &ArrayRef, row: usize) -> Option<i128> {
+    if array.is_null(row) {
+        return None;
+    }
+    match array.data_type() {
+        DataType::Int64 => Some(array.as_primitive::<Int64Type>().value(row).into()),
+        DataType::UInt64 => Some(array.as_primitive::<UInt64Type>().value(row).into()),
+        _ => None,
     }
 }
 

@@ -16,7 +16,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("cloud", &["memory", "suggest", "printable", "progress"]),
     ("knn", &["cloud", "memory", "progress"]),
     ("engines", &["files", "knn", "cloud", "memory", "progress"]),
-    ("exact", &["knn", "cloud", "progress"]),
+    ("exact", &["knn", "cloud", "memory", "progress"]),
     ("draw", &["palette"]),
     ("lesson", &["draw", "engines", "knn", "cloud", "memory", "palette", "progress", "text"]),
     (

@@ -95,7 +95,11 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
         .zip(wanted.eps)
         .map(|(other, eps)| find_leaks(&job, &mut engines, other, eps))
         .transpose()?;
-    let record = wanted.needs_graph().then(|| answer(&mut engines, &job, Arithmetic::File)).transpose()?;
+    let record = wanted
+        .needs_graph()
+        .then(|| answer(&mut engines, &job, Arithmetic::File))
+        .transpose()?
+        .map(|answered| answered.record);
     let graph = record
         .as_ref()
         .map(KnnGraph::of_run)
@@ -197,7 +201,7 @@ fn find_leaks(
     let asked = QuerySpec::File { path: other.to_owned(), columns };
     let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..job.spec.clone() };
     let asked = Job { spec, query_cloud: Some(Arc::clone(&queries)), ..job.clone() };
-    let record = answer(engines, &asked, Arithmetic::File)?;
+    let record = answer(engines, &asked, Arithmetic::File)?.record;
     Ok((Leaks::new(&record.neighbors, job.spec.metric, eps), record, queries))
 }
 
@@ -245,7 +249,8 @@ fn analyse(
             engines,
             &Job { spec: RunSpec { data, ..job.spec.clone() }, cloud: other, ..job.clone() },
             Arithmetic::File,
-        )?;
+        )?
+        .record;
         let theirs = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", path.display()))?;
         all.overlap = Some(other_cloud::overlap(graph, &theirs, &Bar::new("comparing")).map_err(refused)?);
     }

@@ -21,15 +21,15 @@ const WORTH_A_NOTE_MS: f64 = 1000.0;
 ///
 /// # Errors
 /// Errors of the search.
-pub fn answer(engines: &mut Engines, job: &Job, arithmetic: Arithmetic) -> anyhow::Result<RunRecord> {
+pub fn answer(engines: &mut Engines, job: &Job, arithmetic: Arithmetic) -> anyhow::Result<Answered> {
     let job = with_device(engines, job);
     let plan = plan(engines, &job)?;
     let queries = job.query_cloud.as_ref();
     let batches = QueryBatches::new(engines, &job.spec, &job.cloud, queries, arithmetic)?;
     let all = 0..batches.queries();
-    let record = engines.answer_batch(&batches, all, Some(&plan), &mut Bar::new("").stage())?.record;
-    note_fallback(&record);
-    Ok(record)
+    let answered = engines.answer_batch(&batches, all, Some(&plan), &mut Bar::new("").stage())?;
+    note_fallback(&answered.record);
+    Ok(answered)
 }
 
 /// How long a GPU driver takes to start, in milliseconds (bench/README.md, "One answer from a shell").

@@ -213,7 +213,7 @@ impl Job {
     pub fn provenance(&self, goal: Goal) -> Provenance {
         let found = Provenance::new(&self.spec, &self.cloud, self.query_cloud.as_deref());
         let (k, radius) =
-            if let Goal::Within(radius) = goal { (None, Some(radius)) } else { (found.k, None) };
+            if let Goal::Within(radius) = goal { (None, Some(radius.distance)) } else { (found.k, None) };
         Provenance {
             metric: self.ranking.name().to_owned(),
             columns_by: Some(self.searched.columns_by.clone()),

@@ -23,9 +23,9 @@ use super::values::{self, rankings};
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat};
 use crate::files;
-use crate::knn::{DeviceId, Goal, Metric, Parameters, Ranking};
+use crate::knn::{DeviceId, Goal, Metric, Parameters, Radius, Ranking, Unit};
 use crate::run::graph::KnnGraph;
-use crate::run::{Arithmetic, Batch, BatchError, Batches, EngineChoice, Engines, RunSpec};
+use crate::run::{Answered, Arithmetic, Batch, BatchError, Batches, EngineChoice, Engines, RunSpec};
 use out::{OutArgs, Sink};
 
 #[derive(Clone, Debug, clap::Args)]
@@ -56,17 +56,19 @@ pub struct KnnArgs {
         help_heading = "Search"
     )]
     radius: Option<String>,
+    /// Exclude neighbours at exactly the radius
+    #[arg(long, requires = "radius", help_heading = "Search")]
+    radius_open: bool,
     #[command(flatten)]
     metric: MetricArgs,
     /// What the order of neighbours follows: the file's values, or f32
     ///
     /// file: the exact distances of the file's values, ties by row. f32: coordinates and sums rounded to f32,
-    /// as `run` measures.
+    /// as `run` measures. --radius always uses file.
     #[arg(
         long,
         value_name = "ARITHMETIC",
         default_value = "file",
-        conflicts_with = "radius",
         value_parser = PossibleValuesParser::new(["file", "f32"]).map(|name| {
             if name == "f32" { Arithmetic::F32 } else { Arithmetic::File }
         }),
@@ -147,7 +149,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     }
     let (args, job) = (&args, request.load()?);
     args.graph.check_rows(job.cloud.len(), job.spec.k)?;
-    let goal = goal_of(args.radius.as_deref(), &job)?;
+    let goal = goal_of(args, &job)?;
     let columns = args.out.file_columns(&job)?;
     let (since, mut engines) = (Instant::now(), Engines::default());
     let job = if goal == Goal::Nearest { with_device(&mut engines, &job) } else { job };
@@ -174,11 +176,12 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
         }
         // The graph needs all neighbours in memory; free the second copy of the queries.
         drop(batches);
-        let record = answer(&mut engines, &job, args.arithmetic)?;
+        let Answered { record, distances } = answer(&mut engines, &job, args.arithmetic)?;
         let answered = AnswerStats::new(&record, since.elapsed().as_secs_f64());
         let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
         args.graph.write(&graph, &job.cloud)?;
-        take(Batch::of_run(&record, 0..record.neighbors.queries(), 0))?;
+        let batch = Batch::of_run(&record, 0..record.neighbors.queries(), 0);
+        take(batch.with_distances(distances.as_deref()))?;
         Ok(answered)
     })
 }
@@ -195,6 +198,9 @@ fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
         for file in &format.files(out) {
             export::check(file)?;
         }
+    }
+    if args.radius.is_some() && args.arithmetic == Arithmetic::F32 {
+        bail!(Usage("--arithmetic f32: --radius uses the file's values; drop --arithmetic".to_owned()));
     }
     check_graph(args)?;
     if args.self_first {
@@ -257,7 +263,7 @@ fn check_products(args: &KnnArgs) -> anyhow::Result<()> {
 fn requested_goal(radius: Option<&str>, ranking: Option<Ranking>) -> anyhow::Result<Goal> {
     Ok(match (radius, ranking) {
         (_, Some(Ranking::InnerProduct)) => Goal::LargestProduct,
-        (Some(radius), _) => Goal::Within(number_and_unit(radius)?.0),
+        (Some(radius), _) => Goal::Within(Radius::new(Metric::L2, number_and_unit(radius)?.0)),
         (None, _) => Goal::Nearest,
     })
 }
@@ -266,9 +272,12 @@ fn requested_goal(radius: Option<&str>, ranking: Option<Ranking>) -> anyhow::Res
 ///
 /// # Errors
 /// [`Usage`] if the metric does not have the radius's unit.
-fn goal_of(radius: Option<&str>, job: &Job) -> anyhow::Result<Goal> {
-    match radius {
-        Some(radius) => Ok(Goal::Within(parse_length(radius, job.spec.metric)?)),
+fn goal_of(args: &KnnArgs, job: &Job) -> anyhow::Result<Goal> {
+    match &args.radius {
+        Some(radius) => {
+            let radius = parse_length(radius, job.spec.metric)?;
+            Ok(Goal::Within(Radius { open: args.radius_open, ..radius }))
+        }
         None => requested_goal(None, Some(job.ranking)),
     }
 }
@@ -328,33 +337,25 @@ fn number_and_unit(text: &str) -> anyhow::Result<(f64, &str, &str)> {
     let (number, unit) = (text[..split].trim(), text[split..].trim());
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() && value >= 0.0 => Ok((value, number, unit)),
-        _ => bail!(Usage(format!("--radius: `{text}` is not a distance; expected a non-negative number"))),
+        _ => bail!(not_a_distance(text)),
     }
 }
 
+fn not_a_distance(text: &str) -> Usage {
+    Usage(format!("--radius: `{text}` is not a distance; expected a non-negative number"))
+}
+
 /// Converts a length such as `5km` to the metric's unit.
-fn parse_length(text: &str, metric: Metric) -> anyhow::Result<f64> {
+fn parse_length(text: &str, metric: Metric) -> anyhow::Result<Radius> {
     let (value, number, unit) = number_and_unit(text)?;
-    let units: &[(&str, f64)] = match metric {
-        Metric::L2 => &[("", 1.0)],
-        Metric::Angular => &[("", 1.0), ("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],
-        Metric::Cosine => &[("", 1.0)],
-        Metric::Sky => &[
-            ("", 1.0),
-            ("deg", 1.0),
-            ("arcmin", 1.0 / 60.0),
-            ("arcsec", 1.0 / 3600.0),
-            ("rad", 180.0 / std::f64::consts::PI),
-        ],
-        Metric::Haversine => &[("", 1.0), ("km", 1.0), ("m", 0.001), ("mi", 1.609_344), ("nmi", 1.852)],
-    };
-    match units.iter().find(|(name, _)| *name == unit) {
+    let units = Unit::of(metric);
+    match units.iter().find(|row| row.name == unit) {
         Some(_) if metric == Metric::Cosine && value > 2.0 => {
             bail!(Usage(format!(
                 "--radius {number}: a cosine distance (1 − cos of the angle) must be between 0 and 2"
             )))
         }
-        Some((_, factor)) => Ok(value * factor),
+        Some(row) => Ok(row.radius(number, metric).ok_or_else(|| not_a_distance(text))?),
         None if metric == Metric::L2 => {
             bail!(Usage(format!(
                 "--radius `{text}`: the l2 metric accepts no unit (it uses the cloud's own); write {number}"
@@ -367,8 +368,7 @@ fn parse_length(text: &str, metric: Metric) -> anyhow::Result<f64> {
             )))
         }
         None => {
-            let known: Vec<&str> =
-                units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect();
+            let known: Vec<&str> = units.iter().map(|row| row.name).filter(|name| !name.is_empty()).collect();
             bail!(Usage(format!(
                 "--radius: invalid unit `{unit}` for the {metric} metric; use {}",
                 known.join(", ")
@@ -391,7 +391,7 @@ mod tests {
             ("180deg", Metric::Angular, std::f64::consts::PI),
             ("1.5e3", Metric::L2, 1500.0),
         ] {
-            assert!((parse_length(text, metric).unwrap() - want).abs() < 1e-12, "{text}");
+            assert!((parse_length(text, metric).unwrap().distance - want).abs() < 1e-12, "{text}");
         }
         let refused = |text: &str, metric| parse_length(text, metric).unwrap_err().to_string();
         assert_eq!(

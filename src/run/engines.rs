@@ -252,6 +252,7 @@ impl Engines {
         plan: Option<&Plan>,
         stage: &mut Stage<'_>,
     ) -> Result<Answered, RunError> {
+        batches.check_memory(queries.len())?;
         let (done, all) = (queries.start as f32, batches.queries() as f32);
         let count = queries.len() as f32;
         let mut stage = |label: &str, share: f32| stage(label, (done + share * count) / all);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{Engines, QuerySpec, RunSpec};
-use crate::cloud::{Column, PointCloud, Source, Table};
+use crate::cloud::{Column, Coordinates, PointCloud, Source, Table};
 use crate::engines::registry;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters,
@@ -249,6 +249,13 @@ fn table(dims: usize, values: Vec<f64>) -> Table {
 pub fn named(names: &[&str], values: Vec<f64>) -> Arc<PointCloud> {
     let columns = names.iter().map(|name| Column { name: (*name).to_owned() }).collect();
     Arc::new(PointCloud::from_table(Table { columns, values }, source(), None, true).unwrap())
+}
+
+/// A cloud of a text, whose values are decimals.
+pub fn decimals(names: &[&str], values: Vec<f64>) -> Arc<PointCloud> {
+    let columns = names.iter().map(|name| Column { name: (*name).to_owned() }).collect();
+    let values = Coordinates { decimals: true, ..Table { columns, values }.into() };
+    Arc::new(PointCloud::from_table(values, source(), None, true).unwrap())
 }
 
 /// Queries for a cloud, as if from a file.

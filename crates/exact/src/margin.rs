@@ -4,11 +4,13 @@
 //! rounds d + 2 times per term, so that a computed squared distance s and the real distance D' of the stored
 //! coordinates satisfy D'²(1 − γ) − η ≤ s ≤ D'²(1 + γ) + η, with γ = (d + 2)u / (1 − (d + 2)u) and η =
 //! d·2⁻¹⁴⁹ for underflow (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, §3.1).
+//! Decimals of a text differ from their f64 values by at most 2⁻⁵³ of themselves.
 
 use rayon::prelude::*;
 
 use crate::cloud::{Axis, PointCloud};
 use crate::knn::{Metric, Problem};
+use crate::order::decimal_error;
 
 /// Covers the roundings of the bounds themselves, which are computed in f64.
 const SLACK: f64 = 1.0 + 1e-12;
@@ -31,7 +33,14 @@ impl Margin {
     pub fn new(problem: &Problem, queries: &PointCloud) -> Self {
         let (cloud, dims) = (problem.cloud(), problem.dims() as f64);
         let summation = (dims + 2.0) * unit();
-        let summation = if sums_are_exact(problem, queries) { 0.0 } else { summation / (1.0 - summation) };
+        let is_exact = sums_are_exact(problem, queries);
+        let summation = if is_exact { 0.0 } else { summation / (1.0 - summation) };
+        // Integers are decimals that f64 does not round.
+        let decimals: f64 = if is_exact {
+            0.0
+        } else {
+            [&**cloud, queries].into_iter().map(|cloud| decimal_error(problem.metric(), cloud)).sum()
+        };
         let (coordinates, growth) = if problem.metric() != Metric::L2 {
             // Unit vectors: computed in f64, with an error below 2⁻⁴⁸ + d·2⁻⁵³, then rounded.
             (2.0 * (unit() + 2f64.powi(-48) + dims * 2f64.powi(-53)), 0.0)
@@ -44,7 +53,8 @@ impl Margin {
         } else {
             (0.0, 0.0)
         };
-        Self { summation, underflow: dims * 2f64.powi(-149), coordinates, growth }
+        let underflow = dims * 2f64.powi(-149);
+        Self { summation, underflow, coordinates: coordinates + decimals, growth }
     }
 
     /// Whether computed squared distances are exact, so that their order is that of the file's values.
@@ -104,6 +114,7 @@ fn sums_are_exact(problem: &Problem, queries: &PointCloud) -> bool {
     let is_whole = |values: &[f32]| values.par_iter().all(|value| value.trunc() == *value);
     problem.metric() == Metric::L2
         && !(problem.cloud().is_rounded() || queries.is_rounded())
+        && !(problem.cloud().has_large_integers() || queries.has_large_integers())
         && both.map(|axes| extent(axes).powi(2)).sum::<f64>() <= f64::from(1 << 24)
         && is_whole(problem.points())
         && is_whole(problem.queries())

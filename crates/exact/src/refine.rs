@@ -9,8 +9,11 @@ use crate::knn::distance::squared_distances;
 use crate::knn::within::Opener;
 use crate::knn::{NONE, Neighbors, Problem, Within, theory};
 use crate::margin::Margin;
-use crate::order::{Ranked, Ranking};
+use crate::order::{Query, Ranked, Ranking};
 use crate::progress::Progress;
+
+/// Bytes of a row from which queries are processed by their neighbours, so that rows are read from caches.
+const LONG_ROW: usize = 1 << 10;
 
 /// Queries between cancellation checks.
 const QUERIES_PER_TASK: usize = 1 << 10;
@@ -18,12 +21,13 @@ const QUERIES_PER_TASK: usize = 1 << 10;
 /// Points whose distances are computed together if there is no index.
 const POINTS_AT_A_TIME: usize = 1 << 12;
 
-/// The number of neighbours to ask an engine for, so that most queries need no radius search: up to the next
-/// size of a warp's list, which costs nothing there, but not far beyond k.
-pub fn search_k(k: usize, largest: usize) -> usize {
-    let wanted = k + 4 + k / 4;
+/// The number of neighbours to ask an engine for, so that few queries need a radius search: the more
+/// dimensions, the more points are within the margin. Up to the next size of a warp's list, where more cost
+/// nothing.
+pub fn search_k(k: usize, dims: usize, largest: usize) -> usize {
+    let wanted = k + 2 + k * dims.min(64) / 256;
     let capacity = theory::capacity(k);
-    let enough = if capacity >= k + 4 { wanted.min(capacity) } else { wanted };
+    let enough = if capacity >= k + 2 { wanted.min(capacity) } else { wanted };
     enough.min(largest).max(k)
 }
 
@@ -41,23 +45,64 @@ pub struct Refined {
     pub widened: usize,
 }
 
+/// The rows of the `k` nearest of a query by ranking every point, without candidates or margins, padded with
+/// [`NONE`].
+pub fn nearest_of_all(problem: &Problem, queries: &PointCloud, query: usize, k: usize) -> Vec<u32> {
+    let ranking = Ranking::new(problem.metric(), problem.cloud(), queries, 0);
+    let own = problem.own_row(query);
+    let query = ranking.query(problem.query_row(query) as usize);
+    let rows = (0..problem.n() as u32).into_par_iter().map(|position| problem.row(position));
+    let rank = |vector: &mut Vec<f64>, row| ranking.rank(&query, row, vector);
+    let mut ranked: Vec<Ranked> = rows.filter(|row| own != Some(*row)).map_init(Vec::new, rank).collect();
+    ranking.keep_nearest(&mut ranked, k);
+    ranking.sort(&query, &mut ranked, &mut Vec::new());
+    let mut rows: Vec<u32> = ranked.iter().map(|ranked| ranked.row).collect();
+    rows.resize(k, NONE);
+    rows
+}
+
 /// Refines the answers to a problem.
 pub struct Refiner<'a> {
     problem: &'a Problem,
-    queries: &'a PointCloud,
     ranking: Ranking<'a>,
     margin: Margin,
+    /// Whether positions ascend with rows, once this is needed.
+    rows_ascend: OnceLock<bool>,
     open: Option<Opener>,
     index: OnceLock<Option<Box<dyn Within + 'a>>>,
+}
+
+/// The places of a query's neighbours in a [`Refined`].
+struct Slots<'a> {
+    query: usize,
+    rows: &'a mut [u32],
+    squared_distances: &'a mut [f32],
+    distances: &'a mut [f64],
+}
+
+/// Memory that queries of a thread reuse.
+#[derive(Default)]
+struct Scratch {
+    ranked: Vec<Ranked>,
+    /// Whether each is as far as the one before.
+    tied: Vec<bool>,
+    vector: Vec<f64>,
+}
+
+/// Bytes of a [`Refined`], and while it is computed.
+pub fn refined_bytes(q: usize, k: usize) -> u64 {
+    let neighbor = size_of::<u32>() + size_of::<f32>() + size_of::<f64>();
+    (q as u64).saturating_mul((k as u64).saturating_mul(neighbor as u64) + size_of::<Slots<'_>>() as u64)
 }
 
 impl<'a> Refiner<'a> {
     /// `queries` is the cloud that the queries are rows of, and `open` opens an index for radius searches;
     /// without one, all points are tested.
     pub fn new(problem: &'a Problem, queries: &'a PointCloud, open: Option<Opener>) -> Self {
-        let ranking = Ranking::new(problem.metric(), problem.cloud(), queries);
+        let evaluations = problem.q().saturating_mul(problem.k());
+        let ranking = Ranking::new(problem.metric(), problem.cloud(), queries, evaluations);
         let margin = Margin::new(problem, queries);
-        Self { problem, queries, ranking, margin, open, index: OnceLock::new() }
+        Self { problem, ranking, margin, rows_ascend: OnceLock::new(), open, index: OnceLock::new() }
     }
 
     #[cfg(test)]
@@ -69,91 +114,131 @@ impl<'a> Refiner<'a> {
     /// if cancelled.
     pub fn refine(&self, found: &Neighbors, k: usize, progress: &dyn Progress) -> Option<Refined> {
         let q = found.queries();
-        let mut refined = Refined::default();
-        for start in (0..q).step_by(QUERIES_PER_TASK * rayon::current_num_threads()) {
+        let mut refined = Refined {
+            rows: vec![NONE; q * k],
+            squared_distances: vec![f32::INFINITY; q * k],
+            distances: vec![f64::INFINITY; q * k],
+            widened: 0,
+        };
+        let mut queries: Vec<Slots<'_>> = (refined.rows.chunks_mut(k))
+            .zip(refined.squared_distances.chunks_mut(k))
+            .zip(refined.distances.chunks_mut(k))
+            .enumerate()
+            .map(|(query, ((rows, squared_distances), distances))| Slots {
+                query,
+                rows,
+                squared_distances,
+                distances,
+            })
+            .collect();
+        if self.problem.dims() * size_of::<f32>() >= LONG_ROW {
+            queries.par_sort_by_cached_key(|slots| found.for_query(slots.query).0.iter().min().copied());
+        }
+        let block = QUERIES_PER_TASK * rayon::current_num_threads();
+        for (at, queries) in queries.chunks_mut(block).enumerate() {
             if progress.cancelled() {
                 return None;
             }
-            let end = q.min(start + QUERIES_PER_TASK * rayon::current_num_threads());
-            // Lists whose candidates do not suffice have the distance within which to search.
-            let mut lists: Vec<(Vec<Ranked>, Option<f64>)> =
-                (start..end).into_par_iter().map(|query| self.nearest(query, found, k)).collect();
-            if lists.iter().any(|(_, widen)| widen.is_some()) {
+            // Queries whose candidates do not suffice, with the distance within which to search.
+            let wide: Vec<(&mut Slots<'_>, f64)> = queries
+                .par_iter_mut()
+                .map_init(Scratch::default, |scratch, slots| {
+                    let distance = self.nearest(slots, found, scratch)?;
+                    Some((slots, distance))
+                })
+                .flatten()
+                .collect();
+            refined.widened += wide.len();
+            if !wide.is_empty() {
                 // Opened here, because building an index on a thread of the pool, while others wait for it, may
                 // never end: it runs other queries that wait as well.
                 let index = self.index.get_or_init(|| self.open.and_then(|open| open(self.problem).ok()));
-                (start..end).into_par_iter().zip(&mut lists).for_each(|(query, (list, widen))| {
-                    if let Some(distance) = *widen {
-                        *list = self.within(query, distance, index.as_deref());
-                        list.truncate(k);
-                    }
+                wide.into_par_iter().for_each_init(Scratch::default, |scratch, (slots, distance)| {
+                    self.within(slots, distance, index.as_deref(), scratch);
                 });
             }
-            let distances: Vec<Vec<f64>> = (start..end)
-                .into_par_iter()
-                .zip(&lists)
-                .map(|(query, (list, _))| self.distances(query, list))
-                .collect();
-            for ((list, widen), distances) in lists.into_iter().zip(distances) {
-                let missing = k - list.len();
-                refined.rows.extend(list.iter().map(|ranked| ranked.row));
-                refined.rows.extend(std::iter::repeat_n(NONE, missing));
-                refined.squared_distances.extend(list.iter().map(|ranked| ranked.distance.powi(2) as f32));
-                refined.squared_distances.extend(std::iter::repeat_n(f32::INFINITY, missing));
-                refined.distances.extend(distances);
-                refined.distances.extend(std::iter::repeat_n(f64::INFINITY, missing));
-                refined.widened += usize::from(widen.is_some());
-            }
-            progress.update(end as u64, q as u64);
+            progress.update(q.min((at + 1) * block) as u64, q as u64);
         }
         Some(refined)
     }
 
-    /// The nearest of a query; and, if other points may be among them, the distance within which these are.
-    fn nearest(&self, query: usize, found: &Neighbors, k: usize) -> (Vec<Ranked>, Option<f64>) {
-        let row = self.problem.query_row(query) as usize;
-        let (rows, squared) = found.for_query(query);
+    /// Writes the nearest of a query's candidates. If other points may be among them, returns the distance
+    /// within which these are.
+    fn nearest(&self, slots: &mut Slots<'_>, found: &Neighbors, scratch: &mut Scratch) -> Option<f64> {
+        let Scratch { ranked, tied, vector } = scratch;
+        let k = slots.rows.len();
+        let query = self.ranking.query(self.problem.query_row(slots.query) as usize);
+        let (rows, squared) = found.for_query(slots.query);
         let count = rows.iter().take_while(|&&row| row != NONE).count();
-        let mut sorted = self.ranking.sorted(row, rows[..count].iter().copied());
-        let own = usize::from(self.problem.own_row(query).is_some());
+        ranked.clear();
+        ranked.extend(rows[..count.min(k)].iter().map(|&row| self.ranking.rank(&query, row, vector)));
+        // Candidates that are farther than all of the first k need not be ranked, nor do those after them.
+        let bound = ranked.iter().map(|&ranked| self.ranking.at_most(ranked)).fold(0.0, f64::max);
+        let more = (k.min(count)..count).take_while(|&at| self.margin.at_least(squared[at]) <= bound).count();
+        let is_bounded = k + more < count;
+        ranked.extend(rows[k.min(count)..][..more].iter().map(|&row| self.ranking.rank(&query, row, vector)));
+        self.ranking.sort(&query, ranked, tied);
+        self.write(slots, &query, scratch);
+        let own = usize::from(self.problem.own_row(slots.query).is_some());
         let are_all = count < rows.len() || count + own >= self.problem.n();
-        let farthest = sorted.get(k.wrapping_sub(1)).map(|&ranked| self.ranking.at_most(ranked));
-        let may_miss = |farthest: &f64| !are_all && *farthest >= self.margin.at_least(squared[count - 1]);
-        sorted.truncate(k);
-        (sorted, farthest.filter(may_miss))
+        let kth = *scratch.ranked.get(k.wrapping_sub(1))?;
+        // Nothing is nearer than an equal row. Others that are equal have f32 distance 0, and engines return
+        // the first of these.
+        let is_equal = kth.distance == 0.0 && self.rows_ascend() && self.ranking.is_equal(&query, kth.row);
+        let farthest = self.ranking.at_most(kth);
+        (!are_all && !is_bounded && !is_equal && farthest >= self.margin.at_least(squared[count - 1]))
+            .then_some(farthest)
     }
 
-    /// The rows that may be within a real distance of a query, in order; without its own row if that is
-    /// excluded.
-    fn within(&self, query: usize, distance: f64, index: Option<&(dyn Within + 'a)>) -> Vec<Ranked> {
-        let (limit, target) = (self.margin.squared_at_most(distance), self.problem.query(query));
-        let mut positions = Vec::new();
+    fn rows_ascend(&self) -> bool {
+        let row = |position| self.problem.row(position);
+        *self.rows_ascend.get_or_init(|| (1..self.problem.n() as u32).all(|at| row(at - 1) < row(at)))
+    }
+
+    /// Writes the nearest of the rows that may be within a real distance of a query, except its own row if
+    /// that is excluded.
+    fn within(
+        &self,
+        slots: &mut Slots<'_>,
+        distance: f64,
+        index: Option<&(dyn Within + 'a)>,
+        scratch: &mut Scratch,
+    ) {
+        let (limit, target) = (self.margin.squared_at_most(distance), self.problem.query(slots.query));
+        let mut positions: Vec<u32> = Vec::new();
         if let Some(index) = index {
             index.visit(target, limit, &mut |position, _| positions.push(position));
         } else {
-            let mut squared = Vec::new();
-            for start in (0..self.problem.n() as u32).step_by(POINTS_AT_A_TIME) {
-                let some: Vec<u32> = (start..self.problem.n() as u32).take(POINTS_AT_A_TIME).collect();
-                squared_distances(self.problem.points(), target, &some, &mut squared);
-                let near = some.into_iter().zip(&squared).filter(|&(_, &squared)| squared <= limit);
-                positions.extend(near.map(|(position, _)| position));
-            }
+            let near = |(chunk, points): (usize, &[f32])| {
+                let some: Vec<u32> = (0..(points.len() / target.len()) as u32).collect();
+                let mut squared = Vec::new();
+                squared_distances(points, target, &some, &mut squared);
+                let first = (chunk * POINTS_AT_A_TIME) as u32;
+                let near = some.into_iter().zip(squared).filter(|&(_, squared)| squared <= limit);
+                near.map(|(position, _)| first + position).collect::<Vec<u32>>()
+            };
+            let chunks = self.problem.points().par_chunks(POINTS_AT_A_TIME * target.len());
+            positions.par_extend(chunks.enumerate().flat_map_iter(near));
         }
-        let own = self.problem.own_row(query);
+        let query = self.ranking.query(self.problem.query_row(slots.query) as usize);
+        let own = self.problem.own_row(slots.query);
         let rows = positions.into_iter().map(|position| self.problem.row(position));
         let rows = rows.filter(|row| own != Some(*row));
-        self.ranking.sorted(self.problem.query_row(query) as usize, rows)
+        scratch.ranked.clear();
+        scratch.ranked.extend(rows.map(|row| self.ranking.rank(&query, row, &mut scratch.vector)));
+        self.ranking.keep_nearest(&mut scratch.ranked, slots.rows.len());
+        self.ranking.sort(&query, &mut scratch.ranked, &mut scratch.tied);
+        self.write(slots, &query, scratch);
     }
 
-    fn distances(&self, query: usize, list: &[Ranked]) -> Vec<f64> {
-        let vectors = self.ranking.vectors;
-        let target = vectors.vector(self.queries, self.problem.query_row(query) as usize);
-        let mut vector = Vec::with_capacity(target.len());
-        let distance = |ranked: &Ranked| {
-            vectors.write(self.problem.cloud(), ranked.row as usize, &mut vector);
-            vectors.distance(&target, &vector)
-        };
-        list.iter().map(distance).collect()
+    /// Writes the first of the ranked points.
+    fn write(&self, slots: &mut Slots<'_>, query: &Query, scratch: &mut Scratch) {
+        let Scratch { ranked, tied, vector } = scratch;
+        let count = ranked.len().min(slots.rows.len());
+        slots.rows.iter_mut().zip(&*ranked).for_each(|(row, ranked)| *row = ranked.row);
+        self.ranking.distances(query, (&ranked[..count], &tied[..count]), vector, |at, squared, distance| {
+            (slots.squared_distances[at], slots.distances[at]) = (squared, distance);
+        });
     }
 }
 

@@ -9,10 +9,12 @@ use std::sync::LazyLock;
 
 use num_bigint::{BigInt, Sign};
 
-use crate::scaled;
+use crate::cloud::FileValue;
+use crate::knn::AngleUnit;
+use crate::scaled::Scale;
 
 /// Binary digits after the point.
-const BITS: i32 = 320;
+pub const BITS: i32 = 320;
 
 /// Digits that decide; the others cover rounding errors.
 const EQUAL: i32 = 260;
@@ -35,14 +37,16 @@ fn product(a: &BigInt, b: &BigInt) -> BigInt {
     (a * b) >> BITS
 }
 
+/// The fixed-point number of a value. Digits below 2⁻³²⁰ are rounded.
+pub fn fixed(value: FileValue) -> BigInt {
+    let one = FileValue::Decimal { mantissa: 1, exponent: 0 };
+    let scale = Scale::common([value, one]);
+    (scale.integer(value) << BITS) / scale.integer(one)
+}
+
 /// Degrees as a fixed-point number, reduced to less than a full turn.
-fn degrees(value: f64) -> BigInt {
-    // Values below 2⁻³²⁰ are rounded.
-    let exponent = scaled::common_exponent(&[value]).min(0);
-    let integer = scaled::integer(value, exponent);
-    let fixed =
-        if BITS + exponent >= 0 { integer << (BITS + exponent) } else { integer >> -(BITS + exponent) };
-    fixed % (BigInt::from(360) << BITS)
+fn degrees(value: FileValue) -> BigInt {
+    fixed(value) % (BigInt::from(360) << BITS)
 }
 
 /// Sine and cosine of fixed-point degrees below a full turn, by their Taylor series.
@@ -56,7 +60,11 @@ fn sin_cos(degrees: &BigInt) -> [BigInt; 2] {
     } else {
         degrees.clone()
     };
-    let angle = product(&reduced, &PI) / 180;
+    sin_cos_of_radians(&(product(&reduced, &PI) / 180))
+}
+
+/// Sine and cosine of a fixed-point angle in radians, at most π.
+fn sin_cos_of_radians(angle: &BigInt) -> [BigInt; 2] {
     let mut term = BigInt::from(1) << BITS;
     let (mut sums, mut count) = ([BigInt::ZERO, BigInt::ZERO], 0u32);
     while term.sign() != Sign::NoSign {
@@ -68,7 +76,7 @@ fn sin_cos(degrees: &BigInt) -> [BigInt; 2] {
             *sum -= &term
         }
         count += 1;
-        term = product(&term, &angle) / count;
+        term = product(&term, angle) / count;
         if term == BigInt::from(-1) {
             // Shifts round down: −1 would never become 0.
             break;
@@ -77,8 +85,18 @@ fn sin_cos(degrees: &BigInt) -> [BigInt; 2] {
     sums
 }
 
+/// The cosine of an angle given by a fixed-point number; below −1 if it exceeds half a turn.
+pub fn cosine_of(angle: &BigInt, unit: AngleUnit) -> BigInt {
+    let half = if unit == AngleUnit::Degrees { BigInt::from(180) << BITS } else { PI.clone() };
+    if *angle > half {
+        return BigInt::from(-2) << BITS;
+    }
+    let [_, cosine] = if unit == AngleUnit::Degrees { sin_cos(angle) } else { sin_cos_of_radians(angle) };
+    cosine
+}
+
 /// The cosine of the angle between positions in degrees of longitude and latitude.
-pub fn cosine(a: [f64; 2], b: [f64; 2]) -> BigInt {
+pub fn cosine(a: [FileValue; 2], b: [FileValue; 2]) -> BigInt {
     let [sin_a, cos_a] = sin_cos(&degrees(a[1]));
     let [sin_b, cos_b] = sin_cos(&degrees(b[1]));
     let east = (degrees(b[0]) - degrees(a[0])) % (BigInt::from(360) << BITS);
@@ -86,24 +104,23 @@ pub fn cosine(a: [f64; 2], b: [f64; 2]) -> BigInt {
     product(&sin_a, &sin_b) + product(&product(&cos_a, &cos_b), &cos_east)
 }
 
-/// The order of two angles by their cosines.
+/// The order of two fixed-point numbers, by the digits that decide.
 pub fn compare(a: &BigInt, b: &BigInt) -> Ordering {
-    let round = |cosine: &BigInt| (cosine + (BigInt::from(1) << (BITS - EQUAL - 1))) >> (BITS - EQUAL);
-    round(b).cmp(&round(a))
+    let round = |number: &BigInt| (number + (BigInt::from(1) << (BITS - EQUAL - 1))) >> (BITS - EQUAL);
+    round(a).cmp(&round(b))
 }
 
 /// Whether two positions are equally far from `query` by symmetry: the same latitude, and longitudes that
 /// differ equally from that of the query.
-pub fn are_symmetric(query: [f64; 2], a: [f64; 2], b: [f64; 2]) -> bool {
-    // The difference is rounded; the rest is what rounding removed (Knuth's two-sum).
-    let difference = |place: [f64; 2]| {
-        let (x, y) = (place[0], -query[0]);
-        let sum = x + y;
-        let part = sum - x;
-        let rest = (x - (sum - part)) + (y - part);
-        if sum < 0.0 { (-sum, -rest) } else { (sum, rest) }
-    };
-    a[1] == b[1] && difference(a) == difference(b)
+pub fn are_symmetric(query: [FileValue; 2], a: [FileValue; 2], b: [FileValue; 2]) -> bool {
+    let turn = FileValue::Decimal { mantissa: 360, exponent: 0 };
+    let scale = Scale::common([query[0], a[0], b[0], turn]);
+    let [query, a_east, b_east, turn] = [query[0], a[0], b[0], turn].map(|value| scale.integer(value));
+    let east = |longitude: BigInt| (longitude - &query) % &turn;
+    let (one, other) = (east(a_east), east(b_east));
+    // Equal, or opposite; modulo a turn.
+    let is_zero = |angle: BigInt| (angle % &turn).sign() == Sign::NoSign;
+    a[1] == b[1] && (is_zero(&one - &other) || is_zero(&one + &other))
 }
 
 #[cfg(test)]
@@ -119,7 +136,7 @@ mod tests {
     fn functions_match_f64() {
         assert!((as_f64(&(&*PI / 4)) - std::f64::consts::FRAC_PI_4).abs() < 1e-15);
         for value in [0.0, 1e-30, 0.1, 45.0, 90.0, -90.0, 179.9, -181.0, 359.0, 720.5, -725.0] {
-            let [sin, cos] = sin_cos(&degrees(value)).map(|fixed| as_f64(&fixed));
+            let [sin, cos] = sin_cos(&degrees(FileValue::Binary(value))).map(|fixed| as_f64(&fixed));
             let (expected_sin, expected_cos) = value.to_radians().sin_cos();
             assert!((sin - expected_sin).abs() < 1e-14 && (cos - expected_cos).abs() < 1e-14, "{value}");
         }
@@ -127,18 +144,24 @@ mod tests {
 
     #[test]
     fn nearly_equal_angles_are_separated() {
-        let from = |a, b| cosine(a, b);
+        let place = |place: [f64; 2]| place.map(FileValue::shortest_decimal);
+        let from = |a, b| cosine(place(a), place(b));
         let one = from([0.0, 0.0], [1e-9, 0.0]);
         let other = from([0.0, 0.0], [1e-9f64.next_up(), 0.0]);
-        assert_eq!((compare(&one, &other), compare(&one, &one)), (Ordering::Less, Ordering::Equal));
+        assert_eq!((compare(&one, &other), compare(&one, &one)), (Ordering::Greater, Ordering::Equal));
         // Near the antipode, where f64 cosines have no digits left.
         let near = from([0.0, 0.0], [180.0, 1e-9]);
         let antipode = from([0.0, 0.0], [180.0, 0.0]);
-        assert_eq!(compare(&near, &antipode), Ordering::Less);
+        assert_eq!(compare(&near, &antipode), Ordering::Greater);
         // Equal by symmetry.
         let [east, west] = [10.0, -10.0].map(|longitude| from([0.0, 20.0], [longitude, 5.0]));
         assert_eq!(compare(&east, &west), Ordering::Equal);
+        let are_symmetric = |query, a, b| are_symmetric(place(query), place(a), place(b));
         assert!(are_symmetric([0.0, 20.0], [10.0, 5.0], [-10.0, 5.0]));
+        assert!(
+            are_symmetric([0.1, 20.0], [0.3, 5.0], [-0.1, 5.0])
+                && are_symmetric([0.0, 1.0], [-190.0, 5.0], [190.0, 5.0])
+        );
         assert!(!are_symmetric([0.1, 20.0], [10.0, 5.0], [-10.0, 5.0]));
     }
 }

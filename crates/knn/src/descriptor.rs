@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Measured, Metric, Parameter,
-    Parameters, Problem, Walk, theory, warp,
+    Parameters, Problem, Radius, Walk, theory, warp,
 };
 use crate::progress::Progress;
 
@@ -255,8 +255,8 @@ impl Descriptor {
 pub enum Goal {
     /// The k nearest points.
     Nearest,
-    /// All points within a distance, in the metric's own unit.
-    Within(f64),
+    /// All points within a distance.
+    Within(Radius),
     /// The k rows whose inner product with the query is largest.
     LargestProduct,
 }

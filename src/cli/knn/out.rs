@@ -375,7 +375,7 @@ pub struct Report {
     searched: SearchedColumns,
     queries: usize,
     metric: &'static str,
-    /// `file` or `f32`; absent except for the nearest.
+    /// `file` or `f32`; absent for inner products.
     #[serde(skip_serializing_if = "Option::is_none")]
     arithmetic: Option<&'static str>,
     #[serde(skip)]
@@ -384,6 +384,8 @@ pub struct Report {
     k: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     radius: Option<f64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    radius_open: bool,
     /// Neighbours of all queries together.
     neighbors: u64,
     /// Number of queries without neighbours.
@@ -434,6 +436,8 @@ impl Report {
         wrote: [Option<&Path>; 2],
     ) -> Self {
         let radius = if let Goal::Within(radius) = goal { Some(radius) } else { None };
+        let radius_open = radius.is_some_and(|radius| radius.open);
+        let radius = radius.map(|radius| radius.distance);
         let AnswerStats { engine, device, index, seconds } = answered;
         let [wrote, graph] = wrote.map(|path| path.map(Path::to_owned));
         Self {
@@ -448,6 +452,7 @@ impl Report {
             unit: job.ranking.unit(),
             k: radius.is_none().then_some(job.spec.k),
             radius,
+            radius_open,
             neighbors: tally.neighbors,
             empty_queries: radius.map(|_| tally.empty_queries),
             max_neighbors: radius.map(|_| tally.max_neighbors),
@@ -468,6 +473,7 @@ impl Report {
         let unit = self.unit.map(|unit| format!(" {unit}")).unwrap_or_default();
         let asked = match (self.k, self.radius) {
             (Some(k), _) => text::count(k as u64, "nearest neighbour", "nearest neighbours"),
+            (None, Some(radius)) if self.radius_open => format!("all closer than {radius}{unit}"),
             (None, Some(radius)) => format!("all within {radius}{unit}"),
             (None, None) => String::new(),
         };

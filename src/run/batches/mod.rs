@@ -14,13 +14,14 @@ use super::problem::{build_resident_problem, query_cloud_of};
 use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec, planner};
 use crate::cloud::{Order, PointCloud};
 use crate::engines::registry;
-use crate::exact::{Margin, Refiner, search_k};
+use crate::exact::{Margin, Refiner, refined_bytes, search_k};
 use crate::knn::inner_product::{Product, ProductError};
 use crate::knn::within::Opener;
 use crate::knn::{
-    Descriptor, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, Setup, Shape, answer_bytes,
+    Descriptor, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, Radius, Setup, Shape,
+    answer_bytes,
 };
-use crate::memory;
+use crate::memory::{self, InsufficientMemory};
 use crate::progress::Progress;
 pub use product::LargestProducts;
 pub use within::RadiusBatches;
@@ -108,9 +109,13 @@ impl Batches {
         }
     }
 
-    /// What the order of neighbours follows; `None` except for the nearest.
+    /// What the order of neighbours follows; `None` for inner products, which have a rule of their own.
     pub fn arithmetic(&self) -> Option<Arithmetic> {
-        if let Self::Nearest(batches) = self { Some(batches.arithmetic) } else { None }
+        match self {
+            Self::Nearest(batches) => Some(batches.arithmetic),
+            Self::Within(_) => Some(Arithmetic::File),
+            Self::LargestProduct(_) => None,
+        }
     }
 
     /// Neighbours per query; 0 if the number varies.
@@ -182,7 +187,14 @@ pub enum BatchAnswers<'a> {
         distances: Option<&'a [f64]>,
     },
     /// Query i has `offsets[i]` to `offsets[i + 1]`, nearest first.
-    Within { offsets: &'a [u64], metric: Metric, rows: &'a [u32], squared: &'a [f32] },
+    Within {
+        offsets: &'a [u64],
+        metric: Metric,
+        rows: &'a [u32],
+        squared: &'a [f32],
+        /// In the metric's unit, from the file's values.
+        distances: &'a [f64],
+    },
     /// k per query, largest first, padded with [`Product::NONE`].
     Products { k: usize, products: &'a [Product] },
 }
@@ -226,9 +238,8 @@ impl<'a> Batch<'a> {
             BatchAnswers::Products { products, .. } => products[at].value,
             _ if self.row(at) == NONE => f64::INFINITY,
             BatchAnswers::Nearest { distances: Some(distances), .. } => distances[at],
-            BatchAnswers::Nearest { metric, squared, .. } | BatchAnswers::Within { metric, squared, .. } => {
-                metric.distance(squared[at])
-            }
+            BatchAnswers::Nearest { metric, squared, .. } => metric.distance(squared[at]),
+            BatchAnswers::Within { distances, .. } => distances[at],
         }
     }
 
@@ -303,7 +314,7 @@ impl<'a> Batch<'a> {
                 let distances = distances.map(|distances| &distances[..k]);
                 BatchAnswers::Nearest { k, metric, rows: &rows[..k], squared: &squared[..k], distances }
             }
-            BatchAnswers::Within { offsets, metric, rows, squared } => {
+            BatchAnswers::Within { offsets, metric, rows, squared, distances } => {
                 let count = (offsets[1] as usize).min(most);
                 // The remaining offset is the start; the end follows from the length.
                 BatchAnswers::Within {
@@ -311,6 +322,7 @@ impl<'a> Batch<'a> {
                     metric,
                     rows: &rows[..count],
                     squared: &squared[..count],
+                    distances: &distances[..count],
                 }
             }
             BatchAnswers::Products { k, products } => {
@@ -396,11 +408,11 @@ impl QueryBatches {
             && !(Margin::new(&problem, query_cloud.as_deref().unwrap_or(cloud)).is_zero()
                 && spec.order == Order::File);
         if is_refined {
-            let (setup, n) = (Setup::from(spec), problem.n());
+            let (setup, n, problem_dims) = (Setup::from(spec), problem.n(), problem.dims());
             // Its queries are not needed twice.
             drop(problem);
             let own = setup.found_k() - spec.k;
-            let k = (search_k(setup.found_k(), largest_k(spec)) - own).min(spec.k.max(n));
+            let k = (search_k(setup.found_k(), problem_dims, largest_k(spec)) - own).min(spec.k.max(n));
             problem = build(&RunSpec { k, ..spec.clone() })?;
         }
         let max_queries = queries_per_batch(&problem, memory::available())?;
@@ -422,6 +434,19 @@ impl QueryBatches {
     /// Neighbours reported per query.
     pub fn k(&self) -> usize {
         self.spec.k
+    }
+
+    /// Rejects a batch whose ranking by the file's values exceeds the free memory.
+    pub(in crate::run) fn check_memory(&self, q: usize) -> Result<(), RunError> {
+        let k = self.spec.k;
+        let needed = if self.is_refined { refined_bytes(q, k) } else { 0 };
+        let short = |InsufficientMemory { needed, free }| EngineError::Answers {
+            q,
+            k,
+            needed: needed.div_ceil(1 << 20),
+            free: free >> 20,
+        };
+        Ok(memory::check(needed).map_err(short)?)
     }
 
     /// Ranks the neighbours that an engine found for a batch by the file's values.
@@ -483,11 +508,13 @@ fn largest_k(spec: &RunSpec) -> usize {
 }
 
 /// Opens an index on the CPU that lists the points within a distance, if one supports the problem.
-fn index_opener(problem: &Problem) -> Option<Opener> {
+pub(in crate::run) fn index_opener(problem: &Problem) -> Option<Opener> {
     let fits = |engine: &&Descriptor| {
         engine.limits.check(engine.id, &Shape { k: 1, ..problem.shape() }, problem.metric()).is_ok()
     };
-    registry::supporting(Goal::Within(0.0)).find(fits).and_then(|engine| engine.within)
+    registry::supporting(Goal::Within(Radius::new(Metric::L2, 0.0)))
+        .find(fits)
+        .and_then(|engine| engine.within)
 }
 
 /// Maximum queries per batch for an amount of free memory.

@@ -8,10 +8,9 @@ use rayon::prelude::*;
 use super::{Batch, BatchAnswers, BatchError, QueryRows, engine};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
-use crate::exact::{Margin, RowVectors};
+use crate::exact::{Margin, Query, RadiusTest, Ranked, Ranking};
 use crate::knn::cost::Stage;
-use crate::knn::within::{Within, limit};
-use crate::knn::{Descriptor, DeviceKind, Goal, Problem, Shape, put_own_first};
+use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Radius, Shape, Within, put_own_first};
 use crate::memory;
 use crate::progress::Progress;
 use crate::run::{RunSpec, build_problem};
@@ -19,8 +18,8 @@ use crate::run::{RunSpec, build_problem};
 /// Queries between cancellation checks.
 const BLOCK: usize = 1 << 10;
 
-/// Bytes of a neighbour: a row and a squared distance.
-const NEIGHBOR_BYTES: u64 = 8;
+/// Bytes of a neighbour: a row, a squared distance and a distance.
+const NEIGHBOR_BYTES: u64 = 16;
 
 /// Limit on neighbours per batch, unless a single query has more.
 const MAX_BATCH_NEIGHBORS: u64 = 1 << 22;
@@ -33,12 +32,12 @@ pub struct RadiusBatches {
     problem: Problem,
     queries: QueryRows,
     pub engine: &'static Descriptor,
-    radius: f64,
+    radius: Radius,
 }
 
 impl RadiusBatches {
     pub(super) fn new(
-        radius: f64,
+        radius: Radius,
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
@@ -70,13 +69,14 @@ impl RadiusBatches {
             if own_first {
                 found.put_own_first(|query| self.queries.rows[query]);
             }
-            let Neighborhoods { start, offsets, rows, squared_distances } = &found;
+            let Neighborhoods { start, offsets, rows, squared_distances, distances } = &found;
             let queries = self.queries.range(*start..start + found.queries());
             let found = BatchAnswers::Within {
                 offsets,
                 metric: self.problem.metric(),
                 rows,
                 squared: squared_distances,
+                distances,
             };
             take(Batch { cloud: self.problem.cloud(), queries, first: *start, found })
         };
@@ -88,16 +88,18 @@ impl RadiusBatches {
     }
 }
 
-/// The neighbours of consecutive queries, nearest first, ties by position.
+/// The neighbours of consecutive queries, nearest first by the file's values, ties by row.
 #[derive(Clone, Debug, PartialEq)]
 struct Neighborhoods {
     /// Number of the first query in the problem.
     start: usize,
-    /// CSR offsets into `rows` and `squared_distances`; length q + 1.
+    /// CSR offsets into the following; length q + 1.
     offsets: Vec<u64>,
     /// Rows of the cloud.
     rows: Vec<u32>,
     squared_distances: Vec<f32>,
+    /// In the metric's unit.
+    distances: Vec<f64>,
 }
 
 impl Neighborhoods {
@@ -127,17 +129,17 @@ fn default_engine(problem: &Problem) -> &'static Descriptor {
         let fits = engine.limits.check(engine.id, &shape, problem.metric()).is_ok();
         if fits { cost.ms(Stage::Setup, |_| 1.0) + cost.ms(Stage::Search, |_| 1.0) } else { f64::INFINITY }
     };
-    registry::supporting(Goal::Within(0.0))
+    registry::supporting(Goal::Within(Radius::new(Metric::L2, 0.0)))
         .min_by(|a, b| ms(a).total_cmp(&ms(b)))
         .expect("some engines search within a radius")
 }
 
-/// Decides which points are within a radius: by their f32 distance if rounding cannot matter, otherwise by
-/// the file's f64 values, so that 0.3 is within 0.3.
+/// Decides which points are within a radius, by the file's values: by their f32 distance where rounding
+/// cannot matter, otherwise in f64 or exactly, so that 0.3 is within 0.3.
 struct Bound<'a> {
     problem: &'a Problem,
-    queries: &'a PointCloud,
-    vectors: RowVectors,
+    ranking: Ranking<'a>,
+    test: RadiusTest,
     radius: f64,
     /// Squared distances up to this are within the radius, regardless of rounding.
     surely_within: f32,
@@ -146,37 +148,33 @@ struct Bound<'a> {
 }
 
 impl<'a> Bound<'a> {
-    fn new(problem: &'a Problem, queries: &'a PointCloud, radius: f64) -> Option<Self> {
-        // Real distances up to the first are within the radius, those above the second are not.
-        let limit = limit(problem.metric(), radius)?;
-        let [within, beyond] = [limit, limit.next_up()].map(|squared| f64::from(squared).sqrt());
+    fn new(problem: &'a Problem, queries: &'a PointCloud, radius: Radius) -> Option<Self> {
+        let test = RadiusTest::new(problem.metric(), radius)?;
         let margin = Margin::new(problem, queries);
+        let [within, beyond] = test.chord();
         Some(Self {
             problem,
-            queries,
-            vectors: RowVectors::new(problem.metric(), problem.cloud()),
-            radius,
+            ranking: Ranking::new(problem.metric(), problem.cloud(), queries, problem.q()),
+            test,
+            radius: radius.distance,
             surely_within: margin.squared_surely_within(within),
             possibly_within: margin.squared_at_most(beyond),
         })
     }
 
-    fn contains(&self, query: usize, row: u32, squared: f32) -> bool {
-        let rows = || {
-            [(self.queries, self.problem.query_row(query) as usize), (&**self.problem.cloud(), row as usize)]
-        };
-        squared <= self.surely_within
-            || squared <= self.possibly_within && self.vectors.are_within(rows(), self.radius)
-    }
-
-    /// Passes the position and squared distance of each neighbour of a query to `found`, except the query's
-    /// own row if that is excluded.
-    fn visit(&self, index: &dyn Within, query: usize, found: &mut dyn FnMut(u32, f32)) {
+    /// Passes each neighbour of a query to `found`, except the query's own row if that is excluded.
+    fn visit(&self, index: &dyn Within, query: usize, found: &mut dyn FnMut(u32, &Query, &mut Vec<f64>)) {
         let own = self.problem.own_row(query);
+        let target = self.ranking.query(self.problem.query_row(query) as usize);
+        let mut vector = Vec::new();
         index.visit(self.problem.query(query), self.possibly_within, &mut |position, squared| {
             let row = self.problem.row(position);
-            if own != Some(row) && self.contains(query, row, squared) {
-                found(position, squared);
+            let mut is_within = || {
+                let ranked = self.ranking.rank(&target, row, &mut vector);
+                self.ranking.is_within(&target, ranked, &self.test)
+            };
+            if own != Some(row) && (squared <= self.surely_within || is_within()) {
+                found(row, &target, &mut vector);
             }
         });
     }
@@ -198,9 +196,9 @@ impl<'a> Search<'a> {
         problem: &'a Problem,
         queries: &'a PointCloud,
         engine: &Descriptor,
-        radius: f64,
+        radius: Radius,
     ) -> Result<Self, BatchError> {
-        let bound = Bound::new(problem, queries, radius).ok_or(BatchError::Radius(radius))?;
+        let bound = Bound::new(problem, queries, radius).ok_or(BatchError::Radius(radius.distance))?;
         let open = engine.within.filter(|_| engine.runs_on.contains(&DeviceKind::Cpu));
         let open = open.ok_or(BatchError::Engine { engine: engine.id, goal: Goal::Within(radius) })?;
         Ok(Self { bound, index: open(problem)? })
@@ -282,7 +280,7 @@ impl<'a> Search<'a> {
             step(progress, start + next, 2 * q)?;
             let count = |query: usize| {
                 let mut count = 0u64;
-                self.bound.visit(&*self.index, query, &mut |_, _| count += 1);
+                self.bound.visit(&*self.index, query, &mut |_, _, _| count += 1);
                 count
             };
             // Start with few queries, as each may have all points.
@@ -312,8 +310,9 @@ impl<'a> Search<'a> {
         let needed = (found + sorted).saturating_mul(NEIGHBOR_BYTES);
         let free = memory::available();
         let fits = start + counts.len() == end && free.is_none_or(|free| needed <= free);
-        let room = || Some((memory::room(found as usize)?, memory::room(found as usize)?));
-        let Some((rows, squared_distances)) = fits.then(room).flatten() else {
+        let count = found as usize;
+        let room = || Some((memory::room(count)?, memory::room(count)?, memory::room(count)?));
+        let Some((rows, squared_distances, distances)) = fits.then(room).flatten() else {
             let (counted, queries) = (counts.len(), self.bound.problem.q());
             let (needed, free) = (needed.div_ceil(1 << 20), free.unwrap_or(0) >> 20);
             return Err(BatchError::WithinMemory {
@@ -330,7 +329,7 @@ impl<'a> Search<'a> {
             *total += count;
             Some(*total)
         }));
-        let mut part = Neighborhoods { start, offsets, rows, squared_distances };
+        let mut part = Neighborhoods { start, offsets, rows, squared_distances, distances };
         self.fill(&mut part, progress)?;
         Ok(part)
     }
@@ -341,30 +340,34 @@ impl<'a> Search<'a> {
         let found = part.offsets[count] as usize;
         part.rows.resize(found, 0);
         part.squared_distances.resize(found, 0.0);
-        let (mut rows, mut distances) = (&mut part.rows[..], &mut part.squared_distances[..]);
+        part.distances.resize(found, 0.0);
+        let mut rows = &mut part.rows[..];
+        let (mut squared, mut distances) = (&mut part.squared_distances[..], &mut part.distances[..]);
         for block in (0..count).step_by(BLOCK) {
             step(progress, 2 * part.start + count + block, 2 * q)?;
             let mut queries = Vec::with_capacity(BLOCK);
             for query in block..count.min(block + BLOCK) {
                 let count = (part.offsets[query + 1] - part.offsets[query]) as usize;
-                let (rows, distances) = (
+                queries.push((
+                    part.start + query,
                     rows.split_off_mut(..count).unwrap_or_default(),
+                    squared.split_off_mut(..count).unwrap_or_default(),
                     distances.split_off_mut(..count).unwrap_or_default(),
-                );
-                queries.push((part.start + query, rows, distances));
+                ));
             }
-            queries.into_par_iter().for_each(|(query, rows, distances)| {
-                // Pairs of the distance's bits and the position: the bits of non-negative floats sort like
-                // the floats.
-                let mut found = Vec::with_capacity(rows.len());
-                self.bound.visit(&*self.index, query, &mut |position, distance| {
-                    found.push((distance.to_bits(), position))
+            queries.into_par_iter().for_each(|(query, rows, squared, distances)| {
+                let ranking = &self.bound.ranking;
+                let mut found: Vec<Ranked> = Vec::with_capacity(rows.len());
+                self.bound.visit(&*self.index, query, &mut |row, target, vector| {
+                    found.push(ranking.rank(target, row, vector));
                 });
-                found.sort_unstable();
-                for ((distance, position), (to, at)) in found.into_iter().zip(rows.iter_mut().zip(distances))
-                {
-                    (*to, *at) = (self.bound.problem.row(position), f32::from_bits(distance));
-                }
+                let target = ranking.query(self.bound.problem.query_row(query) as usize);
+                let (mut tied, mut vector) = (Vec::new(), Vec::new());
+                ranking.sort(&target, &mut found, &mut tied);
+                rows.iter_mut().zip(&found).for_each(|(row, ranked)| *row = ranked.row);
+                ranking.distances(&target, (&found, &tied), &mut vector, |at, to, distance| {
+                    (squared[at], distances[at]) = (to, distance);
+                });
             });
         }
         Ok(())
@@ -385,8 +388,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::{Globe, Order};
-    use crate::knn::Metric;
-    use crate::knn::{EngineId, Queries, Setup};
+    use crate::knn::{EngineId, Queries, Setup, Unit};
     use crate::progress::NoProgress;
     use crate::run::testing;
 
@@ -397,9 +399,17 @@ mod tests {
             (&self.rows[range.clone()], &self.squared_distances[range])
         }
 
+        fn distances(&self, query: usize) -> &[f64] {
+            &self.distances[self.offsets[query] as usize..self.offsets[query + 1] as usize]
+        }
+
         fn count(&self, query: usize) -> u64 {
             self.offsets[query + 1] - self.offsets[query]
         }
+    }
+
+    fn metres(distance: f64) -> Radius {
+        Radius::new(Metric::L2, distance)
     }
 
     fn problem(names: &[&str], values: Vec<f64>, metric: Metric, exclude_self: bool) -> Problem {
@@ -409,8 +419,8 @@ mod tests {
         Problem::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), setup).unwrap()
     }
 
-    /// Computed in f64 from the values of the table.
-    fn is_near(problem: &Problem, globe: Option<Globe>, query: usize, row: usize, radius: f64) -> bool {
+    /// The distance of two rows in f64, from the values of the table.
+    fn distance(problem: &Problem, globe: Option<Globe>, query: usize, row: usize) -> f64 {
         let cloud = problem.cloud();
         let [a, b] = [query, row].map(|row| match globe {
             Some(globe) if problem.metric() == Metric::Haversine => {
@@ -422,69 +432,81 @@ mod tests {
         let angle =
             || if a == b { 0.0 } else { (dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()).min(1.0).acos() };
         match problem.metric() {
-            Metric::L2 => a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>() <= radius * radius,
-            Metric::Haversine => angle() * 6371.0088 <= radius,
-            _ => angle() <= radius,
+            Metric::L2 => a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt(),
+            Metric::Haversine => angle() * 6371.0088,
+            _ => angle(),
         }
     }
 
     #[test]
-    fn points_at_the_radius_are_included_by_f64_values() {
-        let tenths: Vec<f64> = (0..10).flat_map(|at| [f64::from(at) / 10.0, 0.0]).collect();
-        let tenths = problem(&["x", "y"], tenths, Metric::L2, false);
-        let right = problem(
-            &["x", "y"],
-            vec![1.0, 0.0, 0.0, 1.0, -1.0, 0.0, 1.0, 1.0, 0.0, 5.0],
-            Metric::Angular,
-            false,
-        );
-        let rows = |problem: &Problem, radius: f64| {
-            let mut rows = within(problem, problem.cloud(), default_engine(problem), radius, &NoProgress)
-                .unwrap()
-                .neighbors(0)
-                .0
-                .to_vec();
-            rows.sort_unstable();
-            rows
+    fn points_at_the_radius_are_decided_by_the_files_values() {
+        let rows = |cloud: &Arc<PointCloud>, metric, number: &str, unit: &str| {
+            let setup = Setup {
+                k: 1,
+                metric,
+                order: Order::File,
+                seed: 3,
+                exclude_self: false,
+                drop_zero_rows: false,
+            };
+            let problem = Problem::new(cloud, &Queries::Rows(vec![0]), setup).unwrap();
+            let unit = Unit::of(metric).iter().find(|row| row.name == unit).unwrap();
+            [false, true].map(|open| {
+                let radius = Radius { open, ..unit.radius(number, metric).unwrap() };
+                let found = within(&problem, cloud, default_engine(&problem), radius, &NoProgress).unwrap();
+                found.neighbors(0).0.len()
+            })
         };
-        for (at, radius) in [0.1, 0.2, 0.3, 0.4, 0.7].into_iter().enumerate() {
-            assert_eq!(rows(&tenths, radius).len(), [2, 3, 4, 5, 8][at], "{radius}");
+        let values: Vec<f64> = (0..10).flat_map(|at| [f64::from(at) / 10.0, 0.0]).collect();
+        let binary = testing::named(&["x", "y"], values.clone());
+        let text = testing::decimals(&["x", "y"], values);
+        // A file's text says 0.1; the f64 nearest to 0.1 is above it, and that nearest to 0.7 below.
+        for (number, of_text, of_binary) in [
+            ("0.1", [2, 1], [1, 1]),
+            ("0.2", [3, 2], [2, 2]),
+            ("0.3", [4, 3], [4, 4]),
+            ("0.4", [5, 4], [4, 4]),
+            ("0.7", [8, 7], [8, 8]),
+            ("0.70000000000000000001", [8, 8], [8, 8]),
+        ] {
+            assert_eq!(rows(&text, Metric::L2, number, ""), of_text, "{number}");
+            assert_eq!(rows(&binary, Metric::L2, number, ""), of_binary, "{number}");
         }
-        assert_eq!(rows(&right, 90.0 * (std::f64::consts::PI / 180.0)), [0, 1, 3, 4]);
+        let right = testing::named(
+            &["x", "y"],
+            vec![1.0, 0.0, 0.0, 1.0, -1.0, 0.0, 1.0, 1.0, 0.0, 5.0, 1.0, 1e-9, 1e-9, 1.0, -1e-9, 1.0],
+        );
+        assert_eq!(rows(&right, Metric::Angular, "90", "deg"), [6, 4]);
+        assert_eq!(rows(&right, Metric::Angular, "45", "deg"), [3, 2]);
+        assert_eq!(rows(&right, Metric::Angular, "180", "deg"), [8, 7]);
+        assert_eq!(rows(&right, Metric::Angular, "3.2", "rad"), [8, 8]);
+        assert_eq!(rows(&right, Metric::Cosine, "1", ""), [6, 4]);
+        let positions = vec![0.0, 0.0, 0.1, 0.0, 0.0, -0.1, 0.3, 0.0, 180.0, 0.0];
+        let globe = testing::decimals(&["lon", "lat"], positions);
+        assert_eq!(rows(&globe, Metric::Sky, "6", "arcmin"), [3, 1]);
+        assert_eq!(rows(&globe, Metric::Sky, "0.1", ""), [3, 1]);
+        assert_eq!(rows(&globe, Metric::Haversine, "20015.2", ""), [5, 5]);
     }
 
-    /// Computes every distance.
-    fn by_hand(problem: &Problem, radius: f64) -> Neighborhoods {
-        let (mut offsets, mut rows, mut squared_distances) = (vec![0], Vec::new(), Vec::new());
-        let positions: Vec<u32> = (0..problem.n() as u32).collect();
+    /// The rows of each query's neighbours, ascending, by computing every distance.
+    fn by_hand(problem: &Problem, radius: f64) -> Vec<Vec<u32>> {
         let globe = Globe::from_axes(problem.cloud().axes()).ok();
-        for query in 0..problem.q() {
-            let mut distances = Vec::new();
-            crate::knn::distance::squared_distances(
-                problem.points(),
-                problem.query(query),
-                &positions,
-                &mut distances,
-            );
-            let mut near: Vec<(f32, u32)> = distances.into_iter().zip(0..).collect();
-            near.retain(|&(_, position)| {
-                let row = problem.row(position);
-                is_near(problem, globe, problem.query_row(query) as usize, row as usize, radius)
-                    && problem.own_row(query) != Some(row)
-            });
-            near.sort_by(|a, b| a.partial_cmp(b).unwrap());
-            rows.extend(near.iter().map(|&(_, position)| problem.row(position)));
-            squared_distances.extend(near.iter().map(|&(squared, _)| squared));
-            offsets.push(rows.len() as u64);
-        }
-        Neighborhoods { start: 0, offsets, rows, squared_distances }
+        let near = |query: usize| {
+            let row = problem.query_row(query) as usize;
+            let is_near = |other: &u32| {
+                distance(problem, globe, row, *other as usize) <= radius
+                    && problem.own_row(query) != Some(*other)
+            };
+            (0..problem.n() as u32).filter(is_near).collect()
+        };
+        (0..problem.q()).map(near).collect()
     }
 
     fn within(
         problem: &Problem,
         queries: &PointCloud,
         engine: &Descriptor,
-        radius: f64,
+        radius: Radius,
         progress: &dyn Progress,
     ) -> Result<Neighborhoods, BatchError> {
         Search::new(problem, queries, engine, radius)?.all(progress)
@@ -494,7 +516,7 @@ mod tests {
     fn batches_give_all_neighbours_within_the_size_limit() {
         let problem =
             problem(&["x"], (0..2500).map(|at| f64::from(at * at % 611)).collect(), Metric::L2, true);
-        let search = Search::new(&problem, problem.cloud(), default_engine(&problem), 20.0).unwrap();
+        let search = Search::new(&problem, problem.cloud(), default_engine(&problem), metres(20.0)).unwrap();
         let all = search.all(&NoProgress).unwrap();
         let largest = (0..2500).map(|query| all.count(query)).max().unwrap();
         for most in [0, 1, 1000, 300_000, u64::MAX] {
@@ -518,7 +540,7 @@ mod tests {
     #[test]
     fn counting_stops_above_the_limit() {
         let problem = problem(&["x"], (0..5000).map(f64::from).collect(), Metric::L2, false);
-        let search = Search::new(&problem, problem.cloud(), default_engine(&problem), 1e9).unwrap();
+        let search = Search::new(&problem, problem.cloud(), default_engine(&problem), metres(1e9)).unwrap();
         let mut counts = Vec::new();
         search.count(0, &mut counts, 6_000_000, &NoProgress).unwrap();
         assert_eq!(counts, vec![5000; 2 * BLOCK]);
@@ -534,7 +556,7 @@ mod tests {
     fn exactly_the_points_within_the_radius_are_listed() {
         let scattered = |dims: usize, n: usize, distinct: u32| -> Vec<f64> {
             (0..dims * n)
-                .map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % distinct) / 100.0)
+                .map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % distinct) / 128.0)
                 .collect()
         };
         let globe: Vec<f64> = (0..600)
@@ -557,11 +579,28 @@ mod tests {
                 for exclude_self in [false, true] {
                     let problem = problem(names, values.clone(), metric, exclude_self);
                     let want = by_hand(&problem, radius);
-                    for engine in registry::supporting(Goal::Within(0.0)) {
+                    let globe = Globe::from_axes(problem.cloud().axes()).ok();
+                    let radius = Radius::new(metric, radius);
+                    for engine in registry::supporting(Goal::Within(radius)) {
                         let found = within(&problem, problem.cloud(), engine, radius, &NoProgress).unwrap();
-                        assert_eq!(found, want, "{}, {names:?}, {metric}, {radius}", engine.id);
+                        for (query, want) in want.iter().enumerate() {
+                            let (rows, _) = found.neighbors(query);
+                            let mut sorted = rows.to_vec();
+                            sorted.sort_unstable();
+                            assert_eq!(&sorted, want, "{}, {names:?}, {metric}, {radius:?}", engine.id);
+                            let distances = found.distances(query);
+                            assert!(distances.is_sorted());
+                            let from = problem.query_row(query) as usize;
+                            for (&row, &found) in rows.iter().zip(distances) {
+                                let expected = distance(&problem, globe, from, row as usize);
+                                assert!(
+                                    (found - expected).abs() <= 1e-4 * expected.max(1.0),
+                                    "{found} {expected}"
+                                );
+                            }
+                        }
                     }
-                    let counts: Vec<u64> = (0..problem.q()).map(|query| want.count(query)).collect();
+                    let counts: Vec<usize> = want.iter().map(Vec::len).collect();
                     assert!(
                         exclude_self || counts.iter().all(|&count| count > 0),
                         "a row is within any radius of itself"
@@ -579,7 +618,7 @@ mod tests {
                 &problem,
                 problem.cloud(),
                 registry::find(EngineId::new(engine)).unwrap(),
-                radius,
+                metres(radius),
                 &NoProgress,
             )
             .unwrap_err()
@@ -591,7 +630,7 @@ mod tests {
         );
         assert_eq!(of("bvh", -1.0), "radius -1: must be 0 or more");
         let stopped =
-            within(&problem, problem.cloud(), default_engine(&problem), 1.0, &AtomicBool::new(true));
+            within(&problem, problem.cloud(), default_engine(&problem), metres(1.0), &AtomicBool::new(true));
         assert!(matches!(stopped, Err(BatchError::Cancelled)));
     }
 }

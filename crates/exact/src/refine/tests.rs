@@ -7,9 +7,10 @@ use num_bigint::BigInt;
 use proptest::prelude::*;
 
 use super::*;
-use crate::cloud::{Column, Order, PointCloud, Source, Table};
-use crate::knn::{Metric, Queries, Setup};
+use crate::cloud::{Column, Coordinates, FileValue, Order, PointCloud, Source, Table};
+use crate::knn::{Metric, Queries, Radius, Setup};
 use crate::progress::NoProgress;
+use crate::radius::RadiusTest;
 
 fn named(names: &[&str], values: Vec<f64>) -> Arc<PointCloud> {
     let columns = names.iter().map(|&name| Column { name: name.to_owned() }).collect();
@@ -17,8 +18,18 @@ fn named(names: &[&str], values: Vec<f64>) -> Arc<PointCloud> {
     Arc::new(PointCloud::from_table(Table { columns, values }, source, None, false).expect("a cloud"))
 }
 
+const AXES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+
 fn cloud(dims: usize, values: Vec<f64>) -> Arc<PointCloud> {
-    named(&["a", "b", "c", "d", "e", "f", "g", "h"][..dims], values)
+    named(&AXES[..dims], values)
+}
+
+/// A cloud of a text, whose values are decimals.
+fn decimals(dims: usize, values: Vec<f64>) -> Arc<PointCloud> {
+    let columns = AXES[..dims].iter().map(|&name| Column { name: name.to_owned() }).collect();
+    let values = Coordinates { decimals: true, ..Table { columns, values }.into() };
+    let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
+    Arc::new(PointCloud::from_table(values, source, None, false).expect("a cloud"))
 }
 
 fn problem(cloud: &Arc<PointCloud>, metric: Metric, k: usize) -> Problem {
@@ -46,22 +57,29 @@ fn squared_distances_of(problem: &Problem, query: usize, positions: &[u32], squa
     squared_distances(problem.points(), problem.query(query), positions, squared);
 }
 
-/// The integer value·2¹⁰⁷⁴, which is exact for every f64.
-fn whole(value: f64) -> BigInt {
+/// The integer value·2¹⁰⁷⁴·10³⁰, which is exact for every f64, and for decimals of up to 30 digits.
+fn whole(value: FileValue) -> BigInt {
+    let value = match value {
+        FileValue::Binary(value) => value,
+        FileValue::Decimal { mantissa, exponent } => {
+            let tens = BigInt::from(10).pow((30 + exponent) as u32);
+            return (BigInt::from(mantissa) * tens) << 1074;
+        }
+    };
     let bits = value.abs().to_bits();
     let (exponent, fraction) = (bits >> 52, bits & ((1 << 52) - 1));
     let magnitude = match exponent {
         0 => BigInt::from(fraction),
         _ => BigInt::from(fraction + (1 << 52)) << (exponent - 1),
     };
+    let magnitude = magnitude * BigInt::from(10).pow(30);
     if value < 0.0 { -magnitude } else { magnitude }
 }
 
 /// All rows in the order of their real distances to a row, ties by row.
 fn oracle(cloud: &PointCloud, metric: Metric, query: usize) -> Vec<u32> {
-    let row = |row: usize| -> Vec<BigInt> {
-        (0..cloud.dims()).map(|axis| whole(cloud.coordinate(row, axis))).collect()
-    };
+    let row =
+        |row: usize| -> Vec<BigInt> { (0..cloud.dims()).map(|axis| whole(cloud.value(row, axis))).collect() };
     let sum = |a: &[BigInt], b: &[BigInt], of: fn(&BigInt, &BigInt) -> BigInt| -> BigInt {
         a.iter().zip(b).map(|(a, b)| of(a, b)).sum()
     };
@@ -88,7 +106,7 @@ fn oracle(cloud: &PointCloud, metric: Metric, query: usize) -> Vec<u32> {
 
 /// The lists that differ from the oracle's, with a margin of a fraction of the right one.
 fn wrong_lists(cloud: &Arc<PointCloud>, metric: Metric, k: usize, margin: f64) -> Vec<String> {
-    let problem = problem(cloud, metric, search_k(k, 1024));
+    let problem = problem(cloud, metric, search_k(k, cloud.dims(), 1024));
     let found = searched(&problem);
     let refiner = Refiner::new(&problem, cloud, None).with_margin(margin);
     let refined = refiner.refine(&found, k, &NoProgress).expect("it is not cancelled");
@@ -122,8 +140,10 @@ proptest! {
         (dims, values) in (1..5usize).prop_flat_map(|dims| (Just(dims), lattice(dims))),
         k in 1..12usize,
     ) {
-        let wrong = wrong_lists(&cloud(dims, values), Metric::L2, k, 1.0);
-        prop_assert!(wrong.is_empty(), "{wrong:?}");
+        for cloud in [cloud(dims, values.clone()), decimals(dims, values)] {
+            let wrong = wrong_lists(&cloud, Metric::L2, k, 1.0);
+            prop_assert!(wrong.is_empty(), "{wrong:?}");
+        }
     }
 
     #[test]
@@ -132,10 +152,44 @@ proptest! {
         k in 1..12usize,
     ) {
         // No zero rows.
-        let values = values.into_iter().map(|value| value + 1.0).collect();
-        let wrong = wrong_lists(&cloud(dims, values), Metric::Cosine, k, 1.0);
-        prop_assert!(wrong.is_empty(), "{wrong:?}");
+        let values: Vec<f64> = values.into_iter().map(|value| value + 1.0).collect();
+        for cloud in [cloud(dims, values.clone()), decimals(dims, values)] {
+            let wrong = wrong_lists(&cloud, Metric::Cosine, k, 1.0);
+            prop_assert!(wrong.is_empty(), "{wrong:?}");
+        }
     }
+
+    /// Distances that are decimals, so that many are equal to a radius of one decimal.
+    #[test]
+    fn points_at_a_radius_are_decided_by_decimals(
+        cells in prop::collection::vec((0..12i32, 0..12i32), 30),
+        (far, tenths) in (prop_oneof![Just(0.0), Just(5e5)], 1..12i32),
+        open in any::<bool>(),
+    ) {
+        let value = |cell: i32| -> f64 { format!("{:.1}", far + f64::from(cell) / 10.0).parse().unwrap() };
+        let cloud = decimals(2, cells.iter().flat_map(|&(x, y)| [value(x), value(y)]).collect());
+        let ranking = Ranking::new(Metric::L2, &cloud, &cloud, 1);
+        let radius = Radius { open, ..Radius::new(Metric::L2, f64::from(tenths) / 10.0) };
+        let test = RadiusTest::new(Metric::L2, radius).unwrap();
+        let query = ranking.query(0);
+        for (row, &(x, y)) in cells.iter().enumerate() {
+            let ranked = ranking.rank(&query, row as u32, &mut Vec::new());
+            let squared = (x - cells[0].0).pow(2) + (y - cells[0].1).pow(2);
+            let expected = if open { squared < tenths.pow(2) } else { squared <= tenths.pow(2) };
+            prop_assert_eq!(ranking.is_within(&query, ranked, &test), expected, "{:?}", cells[row]);
+        }
+    }
+}
+
+#[test]
+fn equal_distances_have_the_same_number() {
+    let tenths = [0.3, 0.1, 0.5, 0.2, 0.4, 0.3, 0.9];
+    let cloud = decimals(1, tenths.to_vec());
+    let ranking = Ranking::new(Metric::L2, &cloud, &cloud, 1);
+    let query = ranking.query(0);
+    let mut ranked: Vec<Ranked> = (0..7).map(|row| ranking.rank(&query, row, &mut Vec::new())).collect();
+    assert_eq!(ranking.number_distances(&query, &mut ranked), [1, 1, 2, 2, 3, 3, 4]);
+    assert_eq!(ranked.iter().map(|ranked| ranked.row).collect::<Vec<_>>(), [0, 5, 3, 4, 1, 2, 6]);
 }
 
 /// 400 points in steps that f32 does not resolve, in descending order. A point beyond the next f32 seems as
@@ -214,6 +268,6 @@ fn short_lists_are_padded_and_own_rows_excluded() {
 
 #[test]
 fn extra_neighbours_fill_a_warps_list() {
-    assert_eq!([1, 10, 16, 28, 32, 100, 1024].map(|k| search_k(k, 1024)), [5, 16, 24, 32, 44, 128, 1024]);
-    assert_eq!(search_k(2000, 4096), 2048);
+    assert_eq!([1, 10, 16, 28, 32, 100, 1024].map(|k| search_k(k, 3, 1024)), [3, 12, 18, 30, 34, 103, 1024]);
+    assert_eq!([search_k(2000, 3, 4096), search_k(100, 1536, 1024)], [2025, 127]);
 }

@@ -248,8 +248,7 @@ fn by_distance(
     let (recall, from) = match truth {
         Some(truth) => (judge(Truth::Listed(&truth.table)), truth.path.display().to_string()),
         None => {
-            // Answers are judged by distances of the f32 rule, and so is the truth.
-            let found = answer(&mut Engines::default(), &job, Arithmetic::F32)?;
+            let found = answer(&mut Engines::default(), &job, Arithmetic::File)?.record;
             let from = format!("computed by {} on {}", found.engine, found.device.name);
             (judge(Truth::Found(&found.neighbors)), from)
         }

@@ -13,6 +13,7 @@ use crate::export::text;
 use crate::knn::{Method, Metric, Neighbors, Problem};
 use crate::run::answers::recall::{self, RecallAt, Truth};
 use crate::run::answers::{AnswersVerdict, check};
+use crate::run::verify::file_order::{self, FileOrder};
 use crate::run::verify::own_values::{Float64Comparison, Values};
 use crate::run::verify::{EngineVerdict, Verified, have_comparable_counters, verify};
 use crate::run::{EngineChoice, Engines, RunSpec};
@@ -72,6 +73,8 @@ struct Report<'a> {
     exact_on: &'static str,
     agreed: bool,
     engines: &'a [EngineVerdict],
+    /// Whether lists by the file's values, as `knn` gives them, are right.
+    file_order: Option<&'a FileOrder>,
     /// The comparison by the file's own values, with --f64.
     file_values: Option<Float64Comparison>,
     /// The verdict on the answers in a file, if one was given.
@@ -104,6 +107,9 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         values.compare(right, &Bar::new("comparing with the file's values"))
     };
     let file_values = values.zip(right.as_ref()).map(compare).transpose()?;
+    let file_order = right.as_ref().and_then(|right| {
+        file_order::check(&problem, &cloud, &queries, right, &Bar::new("checking the file's order"))
+    });
     let reference = answers
         .as_ref()
         .map(|answers| Reference::check(answers, &problem, spec.metric, [&cloud, &queries], right.as_ref()))
@@ -119,8 +125,12 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
             metric: spec.metric.name(),
             searched,
             exact_on: "the coordinates in f32, as they are searched",
-            agreed: verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref()).or(wrong_answers).is_none(),
+            agreed: (verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref()))
+                .or(wrong_answers)
+                .or(file_order.as_ref().and_then(|checked| checked.mismatch.as_ref()))
+                .is_none(),
             engines: &verdicts,
+            file_order: file_order.as_ref(),
             file_values,
             reference: reference.as_ref(),
         })?;
@@ -139,15 +149,19 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
             }
             None => String::new(),
         };
+        let order = file_order.as_ref().map_or_else(String::new, file_order_text);
         let reference = reference.as_ref().map_or_else(String::new, Reference::text);
         output::print(&format!(
-            "{sizes}, {}, {} order\n{columns}\n{}{values}{reference}",
+            "{sizes}, {}, {} order\n{columns}\n{}{order}{values}{reference}",
             spec.metric,
             spec.order.name(),
             table(&verdicts)
         ))?;
     }
     conclude(&verdicts)?;
+    if let Some(mismatch) = file_order.and_then(|checked| checked.mismatch) {
+        anyhow::bail!("wrong answer: {mismatch}");
+    }
     reference.map_or(Ok(()), |reference| reference.conclude(&spec, cloud.axes()))
 }
 
@@ -155,6 +169,14 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
 const REFERENCE: &str = "--reference";
 
 const VERIFIED_ON: &str = "exact on the coordinates in f32, as they are searched";
+
+fn file_order_text(FileOrder { queries, mismatch }: &FileOrder) -> String {
+    let of = text::count(*queries, "sampled query", "sampled queries");
+    match mismatch {
+        Some(_) => format!("by the file's values, as `knn` orders: WRONG for one of {of}\n"),
+        None => format!("by the file's values, as `knn` orders: the lists of {of} are exact\n"),
+    }
+}
 
 fn own_values_text(values: &Float64Comparison, metric: Metric) -> String {
     let Float64Comparison { queries, different, missing, largest_excess } = values;

@@ -10,12 +10,15 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 
+use super::batches::index_opener;
 use super::engines::{EngineKey, single_pass};
 use super::execute::{Execution, ms_since, now_unix, record};
 use super::problem::{build_resident_problem, query_cloud_of};
 use super::{Engines, Phase, Resident, RunError, RunRecord, RunSpec, Sample};
-use crate::cloud::PointCloud;
+use crate::cloud::{Order, PointCloud};
+use crate::exact::{Margin, Refiner};
 use crate::knn::{Answer, Build, DeviceInfo, Engine};
+use crate::progress::NoProgress;
 
 /// Identifies a request; later ones have larger numbers.
 pub type LiveQueryId = u64;
@@ -39,6 +42,9 @@ pub struct Reply {
     /// Time since the request was started.
     pub took: Duration,
 }
+
+/// Coordinates of a cloud from which an index finds the points within a distance.
+const INDEXED_COORDINATES: usize = 1 << 22;
 
 /// Replies buffered for a window that does not poll; older ones are dropped.
 const REPLIES: usize = 4;
@@ -78,6 +84,25 @@ pub(super) fn answer_live(
     execution.device = device;
     drop(search);
     Ok(record(&single_pass(spec), cloud, query_cloud, &problem, execution, answer, samples))
+}
+
+/// Orders neighbours by the file's values. Counters remain those of the engine, and so do distances if the
+/// order is the same.
+fn in_file_order(resident: &Resident, mut record: RunRecord) -> Result<RunRecord, RunError> {
+    let problem = build_resident_problem(resident, &record.spec, &record.cloud, record.query_cloud.as_ref())?;
+    let queries = record.query_cloud.as_deref().unwrap_or(&record.cloud);
+    if Margin::new(&problem, queries).is_zero() && record.spec.order == Order::File {
+        return Ok(record);
+    }
+    // For few points, testing all is faster than building an index.
+    let is_large = problem.n() * problem.dims() > INDEXED_COORDINATES;
+    let open = is_large.then(|| index_opener(&problem)).flatten();
+    let refined = Refiner::new(&problem, queries, open).refine(&record.neighbors, record.spec.k, &NoProgress);
+    if let Some(refined) = refined.filter(|refined| refined.rows != record.neighbors.indices) {
+        record.neighbors.indices = refined.rows;
+        record.neighbors.squared_distances = refined.squared_distances;
+    }
+    Ok(record)
 }
 
 /// An engine's device, looked up once.
@@ -176,7 +201,10 @@ impl Drop for LiveQueryWorker {
 
 fn reply(engines: &mut Engines, query: &LiveQuery) -> Reply {
     let began = Instant::now();
-    let result = engines.catch_panics(|engines| engines.answer_live(&query.spec, &query.cloud));
+    let result = engines.catch_panics(|engines| {
+        let record = engines.answer_live(&query.spec, &query.cloud)?;
+        in_file_order(engines.resident(), record)
+    });
     Reply { id: query.id, result: result.map(Arc::new), took: began.elapsed() }
 }
 

@@ -1,6 +1,7 @@
 //! Checks engines against the float64 oracle and each other on the searched f32 points, and against the
-//! file's own values ([`own_values`]).
+//! file's own values ([`own_values`], [`file_order`]).
 
+pub mod file_order;
 pub mod own_values;
 
 use serde::Serialize;

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{AnswersError, CHUNK, Positions, row_of};
 use crate::cloud::{Coordinates, PointCloud};
-use crate::knn::distance::squared_distances;
+use crate::exact::{Ranked, Ranking};
 use crate::knn::{NONE, Neighbors, Problem};
 use crate::progress::Progress;
 use crate::run::stats::Spread;
@@ -201,8 +201,8 @@ impl Recall {
 }
 
 /// The recall of answers to a problem's queries, at each of `ks`. Both tables are laid out as for
-/// [`super::check`]. An answer is a hit if its distance, computed by the rule of [`Problem`], is at most that
-/// of the k-th true neighbour.
+/// [`super::check`]. An answer is a hit if its real distance, by the file's values, is at most that of the
+/// k-th true neighbour.
 ///
 /// # Errors
 /// [`RecallError`].
@@ -228,56 +228,52 @@ pub fn of_problem(
         }
     };
     let positions = Positions::new(problem, cloud);
-    let name = |query: usize, record: f64| match positions.position(record) {
+    let name = |query: usize, record: f64| match positions.position(record).map(|at| problem.row(at)) {
         _ if is_missing(record) => Entry::Missing,
-        Some(position) if problem.own_row(query) == Some(problem.row(position)) => Entry::Own,
-        Some(position) => Entry::Point(position.into()),
+        Some(row) if problem.own_row(query) == Some(row) => Entry::Own,
+        Some(row) => Entry::Point(row.into()),
         None => Entry::OutOfRange,
     };
-    let distances = |query: usize, positions: &[u32]| {
-        let mut found = Vec::with_capacity(positions.len());
-        squared_distances(problem.points(), problem.query(query), positions, &mut found);
-        found
-    };
+    let ranking = Ranking::new(problem.metric(), cloud, queries, 2 * most * problem.q());
     let judge = |query: usize| {
-        // The distance and number of true neighbours at each k.
-        let bounds: Vec<(f64, usize)> = match (truth, &row_of_truth) {
+        let mut listed: Vec<u32> = Vec::new();
+        match (truth, &row_of_truth) {
             (Truth::Listed(named), Some(row_of)) => {
-                let mut listed = Vec::new();
                 for (rank, record) in row(named, row_of(query), most).enumerate() {
                     let refused = |what| RecallError::Truth { query, rank, record, what };
                     match name(query, record) {
                         Entry::Missing => break,
-                        Entry::Point(position) => listed.push(position as u32),
+                        Entry::Point(row) => listed.push(row as u32),
                         Entry::Own => return Err(refused("it is the query's own, which is excluded")),
                         Entry::OutOfRange => return Err(refused("it is not a point of the cloud")),
                     }
                 }
-                let far = distances(query, &listed);
-                let within = |k: usize| far[..k].iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                ks.iter().map(|&k| k.min(far.len())).map(|k| (within(k).into(), k)).collect()
             }
             (Truth::Found(found), _) => {
-                let (rows, far) = found.for_query(query);
-                let there = rows.iter().take_while(|&&row| row != NONE).count();
-                ks.iter()
-                    .map(|&k| k.min(there))
-                    .map(|k| (k.checked_sub(1).map_or(f64::NEG_INFINITY, |last| far[last].into()), k))
-                    .collect()
+                listed.extend(found.for_query(query).0.iter().take_while(|&&row| row != NONE));
             }
-            (Truth::Listed(_), None) => Vec::new(),
-        };
-        let (named, flaws) = classify(
-            row(answers, row_of_answers(query), most),
-            |record| name(query, record),
-            max_possible(&bounds),
-        );
-        let there: Vec<u32> = named.iter().flatten().map(|&position| position as u32).collect();
-        let mut far = distances(query, &there).into_iter();
-        let keys: Vec<Option<Distance>> = named
-            .iter()
-            .map(|point| point.and_then(|_| far.next()).map(|far| Distance::Exactly(far.into())))
-            .collect();
+            (Truth::Listed(_), None) => {}
+        }
+        let possible = most.min(listed.len());
+        let records = row(answers, row_of_answers(query), most);
+        let (named, flaws) = classify(records, |record| name(query, record), possible);
+        // Distances are compared by their numbers in the order of all rows that either table lists.
+        let target = ranking.query(problem.query_row(query) as usize);
+        let rows = listed.iter().copied().chain(named.iter().flatten().map(|&row| row as u32));
+        let rows: HashSet<u32> = rows.collect();
+        let mut vector = Vec::new();
+        let mut ranked: Vec<Ranked> =
+            rows.into_iter().map(|row| ranking.rank(&target, row, &mut vector)).collect();
+        let numbers = ranking.number_distances(&target, &mut ranked);
+        let number_of: HashMap<u32, f64> =
+            ranked.iter().zip(numbers).map(|(ranked, number)| (ranked.row, number.into())).collect();
+        // The distance and number of true neighbours at each k.
+        let farthest =
+            |k: usize| listed[..k].iter().map(|row| number_of[row]).fold(f64::NEG_INFINITY, f64::max);
+        let bounds: Vec<(f64, usize)> =
+            ks.iter().map(|&k| k.min(listed.len())).map(|k| (farthest(k), k)).collect();
+        let keys: Vec<Option<Distance>> =
+            named.iter().map(|point| point.map(|row| Distance::Exactly(number_of[&(row as u32)]))).collect();
         Ok((counts(ks, &keys, &bounds), flaws))
     };
     collect(problem.q(), ks, Ties::Computed, judge, progress)
@@ -463,7 +459,7 @@ mod tests {
     use crate::progress::NoProgress;
 
     fn table(width: usize, values: &[f64]) -> Coordinates {
-        Coordinates { columns: Column::unnamed(width), values: values.to_vec().into() }
+        Coordinates { columns: Column::unnamed(width), values: values.to_vec().into(), decimals: false }
     }
 
     /// Recall of each query at each k.

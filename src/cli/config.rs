@@ -245,9 +245,10 @@ fn check_key(command: &Command, key: &str, value: &Value) -> anyhow::Result<()> 
 
 /// The argument that a key names.
 fn flag<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
-    command
-        .get_arguments()
-        .find(|argument| argument.get_long() == Some(key) && key != CONFIG && key != NO_CONFIG)
+    command.get_arguments().filter(|_| key != CONFIG && key != NO_CONFIG).find(|argument| {
+        let earlier = argument.get_all_aliases().unwrap_or_default();
+        argument.get_long() == Some(key) || earlier.contains(&key)
+    })
 }
 
 /// A value as it would be typed; `None` for a flag that is not set.

@@ -287,7 +287,7 @@ pub struct JsonArgs {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct SchemaArgs {
-    /// Schema of written files and of --json
+    /// Schema of written files and printed JSON
     ///
     /// 1 has the names of earlier versions, such as accessed and left_out instead of distance_evals and
     /// pruned. All are read.

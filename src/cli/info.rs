@@ -499,7 +499,7 @@ mod tests {
             (&json["rows"], &json["cloud"]["duplicates"]["after_rounding"], &json["cloud_error"]),
             (&4.into(), &1.into(), &serde_json::Value::Null)
         );
-        assert_eq!((&json["schema_version"], &json["columns"][3]["role"]), (&1.into(), &"other".into()));
+        assert_eq!((&json["schema_version"], &json["columns"][3]["role"]), (&2.into(), &"other".into()));
     }
 
     #[test]

@@ -179,7 +179,8 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     match own {
         Some(_) if !lesson.own_data => {
             anyhow::bail!(Usage(format!(
-                "--input, --generate: lesson `{}` has its own data; use --lesson own-data or --lesson order",
+                "--input, --generate: lesson `{}` has built-in data; for your own, use --lesson own-data or \
+                 --lesson order",
                 lesson.id
             )))
         }

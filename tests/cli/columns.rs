@@ -173,7 +173,7 @@ fn info_lists_the_role_of_each_column() {
     );
     assert_eq!(
         (&report["schema_version"], &report["guessed_columns"], &report["cloud"]["dims"]),
-        (&1.into(), &serde_json::json!([4, 3]), &2.into())
+        (&2.into(), &serde_json::json!([4, 3]), &2.into())
     );
     assert!(report["cloud"].get("duplicates").is_none(), "not requested");
     let text = place.ok("info beacons.csv").stdout;

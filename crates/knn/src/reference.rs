@@ -97,7 +97,7 @@ pub enum Mismatch {
         n: usize,
     },
     /// A point appears twice.
-    #[error("query {query}, rank {rank}: expected every point once, found position {found} again")]
+    #[error("query {query}, rank {rank}: position {found} was found twice")]
     Twice {
         query: usize,
         /// The later of its ranks.
@@ -408,10 +408,7 @@ mod tests {
             broken(|found| found.indices[3] = NONE),
             "query 0, rank 3: expected position 3, found 4294967295, which is out of range (6 points)"
         );
-        assert_eq!(
-            broken(|found| found.indices[2] = 1),
-            "query 0, rank 2: expected every point once, found position 1 again"
-        );
+        assert_eq!(broken(|found| found.indices[2] = 1), "query 0, rank 2: position 1 was found twice");
         assert_eq!(
             broken(|found| found.indices.swap(1, 2)),
             "query 0, rank 2: expected ascending (squared distance, position), found (1.0, 1) after (1.0, 2)"

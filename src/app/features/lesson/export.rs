@@ -68,7 +68,7 @@ impl Job {
             (from, to) = (Some(lead_at(first)), Some(lead_at(last)));
         }
         let selection =
-            Selection { from, to, level: range.map(|range| range.level), every: 1, most: file.most() };
+            Selection { from, to, level: range.map(|range| range.level), every: 1, max: file.max_pictures() };
         Ok(Self { file, take: player.take().clone(), at, selection, film })
     }
 

@@ -76,7 +76,7 @@ impl LessonFile {
     }
 
     /// Maximum number of pictures. A longer range is sampled evenly, except for a page.
-    pub fn most(self) -> usize {
+    pub fn max_pictures(self) -> usize {
         match self {
             Self::Page => usize::MAX,
             Self::Handout => MAX_PRINTED,

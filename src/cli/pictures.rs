@@ -78,7 +78,12 @@ pub struct PictureArgs {
     /// Seed for the questions [default: the lesson's seed]
     ///
     /// For handout, worksheet and key. The page of --html draws new questions each time.
-    #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u64>, help_heading = "Selection of steps")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        value_parser = values::whole::<u64>,
+        help_heading = "Selection of steps"
+    )]
     sheet: Option<u64>,
     /// Step shown by --png and --svg
     ///
@@ -92,10 +97,20 @@ pub struct PictureArgs {
     )]
     at: Option<usize>,
     /// First step of a range [default: start of the lesson's part]
-    #[arg(long, value_name = "STEP", value_parser = values::whole::<usize>, help_heading = "Selection of steps")]
+    #[arg(
+        long,
+        value_name = "STEP",
+        value_parser = values::whole::<usize>,
+        help_heading = "Selection of steps"
+    )]
     from: Option<usize>,
     /// Last step of a range [default: end of the lesson's part]
-    #[arg(long, value_name = "STEP", value_parser = values::whole::<usize>, help_heading = "Selection of steps")]
+    #[arg(
+        long,
+        value_name = "STEP",
+        value_parser = values::whole::<usize>,
+        help_heading = "Selection of steps"
+    )]
     to: Option<usize>,
     /// Finest level of detail of steps [default: the lesson's]
     #[arg(

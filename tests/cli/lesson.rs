@@ -169,7 +169,8 @@ fn a_file_can_be_the_data_of_a_lesson() {
         ),
         (
             "lesson --lesson wide --input cloud.csv --out x",
-            "--input, --generate: lesson `wide` has built-in data; for your own, use --lesson own-data or --lesson order",
+            "--input, --generate: lesson `wide` has built-in data; for your own, use \
+             --lesson own-data or --lesson order",
         ),
         ("lesson --query 3 --out x", "--query, --metric, --order: add a cloud with --input or --generate"),
     ];

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::cloud::PointCloud;
 use crate::knn::distance::squared_distances;
 use crate::knn::within::Opener;
-use crate::knn::{NONE, Neighbors, Problem, Within, theory};
+use crate::knn::{Metric, NONE, Neighbors, Problem, Within, theory};
 use crate::margin::Margin;
 use crate::order::{Query, Ranked, Ranking};
 use crate::progress::Progress;
@@ -182,9 +182,12 @@ impl<'a> Refiner<'a> {
         let own = usize::from(self.problem.own_row(slots.query).is_some());
         let are_all = count < rows.len() || count + own >= self.problem.n();
         let kth = *scratch.ranked.get(k.wrapping_sub(1))?;
-        // Nothing is nearer than an equal row. Others that are equal have f32 distance 0, and engines return
-        // the first of these.
-        let is_equal = kth.distance == 0.0 && self.rows_ascend() && self.ranking.is_equal(&query, kth.row);
+        // Under L2 only equal rows are at distance 0. They have f32 distance 0, and engines return the first
+        // of these. Vectors of one direction may differ in f32.
+        let is_equal = self.problem.metric() == Metric::L2
+            && kth.distance == 0.0
+            && self.rows_ascend()
+            && self.ranking.is_equal(&query, kth.row);
         let farthest = self.ranking.at_most(kth);
         (!are_all && !is_bounded && !is_equal && farthest >= self.margin.at_least(squared[count - 1]))
             .then_some(farthest)

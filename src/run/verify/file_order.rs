@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::cloud::PointCloud;
 use crate::exact::{Refiner, nearest_of_all};
-use crate::knn::{Neighbors, Problem};
+use crate::knn::{NONE, Neighbors, Problem};
 use crate::progress::Progress;
 
 /// Maximum number of queries in the sample.
@@ -51,16 +51,17 @@ pub fn check(
             return None;
         }
         let expected = nearest_of_all(&sample, queries, query, found.k);
-        let rows = &all.rows[query * found.k..][..found.k];
-        let is_wrong = |&rank: &usize| {
-            rows[rank] != expected[rank] || rank < half && first.rows[query * half + rank] != expected[rank]
-        };
-        if let Some(rank) = (0..found.k).find(is_wrong) {
-            let record = |row: u32| (row as usize).lt(&cloud.len()).then(|| cloud.record(row as usize));
+        let lists = [(&all.rows, found.k), (&first.rows, half)].map(|(rows, k)| &rows[query * k..][..k]);
+        let differs = |rows: &&[u32]| (0..rows.len()).find(|&rank| rows[rank] != expected[rank]);
+        if let Some((rows, rank)) = lists.iter().find_map(|rows| Some((rows, differs(rows)?))) {
+            let name = |row: u32| match row {
+                NONE => "none".to_owned(),
+                row => format!("row {}", cloud.record(row as usize)),
+            };
             mismatch = Some(format!(
-                "query {query}, rank {rank}: expected row {:?} by the file's values, found {:?}",
-                record(expected[rank]),
-                record(rows[rank])
+                "query {query}, rank {rank}: expected {} by the file's values, found {}",
+                name(expected[rank]),
+                name(rows[rank])
             ));
             break;
         }

@@ -54,6 +54,8 @@ pub fn with_device(engines: &mut Engines, job: &Job) -> Job {
 pub struct AnswerStats {
     pub engine: String,
     pub device: String,
+    /// The device that computed distances from the file's values, if these were used.
+    pub ranked_on: Option<String>,
     /// Whether an index was built.
     pub index: bool,
     /// From the loaded cloud to the last neighbour, including building an index.
@@ -61,9 +63,10 @@ pub struct AnswerStats {
 }
 
 impl AnswerStats {
-    pub fn new(record: &RunRecord, seconds: f64) -> Self {
+    pub fn new(record: &RunRecord, ranked_on: Option<String>, seconds: f64) -> Self {
         let index = record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
-        Self { engine: record.engine.to_string(), device: record.device.name.clone(), index, seconds }
+        let (engine, device) = (record.engine.to_string(), record.device.name.clone());
+        Self { engine, device, ranked_on, index, seconds }
     }
 }
 
@@ -82,6 +85,7 @@ pub fn in_batches(
     let on_cpu = |engine: &Descriptor, index, seconds| AnswerStats {
         engine: engine.id.to_string(),
         device: "CPU".to_owned(),
+        ranked_on: None,
         index,
         seconds,
     };
@@ -117,7 +121,7 @@ fn nearest(
     for range in batches.ranges() {
         let start = Instant::now();
         // The bar disappears before its batch is printed.
-        let Answered { mut record, distances } =
+        let Answered { mut record, distances, ranked_on } =
             engines.answer_batch(batches, range.clone(), Some(&plan), &mut Bar::since(began).stage())?;
         seconds += start.elapsed().as_secs_f64();
         if range.start == 0 {
@@ -130,7 +134,7 @@ fn nearest(
         take(batch.with_distances(distances.as_deref()))?;
         // Later batches reuse the index of the first.
         let index = answered.is_some_and(|before| before.index);
-        let last = AnswerStats::new(&record, seconds);
+        let last = AnswerStats::new(&record, ranked_on, seconds);
         answered = Some(AnswerStats { index: index || last.index, ..last });
     }
     // A problem has at least one query.

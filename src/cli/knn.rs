@@ -176,8 +176,8 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
         }
         // The graph needs all neighbours in memory; free the second copy of the queries.
         drop(batches);
-        let Answered { record, distances } = answer(&mut engines, &job, args.arithmetic)?;
-        let answered = AnswerStats::new(&record, since.elapsed().as_secs_f64());
+        let Answered { record, distances, ranked_on } = answer(&mut engines, &job, args.arithmetic)?;
+        let answered = AnswerStats::new(&record, ranked_on, since.elapsed().as_secs_f64());
         let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
         args.graph.write(&graph, &job.cloud)?;
         let batch = Batch::of_run(&record, 0..record.neighbors.queries(), 0);

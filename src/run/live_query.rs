@@ -97,7 +97,8 @@ fn in_file_order(resident: &Resident, mut record: RunRecord) -> Result<RunRecord
     // For few points, testing all is faster than building an index.
     let is_large = problem.n() * problem.dims() > INDEXED_COORDINATES;
     let open = is_large.then(|| index_opener(&problem)).flatten();
-    let refined = Refiner::new(&problem, queries, open).refine(&record.neighbors, record.spec.k, &NoProgress);
+    let refined =
+        Refiner::new(&problem, queries, open).refine(&record.neighbors, record.spec.k, None, &NoProgress);
     if let Some(refined) = refined.filter(|refined| refined.rows != record.neighbors.indices) {
         record.neighbors.indices = refined.rows;
         record.neighbors.squared_distances = refined.squared_distances;

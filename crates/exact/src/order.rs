@@ -7,13 +7,12 @@ use rayon::prelude::*;
 
 use crate::cloud::{Axis, FileValue, PointCloud};
 use crate::knn::Metric;
+use crate::knn::exact_distances::{LANES, StoredRows};
 use crate::memory;
 use crate::radius::RadiusTest;
 use crate::scaled::Scale;
 use crate::sphere;
-use crate::vectors::{
-    LANES, RowVectors, squared_distance, squared_distance_of_direction, squared_distance_of_f32,
-};
+use crate::vectors::{RowVectors, squared_distance, squared_distance_of_direction, squared_distance_of_f32};
 
 /// Vectors are computed once for all rows if they use at most this share of the free memory.
 const MEMORY_SHARE: u64 = 4;
@@ -81,6 +80,18 @@ impl<'a> Ranking<'a> {
             Rows::Separate
         };
         Self { metric, cloud, queries, vectors, rows, relative, absolute: absolute + decimals }
+    }
+
+    /// The rows that a device may compare instead, with the same result: f32 holds the values of all.
+    pub fn stored_rows(&self) -> Option<StoredRows<'a>> {
+        let Rows::Stored(points) = self.rows else { return None };
+        let stored = StoredRows {
+            points,
+            queries: (!std::ptr::eq(self.queries, self.cloud)).then_some(self.queries.points()),
+            dims: self.cloud.dims(),
+            normalise: self.vectors.are_normalised(),
+        };
+        (!self.queries.is_rounded()).then_some(stored)
     }
 
     pub fn query(&self, row: usize) -> Query {

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::cloud::PointCloud;
 use crate::knn::distance::squared_distances;
+use crate::knn::exact_distances::{ExactDistances, StoredRows};
 use crate::knn::within::Opener;
 use crate::knn::{Metric, NONE, Neighbors, Problem, Within, theory};
 use crate::margin::Margin;
@@ -17,6 +18,18 @@ const LONG_ROW: usize = 1 << 10;
 
 /// Queries between cancellation checks.
 const QUERIES_PER_TASK: usize = 1 << 10;
+
+/// Bytes per second that a thread gathers from long rows for their distances in f64.
+const CPU_BYTES_PER_SECOND: f64 = 2.4e9;
+
+/// The same of a GPU; a small one, as few are slower.
+const GPU_BYTES_PER_SECOND: f64 = 4e11;
+
+/// Bytes per second to or from a GPU, from memory that is not pinned.
+const TRANSFER_BYTES_PER_SECOND: f64 = 6e9;
+
+/// Seconds to load the kernel and reserve memory.
+const GPU_START: f64 = 0.05;
 
 /// Points whose distances are computed together if there is no index.
 const POINTS_AT_A_TIME: usize = 1 << 12;
@@ -43,6 +56,8 @@ pub struct Refined {
     pub distances: Vec<f64>,
     /// Queries whose first candidates were not proven to suffice.
     pub widened: usize,
+    /// Whether a device computed the distances of all candidates.
+    pub on_device: bool,
 }
 
 /// The rows of the `k` nearest of a query by ranking every point, without candidates or margins, padded with
@@ -95,6 +110,11 @@ pub fn refined_bytes(q: usize, k: usize) -> u64 {
     (q as u64).saturating_mul((k as u64).saturating_mul(neighbor as u64) + size_of::<Slots<'_>>() as u64)
 }
 
+/// Queries that are refined together.
+fn block() -> usize {
+    QUERIES_PER_TASK * rayon::current_num_threads()
+}
+
 impl<'a> Refiner<'a> {
     /// `queries` is the cloud that the queries are rows of, and `open` opens an index for radius searches;
     /// without one, all points are tested.
@@ -110,15 +130,37 @@ impl<'a> Refiner<'a> {
         Self { margin: self.margin.scaled(scale), ..self }
     }
 
+    /// The rows to put on a GPU, with the number of pairs in a call, if it is predicted to compute the
+    /// distances to all candidates sooner than the CPU.
+    pub fn rows_for_device(&self) -> Option<(StoredRows<'a>, usize)> {
+        let rows = self.ranking.stored_rows()?;
+        let (q, k) = (self.problem.q(), self.problem.k());
+        let pairs = (q as f64) * (k as f64);
+        let gathered = pairs * (rows.dims * size_of::<f32>()) as f64;
+        let uploaded = size_of_val(rows.points) + rows.queries.map_or(0, size_of_val);
+        let transferred = uploaded as f64 + pairs * (size_of::<u32>() + size_of::<f64>()) as f64;
+        let on_cpu = gathered / (CPU_BYTES_PER_SECOND * rayon::current_num_threads() as f64);
+        let on_gpu = GPU_START + gathered / GPU_BYTES_PER_SECOND + transferred / TRANSFER_BYTES_PER_SECOND;
+        (on_gpu < on_cpu).then(|| (rows, k * block().min(q)))
+    }
+
     /// The `k` nearest of each query, from an engine's answers to the problem, which may have more; `None`
-    /// if cancelled.
-    pub fn refine(&self, found: &Neighbors, k: usize, progress: &dyn Progress) -> Option<Refined> {
+    /// if cancelled. Distances are computed by `device`, if there is one with [`Self::rows_for_device`], and
+    /// by the CPU if it fails.
+    pub fn refine(
+        &self,
+        found: &Neighbors,
+        k: usize,
+        mut device: Option<Box<dyn ExactDistances + '_>>,
+        progress: &dyn Progress,
+    ) -> Option<Refined> {
         let q = found.queries();
         let mut refined = Refined {
             rows: vec![NONE; q * k],
             squared_distances: vec![f32::INFINITY; q * k],
             distances: vec![f64::INFINITY; q * k],
             widened: 0,
+            on_device: device.is_some(),
         };
         let mut queries: Vec<Slots<'_>> = (refined.rows.chunks_mut(k))
             .zip(refined.squared_distances.chunks_mut(k))
@@ -131,19 +173,30 @@ impl<'a> Refiner<'a> {
                 distances,
             })
             .collect();
-        if self.problem.dims() * size_of::<f32>() >= LONG_ROW {
+        if device.is_none() && self.problem.dims() * size_of::<f32>() >= LONG_ROW {
             queries.par_sort_by_cached_key(|slots| found.for_query(slots.query).0.iter().min().copied());
         }
-        let block = QUERIES_PER_TASK * rayon::current_num_threads();
-        for (at, queries) in queries.chunks_mut(block).enumerate() {
+        for (at, queries) in queries.chunks_mut(block()).enumerate() {
             if progress.cancelled() {
                 return None;
+            }
+            let first = at * block();
+            let squared = device.as_mut().and_then(|device| {
+                let rows: Vec<u32> =
+                    (first..first + queries.len()).map(|query| self.problem.query_row(query)).collect();
+                device.squared(&rows, &found.indices[first * found.k..][..rows.len() * found.k]).ok()
+            });
+            if squared.is_none() {
+                (device, refined.on_device) = (None, false);
             }
             // Queries whose candidates do not suffice, with the distance within which to search.
             let wide: Vec<(&mut Slots<'_>, f64)> = queries
                 .par_iter_mut()
                 .map_init(Scratch::default, |scratch, slots| {
-                    let distance = self.nearest(slots, found, scratch)?;
+                    let computed = squared
+                        .as_ref()
+                        .map(|squared| &squared[(slots.query - first) * found.k..][..found.k]);
+                    let distance = self.nearest(slots, found, computed, scratch)?;
                     Some((slots, distance))
                 })
                 .flatten()
@@ -157,26 +210,36 @@ impl<'a> Refiner<'a> {
                     self.within(slots, distance, index.as_deref(), scratch);
                 });
             }
-            progress.update(q.min((at + 1) * block) as u64, q as u64);
+            progress.update(q.min((at + 1) * block()) as u64, q as u64);
         }
         Some(refined)
     }
 
-    /// Writes the nearest of a query's candidates. If other points may be among them, returns the distance
-    /// within which these are.
-    fn nearest(&self, slots: &mut Slots<'_>, found: &Neighbors, scratch: &mut Scratch) -> Option<f64> {
+    /// Writes the nearest of a query's candidates, whose squared distances in f64 may be known. If other points
+    /// may be among them, returns the distance within which these are.
+    fn nearest(
+        &self,
+        slots: &mut Slots<'_>,
+        found: &Neighbors,
+        computed: Option<&[f64]>,
+        scratch: &mut Scratch,
+    ) -> Option<f64> {
         let Scratch { ranked, tied, vector } = scratch;
         let k = slots.rows.len();
         let query = self.ranking.query(self.problem.query_row(slots.query) as usize);
         let (rows, squared) = found.for_query(slots.query);
         let count = rows.iter().take_while(|&&row| row != NONE).count();
+        let mut rank = |at: usize| match computed {
+            Some(squared) => Ranked { row: rows[at], distance: squared[at].sqrt() },
+            None => self.ranking.rank(&query, rows[at], vector),
+        };
         ranked.clear();
-        ranked.extend(rows[..count.min(k)].iter().map(|&row| self.ranking.rank(&query, row, vector)));
+        ranked.extend((0..count.min(k)).map(&mut rank));
         // Candidates that are farther than all of the first k need not be ranked, nor do those after them.
         let bound = ranked.iter().map(|&ranked| self.ranking.at_most(ranked)).fold(0.0, f64::max);
         let more = (k.min(count)..count).take_while(|&at| self.margin.at_least(squared[at]) <= bound).count();
         let is_bounded = k + more < count;
-        ranked.extend(rows[k.min(count)..][..more].iter().map(|&row| self.ranking.rank(&query, row, vector)));
+        ranked.extend((k.min(count)..).take(more).map(rank));
         self.ranking.sort(&query, ranked, tied);
         self.write(slots, &query, scratch);
         let own = usize::from(self.problem.own_row(slots.query).is_some());

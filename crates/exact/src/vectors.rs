@@ -5,9 +5,7 @@ use multiversion::multiversion;
 use crate::cloud::globe::EARTH_RADIUS_KM;
 use crate::cloud::{Globe, PointCloud};
 use crate::knn::Metric;
-
-/// Terms of a sum that are added independently of each other, which is faster and more accurate.
-pub const LANES: usize = 16;
+use crate::knn::exact_distances::LANES;
 
 /// The vectors of a cloud's rows whose L2 distance orders them under a metric: the file's values, or unit
 /// vectors.

@@ -9,6 +9,7 @@ pub mod cost;
 mod descriptor;
 pub mod distance;
 mod engine;
+pub mod exact_distances;
 mod id;
 pub mod inner_product;
 mod measure;

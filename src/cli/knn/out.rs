@@ -399,6 +399,9 @@ pub struct Report {
     index: bool,
     engine: String,
     device: String,
+    /// The device that computed distances from the file's values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranked_on: Option<String>,
     /// From the loaded cloud to the last neighbour, including building an index.
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -438,7 +441,7 @@ impl Report {
         let radius = if let Goal::Within(radius) = goal { Some(radius) } else { None };
         let radius_open = radius.is_some_and(|radius| radius.open);
         let radius = radius.map(|radius| radius.distance);
-        let AnswerStats { engine, device, index, seconds } = answered;
+        let AnswerStats { engine, device, ranked_on, index, seconds } = answered;
         let [wrote, graph] = wrote.map(|path| path.map(Path::to_owned));
         Self {
             schema_version: Schema::default().number(),
@@ -459,6 +462,7 @@ impl Report {
             index,
             engine,
             device,
+            ranked_on,
             seconds,
             wrote,
             graph,
@@ -478,6 +482,9 @@ impl Report {
             (None, None) => String::new(),
         };
         let order = match self.arithmetic {
+            Some("file") if self.ranked_on.as_ref() == Some(&self.device) && self.device != "CPU" => {
+                ", by the file's values (ranked on the GPU)"
+            }
             Some("file") => ", by the file's values",
             Some(_) => ", in f32",
             None => "",

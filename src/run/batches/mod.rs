@@ -13,13 +13,14 @@ use super::execute::LoadedProblem;
 use super::problem::{build_resident_problem, query_cloud_of};
 use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec, planner};
 use crate::cloud::{Order, PointCloud};
+use crate::engines::cuda::open_exact;
 use crate::engines::registry;
 use crate::exact::{Margin, Refiner, refined_bytes, search_k};
 use crate::knn::inner_product::{Product, ProductError};
 use crate::knn::within::Opener;
 use crate::knn::{
-    Descriptor, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, Radius, Setup, Shape,
-    answer_bytes,
+    Descriptor, DeviceKind, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, Radius, Setup,
+    Shape, answer_bytes,
 };
 use crate::memory::{self, InsufficientMemory};
 use crate::progress::Progress;
@@ -384,6 +385,8 @@ pub struct Answered {
     pub record: RunRecord,
     /// Distances by the file's values, if these were used.
     pub distances: Option<Vec<f64>>,
+    /// The device that computed them.
+    pub ranked_on: Option<String>,
 }
 
 impl QueryBatches {
@@ -457,14 +460,22 @@ impl QueryBatches {
         progress: &dyn Progress,
     ) -> Result<Answered, RunError> {
         if !self.is_refined {
-            return Ok(Answered { record, distances: None });
+            return Ok(Answered { record, distances: None, ranked_on: None });
         }
         let queries = self.query_cloud.as_ref().unwrap_or(&self.cloud);
         let refiner = Refiner::new(problem, queries, index_opener(problem));
-        let refined = refiner.refine(&record.neighbors, self.spec.k, progress).ok_or(RunError::Cancelled)?;
+        let gpu = record.device.id.filter(|device| device.kind() == DeviceKind::Gpu);
+        let device = gpu.and_then(|gpu| {
+            let (rows, pairs) = refiner.rows_for_device()?;
+            // The CPU computes the same if the GPU has no memory left.
+            open_exact(gpu, rows, pairs).ok()
+        });
+        let refined =
+            refiner.refine(&record.neighbors, self.spec.k, device, progress).ok_or(RunError::Cancelled)?;
         record.neighbors =
             Neighbors { k: self.spec.k, indices: refined.rows, squared_distances: refined.squared_distances };
-        Ok(Answered { record, distances: Some(refined.distances) })
+        let ranked_on = if refined.on_device { record.device.name.clone() } else { "CPU".to_owned() };
+        Ok(Answered { record, distances: Some(refined.distances), ranked_on: Some(ranked_on) })
     }
 
     /// The spec, with a single pass.

@@ -109,6 +109,17 @@ pub mod kdtree {
     };
 }
 
+pub mod exact {
+    //! `cuda/exact/interface.cuh`.
+    use cudarc::driver::sys::CUdeviceptr;
+
+    use crate::knn;
+
+    include!(concat!(env!("OUT_DIR"), "/exact_interface.rs"));
+
+    const _: () = assert!(NONE == knn::NONE && LANES as usize == knn::exact_distances::LANES);
+}
+
 pub mod peaks {
     //! `cuda/peaks/interface.cuh`.
     use cudarc::driver::sys::CUdeviceptr;

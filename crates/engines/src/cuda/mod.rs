@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `device/` | driver, memory, modules and NVRTC |
 //! | `direct/` | the engine `cuda`: its policy, point layout and launches |
+//! | `exact.rs` | distances in f64 of given pairs |
 //! | `filtered/` | the tensor-core filtered search, for more dimensions |
 //! | `index/` | the engine `bvh`: the tree of boxes, built and searched |
 //! | `interface.rs` | constants and structs shared by host and kernels |
@@ -24,6 +25,7 @@
 
 mod device;
 mod direct;
+mod exact;
 mod filtered;
 mod index;
 mod interface;
@@ -48,6 +50,7 @@ use device::units::Unit;
 use device::{driver, kernels};
 pub use direct::Policy;
 use direct::Variant;
+pub use exact::open_exact;
 pub use index::open_bvh;
 pub use kdtree::open_kdtree;
 pub use peaks::peaks;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cloud::{Column, Coordinates, FileValue, Order, PointCloud, Source, Table};
-use crate::knn::{Metric, Queries, Radius, Setup};
+use crate::knn::{EngineError, Metric, Queries, Radius, Setup};
 use crate::progress::NoProgress;
 use crate::radius::RadiusTest;
 
@@ -109,7 +109,7 @@ fn wrong_lists(cloud: &Arc<PointCloud>, metric: Metric, k: usize, margin: f64) -
     let problem = problem(cloud, metric, search_k(k, cloud.dims(), 1024));
     let found = searched(&problem);
     let refiner = Refiner::new(&problem, cloud, None).with_margin(margin);
-    let refined = refiner.refine(&found, k, &NoProgress).expect("it is not cancelled");
+    let refined = refiner.refine(&found, k, None, &NoProgress).expect("it is not cancelled");
     let wrong = |query: &usize| {
         let mut expected = oracle(cloud, metric, *query);
         expected.resize(expected.len().max(k), NONE);
@@ -229,7 +229,7 @@ fn positions_on_the_globe_are_ordered_to_the_millimetre() {
     let cloud = named(&["longitude", "latitude"], places);
     let problem = problem(&cloud, Metric::Haversine, 61);
     let refiner = Refiner::new(&problem, &cloud, None);
-    let refined = refiner.refine(&searched(&problem), 61, &NoProgress).expect("it is not cancelled");
+    let refined = refiner.refine(&searched(&problem), 61, None, &NoProgress).expect("it is not cancelled");
     // The nearest antipode is the one farthest from (180, 0), which is the first.
     assert_eq!(refined.rows[..61], (0..61).collect::<Vec<u32>>());
     let half = std::f64::consts::PI * crate::cloud::globe::EARTH_RADIUS_KM;
@@ -239,7 +239,8 @@ fn positions_on_the_globe_are_ordered_to_the_millimetre() {
     let symmetric: Vec<f64> = [[10.0, 50.0], [-5.0, 51.0], [25.0, 51.0], [25.0, 49.0], [-5.0, 49.0]].concat();
     let cloud = named(&["longitude", "latitude"], symmetric);
     let problem = self::problem(&cloud, Metric::Haversine, 5);
-    let refined = Refiner::new(&problem, &cloud, None).refine(&searched(&problem), 5, &NoProgress).unwrap();
+    let refined =
+        Refiner::new(&problem, &cloud, None).refine(&searched(&problem), 5, None, &NoProgress).unwrap();
     assert_eq!(refined.rows[..5], [0, 1, 2, 3, 4]);
 }
 
@@ -260,7 +261,7 @@ fn short_lists_are_padded_and_own_rows_excluded() {
         indices: vec![0, 1, NONE, NONE, NONE, 2, 1, NONE, NONE, NONE],
         squared_distances: [&[1.0, 1.0][..], &[f32::INFINITY; 3], &[1.0, 4.0], &[f32::INFINITY; 3]].concat(),
     };
-    let refined = Refiner::new(&problem, &cloud, None).refine(&found, 3, &NoProgress).unwrap();
+    let refined = Refiner::new(&problem, &cloud, None).refine(&found, 3, None, &NoProgress).unwrap();
     assert_eq!(refined.rows, [0, 1, NONE, 2, 1, NONE]);
     assert_eq!(refined.distances, [1.0, 1.0, f64::INFINITY, 1.0, 2.0, f64::INFINITY]);
     assert_eq!(refined.widened, 0);
@@ -270,4 +271,54 @@ fn short_lists_are_padded_and_own_rows_excluded() {
 fn extra_neighbours_fill_a_warps_list() {
     assert_eq!([1, 10, 16, 28, 32, 100, 1024].map(|k| search_k(k, 3, 1024)), [3, 12, 18, 30, 34, 103, 1024]);
     assert_eq!([search_k(2000, 3, 4096), search_k(100, 1536, 1024)], [2025, 127]);
+}
+
+/// Computes distances on the CPU, until it fails.
+struct FakeDevice<'a> {
+    ranking: Ranking<'a>,
+    calls_left: usize,
+}
+
+impl ExactDistances for FakeDevice<'_> {
+    fn squared(&mut self, queries: &[u32], candidates: &[u32]) -> Result<Vec<f64>, EngineError> {
+        self.calls_left = self
+            .calls_left
+            .checked_sub(1)
+            .ok_or_else(|| EngineError::Device { device: "a GPU".to_owned(), why: "lost".to_owned() })?;
+        let k = candidates.len() / queries.len();
+        let squared = |(at, &row): (usize, &u32)| {
+            let query = self.ranking.query(queries[at / k] as usize);
+            // In f64 the root of a rounded square is the number itself.
+            self.ranking.rank(&query, row, &mut Vec::new()).distance.powi(2)
+        };
+        Ok(candidates.iter().enumerate().map(squared).collect())
+    }
+}
+
+#[test]
+fn a_device_gives_the_same_answers_even_if_it_fails() {
+    let values: Vec<f64> = (0..3000 * 300).map(|at| f64::from(at % 601 * 7919 % 607)).collect();
+    let names: Vec<String> = (0..300).map(|axis| format!("c{axis}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let cloud = named(&names, values);
+    let problem = problem(&cloud, Metric::L2, 3);
+    let found = Neighbors {
+        k: 3,
+        indices: (0..3000 * 3).map(|at| at * 31 % 3000).collect(),
+        squared_distances: vec![f32::INFINITY; 3000 * 3],
+    };
+    let refiner = Refiner::new(&problem, &cloud, None);
+    let refine = |calls_left: Option<usize>| {
+        let ranking = || Ranking::new(Metric::L2, &cloud, &cloud, 0);
+        let device = calls_left.map(|calls_left| -> Box<dyn ExactDistances + '_> {
+            Box::new(FakeDevice { ranking: ranking(), calls_left })
+        });
+        refiner.refine(&found, 3, device, &NoProgress).unwrap()
+    };
+    let on_cpu = refine(None);
+    for calls_left in [0, 1, 100] {
+        let refined = refine(Some(calls_left));
+        assert_eq!(refined.on_device, calls_left * block() >= 3000, "{calls_left}");
+        assert_eq!(Refined { on_device: false, ..refined }, on_cpu);
+    }
 }

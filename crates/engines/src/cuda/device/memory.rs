@@ -97,7 +97,7 @@ impl Timer {
 }
 
 /// Bytes left for the driver: kernels and per-launch allocations.
-const RESERVE: u64 = 64 << 20;
+pub const RESERVE: u64 = 64 << 20;
 
 /// Device buffers that every search needs: q queries for k neighbours each among n points in d dimensions.
 pub struct Memory {

@@ -1,0 +1,114 @@
+//! Distances in f64 of given pairs of rows on an NVIDIA GPU. The kernels are in `cuda/exact/distances.cu`.
+
+use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut, DriverError};
+
+use super::device::memory::{RESERVE, blocks, launch, read};
+use super::device::units::Unit;
+use super::interface::exact::{LANES, Lengths, Pairs, THREADS, exact_entry};
+use super::{Cuda, DIRECT};
+use crate::knn::exact_distances::{ExactDistances, StoredRows};
+use crate::knn::{DeviceId, EngineError};
+
+/// Uploads rows to a GPU. `pairs` is the most that a call will ask for.
+///
+/// # Errors
+/// [`EngineError::Unavailable`], [`EngineError::Memory`], [`EngineError::Device`].
+pub fn open_exact(
+    device: DeviceId,
+    rows: StoredRows<'_>,
+    pairs: usize,
+) -> Result<Box<dyn ExactDistances>, EngineError> {
+    let unit = Unit::new("exact/distances", 0, 0);
+    let mut cuda = Cuda::open_with(DIRECT.id, device, unit)?;
+    let mut kernel = |what: &str| cuda.kernel(DIRECT.id, unit, &exact_entry(what));
+    let [scale, distances] = [kernel("scales")?, kernel(if rows.normalise { "directions" } else { "l2" })?];
+    let values = rows.points.len() + rows.queries.map_or(0, <[f32]>::len);
+    let scales = if rows.normalise { 8 * (values / rows.dims) } else { 0 };
+    let needed = RESERVE + (4 * values + scales) as u64 + 16 * pairs as u64;
+    let free = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?.0 as u64;
+    if needed > free {
+        let (needed, free) = (needed.div_ceil(1 << 20), free >> 20);
+        return Err(EngineError::Memory { needed, free, device: cuda.device.name.clone() });
+    }
+    let upload =
+        |values: &[f32]| DeviceRows::upload(&cuda, values, rows.dims, rows.normalise.then_some(&scale));
+    let uploaded =
+        || -> Result<_, DriverError> { Ok((upload(rows.points)?, rows.queries.map(upload).transpose()?)) };
+    let (points, queries) = uploaded().map_err(|error| cuda.failed(error))?;
+    Ok(Box::new(RowPairs { cuda, distances, points, queries, dims: rows.dims }))
+}
+
+/// Rows in device memory.
+struct DeviceRows {
+    values: CudaSlice<f32>,
+    /// The factors that make them unit vectors, if these are compared.
+    scales: Option<CudaSlice<f64>>,
+}
+
+impl DeviceRows {
+    fn upload(
+        cuda: &Cuda,
+        values: &[f32],
+        dims: usize,
+        scale: Option<&CudaFunction>,
+    ) -> Result<Self, DriverError> {
+        let stream = &cuda.stream;
+        let values = stream.clone_htod(values)?;
+        let Some(scale) = scale else { return Ok(Self { values, scales: None }) };
+        let count = values.len() / dims;
+        let mut scales = stream.alloc_zeros::<f64>(count)?;
+        let work = Lengths {
+            rows: values.device_ptr(stream).0,
+            scales: scales.device_ptr_mut(stream).0,
+            count: count as u32,
+            d: dims as u32,
+        };
+        // SAFETY: `Lengths` is the kernel's parameter; its pointers are to these buffers.
+        unsafe { launch(stream, scale, blocks(groups(count), THREADS), &work) }?;
+        Ok(Self { values, scales: Some(scales) })
+    }
+}
+
+/// Blocks for this many groups of lanes.
+fn groups(count: usize) -> u32 {
+    count.div_ceil((THREADS / LANES) as usize) as u32
+}
+
+struct RowPairs {
+    cuda: Cuda,
+    distances: CudaFunction,
+    points: DeviceRows,
+    queries: Option<DeviceRows>,
+    dims: usize,
+}
+
+impl RowPairs {
+    fn compute(&self, queries: &[u32], candidates: &[u32]) -> Result<Vec<f64>, DriverError> {
+        let stream = &self.cuda.stream;
+        let [query_rows, candidate_rows] = [stream.clone_htod(queries)?, stream.clone_htod(candidates)?];
+        let mut squared = stream.alloc_zeros::<f64>(candidates.len())?;
+        let query_side = self.queries.as_ref().unwrap_or(&self.points);
+        let scales = |rows: &DeviceRows| rows.scales.as_ref().map_or(0, |scales| scales.device_ptr(stream).0);
+        let work = Pairs {
+            points: self.points.values.device_ptr(stream).0,
+            queries: query_side.values.device_ptr(stream).0,
+            point_scales: scales(&self.points),
+            query_scales: scales(query_side),
+            query_rows: query_rows.device_ptr(stream).0,
+            candidates: candidate_rows.device_ptr(stream).0,
+            squared_distances: squared.device_ptr_mut(stream).0,
+            count: candidates.len() as u32,
+            k: (candidates.len() / queries.len()) as u32,
+            d: self.dims as u32,
+        };
+        // SAFETY: `Pairs` is the kernel's parameter; its pointers are to buffers of the sizes that it states.
+        unsafe { launch(stream, &self.distances, blocks(groups(candidates.len()), THREADS), &work) }?;
+        read(stream, &squared)
+    }
+}
+
+impl ExactDistances for RowPairs {
+    fn squared(&mut self, queries: &[u32], candidates: &[u32]) -> Result<Vec<f64>, EngineError> {
+        self.compute(queries, candidates).map_err(|error| self.cuda.failed(error))
+    }
+}

@@ -1,6 +1,7 @@
 //! Further columns of a cloud's file, joined to its points unchanged: names, codes, numbers that are not
 //! coordinates.
 
+use std::ops::Range;
 use std::path::Path;
 
 use super::PointCloud;
@@ -93,11 +94,8 @@ impl JoinedColumns {
         let fill = |columns: &mut [(usize, ColumnBuilder)], spelled: bool| {
             let looked_at: Vec<usize> = columns.iter().map(|(at, _)| *at).collect();
             for start in (0..cloud.len()).step_by(block) {
-                let wanted: Vec<u64> =
-                    (start..cloud.len().min(start + block)).map(|row| cloud.record(row)).collect();
-                for row in
-                    formats::records_of_columns(path, &wanted, &looked_at, spelled, &marks, progress)?.rows
-                {
+                let rows = start..cloud.len().min(start + block);
+                for row in read_rows(path, cloud, rows, &looked_at, spelled, &marks, progress)? {
                     columns.iter_mut().for_each(|(at, column)| column.push(&row[*at]));
                 }
             }
@@ -123,6 +121,49 @@ impl JoinedColumns {
             .map(|(at, column)| JoinedColumn { name: all[at].clone(), values: column.values.narrowed() });
         Ok(Self { columns: named.collect() })
     }
+
+    /// Passes each number of some columns to `visit` as the file spells it, with its row and the index of its
+    /// column in `columns`.
+    ///
+    /// # Errors
+    /// [`FormatError`].
+    pub(super) fn for_each_spelling(
+        path: &Path,
+        columns: &[usize],
+        cloud: &PointCloud,
+        progress: &dyn Progress,
+        mut visit: impl FnMut(usize, usize, &str),
+    ) -> Result<(), FormatError> {
+        let index = RecordIndex::default();
+        let width = formats::records_indexed(path, &[], &index, progress)?.columns.len();
+        let block = (MAX_CELLS / width.max(1)).max(1);
+        for start in (0..cloud.len()).step_by(block) {
+            let rows = start..cloud.len().min(start + block);
+            let read = read_rows(path, cloud, rows, columns, true, &index, progress)?;
+            for (row, cells) in (start..).zip(&read) {
+                for (number, &column) in columns.iter().enumerate() {
+                    if let Cell::Text(text) = &cells[column] {
+                        visit(row, number, text);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads some columns of some of a cloud's rows; `spelled` keeps the file's spelling of numbers.
+fn read_rows(
+    path: &Path,
+    cloud: &PointCloud,
+    rows: Range<usize>,
+    columns: &[usize],
+    spelled: bool,
+    index: &RecordIndex,
+    progress: &dyn Progress,
+) -> Result<Vec<Vec<Cell>>, FormatError> {
+    let records: Vec<u64> = rows.map(|row| cloud.record(row)).collect();
+    Ok(formats::records_of_columns(path, &records, columns, spelled, index, progress)?.rows)
 }
 
 /// A column being read.

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use super::formats::{self, ColumnGuess, FormatError, Reason, Stamp};
-use super::joined::{JoinedColumns, JoinedValues};
+use super::joined::JoinedColumns;
 use super::{
-    CloudError, Column, ColumnChoice, Coordinates, Globe, PointCloud, Source, Table, generate, query_point,
+    CloudError, Column, ColumnChoice, Coordinates, FileValue, Globe, PointCloud, Source, Table, generate,
+    query_point,
 };
 use crate::printable;
 use crate::progress::{NoProgress, Progress};
@@ -49,7 +50,7 @@ pub fn load_auto(
     let (table, source, guess) = table_auto(source, how, progress)?;
     let cloud = PointCloud::from_table(table, source.clone(), None, drop_nonfinite);
     match cloud {
-        Ok(cloud) => Ok((with_large_integers(cloud.with_stamp(stamp), progress)?, guess)),
+        Ok(cloud) => Ok((with_long_values(cloud.with_stamp(stamp), progress)?, guess)),
         Err(mut why) => {
             if let (CloudError::NonFinite { unusable, .. }, Some(guess)) = (&mut why, &guess) {
                 unusable.whole = guess.complete_columns(unusable.rows - unusable.count, unusable.rows);
@@ -202,7 +203,7 @@ pub fn load_queries_auto(
     }
     let cloud = PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite);
     match cloud {
-        Ok(cloud) => with_large_integers(cloud.with_stamp(stamp), progress),
+        Ok(cloud) => with_long_values(cloud.with_stamp(stamp), progress),
         Err(why) => Err(with_line(why, &source, progress)),
     }
 }
@@ -232,12 +233,10 @@ fn join_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(printable::name).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads integers that f64 rounds again, from columns that reach them.
-fn with_large_integers(cloud: PointCloud, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
+/// Reads columns with long numbers again, as the file spells them.
+fn with_long_values(cloud: PointCloud, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
     let Source::File { path, .. } = cloud.source().clone() else { return Ok(cloud) };
-    // Columns with fractions have no integers that f64 rounds.
-    let is_whole = |&axis: &usize| (0..cloud.len()).all(|row| cloud.coordinate(row, axis).fract() == 0.0);
-    let axes: Vec<usize> = cloud.axes_with_large_values().filter(is_whole).collect();
+    let axes: Vec<usize> = cloud.axes_of_long_values().collect();
     if axes.is_empty() {
         return Ok(cloud);
     }
@@ -251,21 +250,18 @@ fn with_large_integers(cloud: PointCloud, progress: &dyn Progress) -> Result<Poi
     let by_number = column_numbers(&cloud).filter(|numbers| numbers.len() == cloud.dims());
     let number = |&axis: &usize| by_number.as_ref().map_or_else(|| by_name(axis), |all| Some(all[axis]));
     let Some(numbers) = axes.iter().map(number).collect::<Option<Vec<usize>>>() else { return Ok(cloud) };
-    let names: Vec<String> = numbers.into_iter().map(|number| number.to_string()).collect();
-    let read = JoinedColumns::read(&path, &names, &cloud, progress)?;
-    let mut integers = Vec::new();
-    for (&axis, column) in axes.iter().zip(&read.columns) {
-        let JoinedValues::Texts(texts) = &column.values else { continue };
-        for row in 0..cloud.len() {
-            let integer = texts.get(row).and_then(|text| text.trim().parse::<i128>().ok());
-            let rounded = cloud.coordinate(row, axis);
-            let is_rounded = |&integer: &i128| integer as f64 == rounded && rounded as i128 != integer;
-            if let Some(integer) = integer.filter(is_rounded) {
-                integers.push((row, axis, integer));
-            }
+    let mut values = Vec::new();
+    JoinedColumns::for_each_spelling(&path, &numbers, &cloud, progress, |row, column, text| {
+        let (axis, text) = (axes[column], text.trim());
+        // Numbers in another notation are those that were read.
+        if let Some(spelled) = FileValue::parse_decimal(text)
+            && text.parse() == Ok(cloud.coordinate(row, axis))
+            && !spelled.is_same_decimal(cloud.value(row, axis))
+        {
+            values.push((row, axis, spelled));
         }
-    }
-    Ok(cloud.with_integers(integers))
+    })?;
+    Ok(cloud.with_long_values(values))
 }
 
 /// Adds the line of a bad value by rereading a text file.

@@ -8,7 +8,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
+use rayon::iter::{
+    IndexedParallelIterator as _, IntoParallelIterator as _, IntoParallelRefMutIterator as _,
+    ParallelIterator as _,
+};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +19,7 @@ use super::{CloudError, Coordinates, FileValue, MAX_ROWS, Source, Unusable, Valu
 use crate::formats::{FormatError, Stamp};
 use crate::rounding::Exact;
 use crate::table::{Real, with_values};
+use crate::value::exceeds_15_digits;
 pub use parts::CloudParts;
 use statistics::Bulk;
 pub use statistics::Duplicates;
@@ -58,8 +62,9 @@ pub struct PointCloud {
     exact: Option<Exact>,
     /// Whether the file's values are decimals, which f64 rounds.
     decimals: bool,
-    /// Indices and values of integers that f64 rounds, ascending.
-    integers: Vec<(u64, i128)>,
+    /// Values of more than 15 digits whose f64 stands for another decimal: index, exponent and mantissa,
+    /// ascending.
+    long_values: Vec<(u64, i32, i128)>,
     axes: Vec<Axis>,
     bulk: Bulk,
     /// The record of each row, if rows were dropped.
@@ -135,7 +140,7 @@ impl PointCloud {
             points,
             exact,
             decimals,
-            integers: Vec::new(),
+            long_values: Vec::new(),
             bulk: Bulk::new(axes.len()),
             axes,
             records,
@@ -183,48 +188,64 @@ impl PointCloud {
     /// The file's value of a row on an axis, exactly.
     pub fn value(&self, row: usize, axis: usize) -> FileValue {
         let (at, value) = ((row * self.dims() + axis) as u64, self.coordinate(row, axis));
-        match self.integers.binary_search_by_key(&at, |&(index, _)| index) {
-            Ok(found) => FileValue::Decimal { mantissa: self.integers[found].1, exponent: 0 },
+        match self.long_values.binary_search_by_key(&at, |&(index, ..)| index) {
+            Ok(found) => {
+                let (_, exponent, mantissa) = self.long_values[found];
+                FileValue::Decimal { mantissa, exponent }
+            }
             Err(_) if self.decimals => FileValue::shortest_decimal(value),
             Err(_) => FileValue::Binary(value),
         }
     }
 
-    /// Whether two rows have the same values in the file, as far as f64 and integers tell them apart.
+    /// Whether two rows have the same values in the file.
     pub fn rows_are_equal(&self, a: usize, b: usize) -> bool {
         let same = |axis| {
             (self.exact.is_none() || self.coordinate(a, axis) == self.coordinate(b, axis))
-                && (self.integers.is_empty() || self.value(a, axis) == self.value(b, axis))
+                && (self.long_values.is_empty() || self.value(a, axis) == self.value(b, axis))
         };
         self.point(a) == self.point(b) && (0..self.dims()).all(same)
     }
 
     /// Whether f64 may round the file's values, as it does decimals and large integers.
     pub fn exceeds_f64(&self) -> bool {
-        self.decimals || self.has_large_integers()
+        self.decimals || self.has_long_values()
     }
 
-    /// Whether there are integers that f64 rounds.
-    pub fn has_large_integers(&self) -> bool {
-        !self.integers.is_empty()
+    /// Whether there are values that differ although their f64 may be the same: integers beyond 2⁵³, and
+    /// decimals of more than 15 digits.
+    pub fn has_long_values(&self) -> bool {
+        !self.long_values.is_empty()
     }
 
-    /// Axes whose values reach those at which f64 rounds integers.
-    pub(super) fn axes_with_large_values(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.dims()).filter(|&axis| {
+    /// Axes that may have such values in the file.
+    pub(super) fn axes_of_long_values(&self) -> impl Iterator<Item = usize> + '_ {
+        let rows = || (0..self.len()).into_par_iter();
+        (0..self.dims()).filter(move |&axis| {
             let Axis { min, max, .. } = self.axes[axis];
-            min.abs().max(max.abs()) >= MAX_EXACT
+            if self.decimals {
+                rows().any(|row| exceeds_15_digits(self.coordinate(row, axis)))
+            } else {
+                // Columns with fractions have no integers that f64 rounds.
+                min.abs().max(max.abs()) >= MAX_EXACT
+                    && rows().all(|row| self.coordinate(row, axis).fract() == 0.0)
+            }
         })
     }
 
-    /// Stores integers that f64 rounds, by row and axis.
+    /// Stores decimals for which [`Self::value`] is not enough, by row and axis.
     #[must_use]
-    pub(super) fn with_integers(self, integers: impl IntoIterator<Item = (usize, usize, i128)>) -> Self {
+    pub(super) fn with_long_values(self, values: Vec<(usize, usize, FileValue)>) -> Self {
         let dims = self.dims();
-        let index = |(row, axis, integer)| ((row * dims + axis) as u64, integer);
-        let mut integers: Vec<(u64, i128)> = integers.into_iter().map(index).collect();
-        integers.sort_unstable();
-        Self { integers, ..self }
+        let entry = |(row, axis, value)| match value {
+            FileValue::Decimal { mantissa, exponent } => {
+                Some(((row * dims + axis) as u64, exponent, mantissa))
+            }
+            FileValue::Binary(_) => None,
+        };
+        let mut long_values: Vec<(u64, i32, i128)> = values.into_iter().filter_map(entry).collect();
+        long_values.sort_unstable();
+        Self { long_values, ..self }
     }
 
     /// Whether some stored coordinates differ from the file's, relative to the origin.
@@ -276,7 +297,7 @@ impl PointCloud {
             points: coordinates.into_flattened(),
             exact: None,
             decimals: false,
-            integers: Vec::new(),
+            long_values: Vec::new(),
             bulk: Bulk::new(N),
             axes,
             records: self.records.clone(),

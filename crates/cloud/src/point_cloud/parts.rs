@@ -87,7 +87,7 @@ impl PointCloud {
             points,
             exact,
             decimals: false,
-            integers: Vec::new(),
+            long_values: Vec::new(),
             bulk: Bulk::new(axes.len()),
             axes,
             records,

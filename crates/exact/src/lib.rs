@@ -15,6 +15,7 @@ use warpscope_knn as knn;
 
 mod margin;
 mod order;
+mod product;
 mod radius;
 mod refine;
 mod scaled;
@@ -23,6 +24,7 @@ mod vectors;
 
 pub use margin::Margin;
 pub use order::{Query, Ranked, Ranking};
+pub use product::{ProductRefiner, products_k};
 pub use radius::RadiusTest;
 pub use refine::{Refined, Refiner, nearest_of_all, refined_bytes, search_k};
 pub use vectors::RowVectors;

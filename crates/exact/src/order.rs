@@ -280,7 +280,7 @@ impl<'a> Ranking<'a> {
 }
 
 /// The file's values of a row.
-fn values((cloud, row): (&PointCloud, usize)) -> Vec<FileValue> {
+pub fn values((cloud, row): (&PointCloud, usize)) -> Vec<FileValue> {
     (0..cloud.dims()).map(|axis| cloud.value(row, axis)).collect()
 }
 

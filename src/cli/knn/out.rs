@@ -238,7 +238,7 @@ fn note_rounded(beside: &JoinedColumns) {
 pub struct Sink<'a> {
     pub job: &'a Job,
     pub goal: Goal,
-    pub arithmetic: Option<Arithmetic>,
+    pub arithmetic: Arithmetic,
     pub size: Size,
     pub columns: FileColumns,
     pub out: &'a OutArgs,
@@ -297,7 +297,7 @@ impl<'a> Sink<'a> {
         input: &Path,
         search: impl FnOnce(&mut dyn FnMut(Batch<'_>) -> anyhow::Result<()>) -> anyhow::Result<AnswerStats>,
     ) -> anyhow::Result<()> {
-        let arithmetic = self.arithmetic.map(|arithmetic| arithmetic.name().to_owned());
+        let arithmetic = Some(self.arithmetic.name().to_owned());
         let provenance = Provenance { arithmetic, ..self.job.provenance(self.goal) };
         let context = Context { columns: &self.columns, provenance: &provenance };
         if let Some(format) = self.out.printed() {
@@ -375,9 +375,8 @@ pub struct Report {
     searched: SearchedColumns,
     queries: usize,
     metric: &'static str,
-    /// `file` or `f32`; absent for inner products.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arithmetic: Option<&'static str>,
+    /// `file` or `f32`.
+    arithmetic: &'static str,
     #[serde(skip)]
     unit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -432,7 +431,7 @@ impl Report {
     /// `wrote` is the file of neighbours and the file of their graph.
     pub fn new(
         input: &Path,
-        (job, goal, arithmetic): (&Job, Goal, Option<Arithmetic>),
+        (job, goal, arithmetic): (&Job, Goal, Arithmetic),
         queries: usize,
         tally: Tally,
         answered: AnswerStats,
@@ -451,7 +450,7 @@ impl Report {
             searched: job.searched.clone(),
             queries,
             metric: job.ranking.name(),
-            arithmetic: arithmetic.map(Arithmetic::name),
+            arithmetic: arithmetic.name(),
             unit: job.ranking.unit(),
             k: radius.is_none().then_some(job.spec.k),
             radius,
@@ -482,12 +481,11 @@ impl Report {
             (None, None) => String::new(),
         };
         let order = match self.arithmetic {
-            Some("file") if self.ranked_on.as_ref() == Some(&self.device) && self.device != "CPU" => {
+            "file" if self.ranked_on.as_ref().is_some_and(|device| device != "CPU") => {
                 ", by the file's values (ranked on the GPU)"
             }
-            Some("file") => ", by the file's values",
-            Some(_) => ", in f32",
-            None => "",
+            "file" => ", by the file's values",
+            _ => ", in f32",
         };
         let mean = self.neighbors as f64 / self.queries.max(1) as f64;
         let mut found =

@@ -97,7 +97,9 @@ impl Batches {
         Ok(match goal {
             Goal::Nearest => Self::Nearest(QueryBatches::new(engines, spec, cloud, query_cloud, arithmetic)?),
             Goal::Within(radius) => Self::Within(RadiusBatches::new(radius, spec, cloud, query_cloud)?),
-            Goal::LargestProduct => Self::LargestProduct(LargestProducts::new(spec, cloud, query_cloud)?),
+            Goal::LargestProduct => {
+                Self::LargestProduct(LargestProducts::new(spec, cloud, query_cloud, arithmetic)?)
+            }
         })
     }
 
@@ -110,12 +112,12 @@ impl Batches {
         }
     }
 
-    /// What the order of neighbours follows; `None` for inner products, which have a rule of their own.
-    pub fn arithmetic(&self) -> Option<Arithmetic> {
+    /// What the order of neighbours follows.
+    pub fn arithmetic(&self) -> Arithmetic {
         match self {
-            Self::Nearest(batches) => Some(batches.arithmetic),
-            Self::Within(_) => Some(Arithmetic::File),
-            Self::LargestProduct(_) => None,
+            Self::Nearest(batches) => batches.arithmetic,
+            Self::Within(_) => Arithmetic::File,
+            Self::LargestProduct(largest) => largest.arithmetic,
         }
     }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Batch, BatchAnswers, BatchError, QueryRows, engine};
+use super::{Arithmetic, Batch, BatchAnswers, BatchError, QueryRows, engine};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
+use crate::exact::{ProductRefiner, products_k};
 use crate::knn::inner_product::{Product, Products};
 use crate::knn::{Descriptor, Goal};
 use crate::memory;
@@ -22,6 +23,8 @@ pub struct LargestProducts {
     products: Products,
     cloud: Arc<PointCloud>,
     queries: QueryRows,
+    k: usize,
+    pub arithmetic: Arithmetic,
     pub engine: &'static Descriptor,
 }
 
@@ -30,14 +33,21 @@ impl LargestProducts {
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
+        arithmetic: Arithmetic,
     ) -> Result<Self, BatchError> {
-        let products = build(spec, cloud, query_cloud)?;
         let engine = engine(Goal::LargestProduct, &spec.engine, default_engine)?;
+        let k = match arithmetic {
+            Arithmetic::F32 => spec.k,
+            Arithmetic::File => products_k(spec.k, engine.limits.k),
+        };
+        let products = build(&RunSpec { k, ..spec.clone() }, cloud, query_cloud)?;
         let rows = (0..products.shape().q).map(|query| products.query_row(query)).collect();
         Ok(Self {
             products,
             cloud: Arc::clone(cloud),
             queries: QueryRows::new(spec, cloud, query_cloud, rows)?,
+            k: spec.k,
+            arithmetic,
             engine,
         })
     }
@@ -47,7 +57,7 @@ impl LargestProducts {
     }
 
     pub fn k(&self) -> usize {
-        self.products.shape().k
+        self.k
     }
 
     /// Passes the products of all queries to `take`.
@@ -59,7 +69,11 @@ impl LargestProducts {
         progress: &dyn Progress,
         mut take: impl FnMut(Batch<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let products = largest(&self.products, self.engine, progress)?;
+        let refiner = match self.arithmetic {
+            Arithmetic::F32 => None,
+            Arithmetic::File => ProductRefiner::new(&self.products, &self.cloud, &self.queries.cloud),
+        };
+        let products = largest(&self.products, self.k, self.engine, refiner.as_ref(), progress)?;
         let found = BatchAnswers::Products { k: self.k(), products: &products };
         take(Batch { cloud: &self.cloud, queries: self.queries.range(0..self.queries()), first: 0, found })
     }
@@ -86,19 +100,21 @@ fn build(
 }
 
 /// The k largest inner products of each query, q × k, largest first and ties by row, padded with
-/// [`Product::NONE`].
+/// [`Product::NONE`]: by the rule, or refined by the file's values. The problem may have a larger k.
 ///
 /// # Errors
 /// [`BatchError`].
 fn largest(
     products: &Products,
+    k: usize,
     engine: &Descriptor,
+    refiner: Option<&ProductRefiner<'_>>,
     progress: &dyn Progress,
 ) -> Result<Vec<Product>, BatchError> {
     let open =
         engine.inner_products.ok_or(BatchError::Engine { engine: engine.id, goal: Goal::LargestProduct })?;
     let points = open(products)?;
-    let (q, k) = (products.shape().q, products.shape().k);
+    let (q, wide_k) = (products.shape().q, products.shape().k);
     let Some(mut found) = q.checked_mul(k).and_then(memory::room) else {
         let needed = (q as u64).saturating_mul(k as u64).saturating_mul(size_of::<Product>() as u64);
         return Err(BatchError::ProductMemory {
@@ -121,8 +137,15 @@ fn largest(
         let first = number * part;
         progress.update(first as u64, q as u64);
         found.par_chunks_mut(block * k).enumerate().for_each(|(at, found)| {
-            let first = first + at * block;
-            points.search(first..first + found.len() / k, found);
+            let queries = first + at * block..first + at * block + found.len() / k;
+            let mut wide = vec![Product::NONE; queries.len() * wide_k];
+            points.search(queries.clone(), &mut wide);
+            for ((query, wide), found) in queries.zip(wide.chunks(wide_k)).zip(found.chunks_mut(k)) {
+                match refiner {
+                    Some(refiner) => refiner.refine(query, wide, found),
+                    None => found.copy_from_slice(&wide[..k]),
+                }
+            }
         });
     }
     Ok(found)
@@ -155,7 +178,7 @@ mod tests {
                 let products = build(&spec(&cloud, k, exclude_self), &cloud, None).unwrap();
                 let rows = |of: usize| &products.points()[of * dims..][..dims];
                 for engine in registry::supporting(Goal::LargestProduct) {
-                    let found = largest(&products, engine, &NoProgress).unwrap();
+                    let found = largest(&products, k, engine, None, &NoProgress).unwrap();
                     for (query, found) in found.chunks_exact(k).enumerate() {
                         let others = (0..n).filter(|&row| !exclude_self || row != query);
                         let mut all: Vec<(u32, f64)> =
@@ -175,13 +198,15 @@ mod tests {
     fn unsupported_product_searches_are_rejected() {
         let cloud = cloud(2, 9);
         let products = build(&spec(&cloud, 3000, false), &cloud, None).unwrap();
-        let of = |engine: &Descriptor| largest(&products, engine, &NoProgress).unwrap_err().to_string();
+        let of = |engine: &Descriptor| {
+            largest(&products, 3000, engine, None, &NoProgress).unwrap_err().to_string()
+        };
         let other = registry::find(EngineId::new("lockstep")).unwrap();
         assert_eq!(of(other), "lockstep computes distances only; use gemm-heap for inner products");
         assert_eq!(of(default_engine()), "k = 3000: the gemm-heap engine supports at most 2048");
         let products = build(&spec(&cloud, 3, false), &cloud, None).unwrap();
         assert!(matches!(
-            largest(&products, default_engine(), &AtomicBool::new(true)),
+            largest(&products, 3, default_engine(), None, &AtomicBool::new(true)),
             Err(BatchError::Cancelled)
         ));
     }

@@ -17,7 +17,7 @@ use warpscope::cloud::{self, Order, PointCloud, Source};
 use warpscope::engines::registry;
 use warpscope::knn::EngineId;
 use warpscope::progress::NoProgress;
-use warpscope::run::{EngineChoice, Engines, QuerySpec, RunSpec, stats};
+use warpscope::run::{EngineChoice, EnginePool, QuerySpec, RunSpec, stats};
 use warpscope::text;
 
 /// Runs after each engine's live queries.
@@ -92,7 +92,7 @@ fn main() {
 
 fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineId, samples: &mut String) {
     let (n, d, k) = (cloud.len(), cloud.dims(), options.k);
-    let mut engines = Engines::default();
+    let mut engines = EnginePool::default();
     if let Err(error) = engines.named(kind, None) {
         println!("{:>12} {d:>3} {:<10} {error}", text::thousands(n as u64), kind);
         return;

@@ -21,7 +21,7 @@ use warpscope::cloud::{self, Order, Source};
 use warpscope::engines::registry;
 use warpscope::knn::{DeviceInfo, Engine, EngineError, EngineId};
 use warpscope::progress::NoProgress;
-use warpscope::run::planner::{Candidate, Forecast, Job, Plan, Planner, Purpose};
+use warpscope::run::planner::{Candidate, StageTimes, Job, Plan, Planner, Purpose};
 use warpscope::run::{EngineChoice, Phase, QuerySpec, RunSpec, execute};
 use warpscope::text;
 
@@ -86,7 +86,7 @@ fn random(seed: u64) -> Vec<(usize, usize, u64, usize)> {
     jobs.collect()
 }
 
-struct Opened {
+struct OpenEngine {
     engine: Box<dyn Engine>,
     device: DeviceInfo,
 }
@@ -106,7 +106,7 @@ fn main() {
         }
     }
     let planner = Planner::default();
-    let mut engines: Vec<Opened> =
+    let mut engines: Vec<OpenEngine> =
         registry::ENGINES.iter().filter_map(|descriptor| open(&planner, descriptor.id)).collect();
     println!(
         "{:>9} {:>4} {:>9} {:>5} {:<10} {:>10} {:>10} {:>9}",
@@ -135,7 +135,7 @@ fn main() {
 }
 
 /// The time to prepare the points and for one pass.
-fn total(forecast: Forecast) -> f64 {
+fn total(forecast: StageTimes) -> f64 {
     forecast.setup_ms + forecast.search_ms
 }
 
@@ -164,7 +164,7 @@ impl std::fmt::Display for Tally {
     }
 }
 
-fn open(planner: &Planner, id: EngineId) -> Option<Opened> {
+fn open(planner: &Planner, id: EngineId) -> Option<OpenEngine> {
     let result: Result<Box<dyn Engine>, EngineError> = registry::open(id, None);
     match result {
         Ok(mut engine) => {
@@ -178,7 +178,7 @@ fn open(planner: &Planner, id: EngineId) -> Option<Opened> {
                 device.name,
                 text::time(began.elapsed().as_secs_f64() * 1e3)
             );
-            Some(Opened { engine, device })
+            Some(OpenEngine { engine, device })
         }
         Err(why) => {
             println!("{why}");
@@ -189,7 +189,7 @@ fn open(planner: &Planner, id: EngineId) -> Option<Opened> {
 
 fn job(
     planner: &Planner,
-    engines: &mut [Opened],
+    engines: &mut [OpenEngine],
     spec: &str,
     q: u64,
     k: usize,
@@ -228,7 +228,7 @@ fn job(
                 .sum()
         };
         let took =
-            Forecast { setup_ms: of(&[Phase::Upload, Phase::BuildIndex]), search_ms: of(&[Phase::Search]) };
+            StageTimes { setup_ms: of(&[Phase::Upload, Phase::BuildIndex]), search_ms: of(&[Phase::Search]) };
         rows.push((id, predicted, took));
     }
     let Some(best) = rows.iter().min_by(|a, b| total(a.2).total_cmp(&total(b.2))).copied() else { return };

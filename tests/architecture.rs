@@ -372,7 +372,7 @@ fn algorithm_names_stay_in_their_folders() {
         }
         let code = without_tests(code);
         let words = [
-            "OwnStep::",
+            "SpecificStep::",
             "Baseline::",
             "Search::Tree",
             ".heap()",

@@ -19,8 +19,8 @@ mod limits;
 #[path = "attack/listener.rs"]
 mod listener;
 
-use jobs::{JOBS, Kind, Place};
-use limits::{End, Group, Limit};
+use jobs::{JOBS, JobKind, TestDir};
+use limits::{Outcome, ControlGroup, MemoryLimit};
 use rayon::prelude::*;
 
 /// Whether to run the whole table.
@@ -30,14 +30,14 @@ fn everything() -> bool {
 
 /// Runs the commands of a kind at decreasing limits and prints a row for each. Runs are independent, each in
 /// its own folder.
-fn lower_limits(kind: Kind) {
-    let place = Place::new(everything());
-    let grouped = everything() && Group::new().is_some();
+fn lower_limits(kind: JobKind) {
+    let place = TestDir::new(everything());
+    let grouped = everything() && ControlGroup::new().is_some();
     if everything() && !grouped {
         println!("no control group can be made here: limits of the address space only");
     }
     let mut broken = Vec::new();
-    for limit in [Limit::AddressSpace].into_iter().chain(grouped.then_some(Limit::Group)) {
+    for limit in [MemoryLimit::AddressSpace].into_iter().chain(grouped.then_some(MemoryLimit::Group)) {
         let limits = limits::falling(limits::floor(&place, limit), everything());
         let jobs: Vec<_> =
             JOBS.iter().filter(|job| job.kind == kind && (job.short || everything())).collect();
@@ -48,7 +48,7 @@ fn lower_limits(kind: Kind) {
                 [None].into_iter().chain(limits.iter().copied().map(Some)).map(move |mib| (job, mib))
             })
             .collect();
-        let ends: Vec<End> = runs
+        let ends: Vec<Outcome> = runs
             .par_iter()
             .map(|(job, mib)| limits::run(&place.copy(), limit, mib.map(|mib| mib << 20), job.args))
             .collect();
@@ -63,15 +63,15 @@ fn lower_limits(kind: Kind) {
 
 #[test]
 fn searches_succeed_or_fail_cleanly() {
-    lower_limits(Kind::Search);
+    lower_limits(JobKind::Search);
 }
 
 #[test]
 fn lessons_succeed_or_fail_cleanly() {
-    lower_limits(Kind::Lesson);
+    lower_limits(JobKind::Lesson);
 }
 
 #[test]
 fn other_commands_succeed_or_fail_cleanly() {
-    lower_limits(Kind::Other);
+    lower_limits(JobKind::Other);
 }

@@ -12,7 +12,7 @@ use warpscope::engines::lockstep::LOCKSTEP;
 use warpscope::engines::peaks;
 use warpscope::knn::reference::judge;
 use warpscope::knn::{
-    Answer, Build, DeviceId, Engine, Metric, Neighbors, Parameters, Peaks, Problem, Queries, Setup,
+    Answer, KernelBuild, DeviceId, Engine, Metric, Neighbors, Parameters, Peaks, Problem, Queries, ProblemParameters,
 };
 use warpscope::progress::NoProgress;
 
@@ -54,7 +54,7 @@ fn check_compiled(cuda: &mut Cuda, case: &Case, policy: Option<Policy>, exact_di
     let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     let mut found = Answer::default();
     let mut search = cuda.load_compiled(&problem, policy, exact_dims).unwrap();
-    search.search(0..problem.q(), Build::Counted).unwrap();
+    search.search(0..problem.q(), KernelBuild::Counted).unwrap();
     search.download(&mut found.neighbors).unwrap();
     search.collect(&mut found).unwrap();
     assert_same(&found, &expected, &format!("{case:?}, {policy:?}"));
@@ -100,7 +100,7 @@ fn every_phase_takes_time() {
         .unwrap();
         let mut found = Answer::default();
         let mut search = cuda.load(&problem, &Parameters::NONE, true).unwrap();
-        search.search(0..problem.q(), Build::Profiled).unwrap();
+        search.search(0..problem.q(), KernelBuild::Profiled).unwrap();
         search.collect(&mut found).unwrap();
         let profile = found.profile.expect("the profiled build profiles");
         for (query, span) in profile.spans.iter().enumerate() {
@@ -126,7 +126,7 @@ fn more_than_2_to_the_31_coordinates_are_searched() {
         (state >> 41) as f64 / f64::from(1u32 << 23)
     });
     let data = cloud(values.collect(), d, None);
-    let setup = Setup {
+    let setup = ProblemParameters {
         k,
         metric: Metric::L2,
         order: Order::File,
@@ -145,7 +145,7 @@ fn more_than_2_to_the_31_coordinates_are_searched() {
     for (mut engine, parameters) in engines {
         let mut found = Neighbors::default();
         let mut search = engine.load(&problem, &parameters, false).unwrap_or_else(|error| panic!("{error}"));
-        let ms = search.search(0..problem.q(), Build::Timed).unwrap();
+        let ms = search.search(0..problem.q(), KernelBuild::Timed).unwrap();
         search.download(&mut found).unwrap();
         println!("{}: {ms:.1} ms, {}, {:?}", data.len(), search.parameters(), search.note());
         assert_eq!(

@@ -5,11 +5,11 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Case, Shape, answer_with, build_problem, cloud};
+use common::{Case, PointDistribution, answer_with, build_problem, cloud};
 use warpscope::cloud::Order;
 use warpscope::engines::registry;
 use warpscope::knn::{
-    Answer, Build, DeviceId, Engine, EngineId, Metric, Neighbors, Parameters, Problem, Queries, Setup,
+    Answer, KernelBuild, DeviceId, Engine, EngineId, Metric, Neighbors, Parameters, Problem, Queries, ProblemParameters,
 };
 
 const KERNELS: [&str; 5] = ["registers", "tiles", "naive", "expanded", "expanded-own"];
@@ -32,7 +32,7 @@ fn offset_problem(distance: f64) -> Problem {
     let unit = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / f64::from(1u32 << 24) - 0.5;
     let values = (0..3 * 700).map(|i| if i / 3 % 2 == 0 { distance } else { -distance } + unit(i)).collect();
     let cloud = cloud(values, 3, None);
-    let setup = Setup {
+    let setup = ProblemParameters {
         k: 10,
         metric: Metric::L2,
         order: Order::File,
@@ -87,7 +87,7 @@ fn the_gpu_counts_like_its_twin() {
             let mut timed = Neighbors::default();
             assert!(
                 search
-                    .search(0..problem.q(), Build::Timed)
+                    .search(0..problem.q(), KernelBuild::Timed)
                     .unwrap_or_else(|error| panic!("{context}: {error}"))
                     > 0.0
             );
@@ -109,7 +109,7 @@ fn the_gpu_counts_like_its_twin() {
         (3001, 31, 12),
         (2050, 300, 17),
     ] {
-        for shape in [Shape::Uniform { exponent: 0 }, Shape::Duplicates { places: 5 }, Shape::Sphere] {
+        for shape in [PointDistribution::Uniform { exponent: 0 }, PointDistribution::Duplicates { places: 5 }, PointDistribution::Sphere] {
             let rows = (0..q as u32).map(|row| row % n as u32).collect();
             let case = Case { shape, n, dims, k: 33, query_rows: Some(rows), ..Case::default() };
             check(&build_problem(&case).expect("a problem"), &format!("{case:?}"));

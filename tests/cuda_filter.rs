@@ -15,12 +15,12 @@ use warpscope::cloud::Order;
 use warpscope::engines::cuda::Cuda;
 use warpscope::engines::lockstep::LOCKSTEP;
 use warpscope::knn::{
-    Answer, Build, DeviceId, Engine, Metric, Parameters, Problem, Queries, Setup, SetupPhase,
+    Answer, KernelBuild, DeviceId, Engine, Metric, Parameters, Problem, Queries, ProblemParameters, SetupPhase,
 };
 
 /// How a case must be searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Path {
+enum SearchPath {
     Filter,
     Fallback,
     Either,
@@ -50,7 +50,7 @@ fn problem(points: &[f64], queries: &[f64], d: usize, k: usize) -> Problem {
     let exact = |values: &[f64]| values.iter().map(|&value| f64::from(value as f32)).collect::<Vec<_>>();
     let data = cloud(exact(points), d, None);
     let queries = Queries::Cloud(cloud(exact(queries), d, Some(&data)));
-    let setup = Setup {
+    let setup = ProblemParameters {
         k,
         metric: Metric::L2,
         order: Order::File,
@@ -73,19 +73,19 @@ fn tensor_core_errors_stay_within_the_margin() {
 }
 
 /// Whether the case was searched as required. Its answer is compared in any case.
-fn check(cuda: &mut Cuda, what: &str, problem: &Problem, path: Path) -> bool {
+fn check(cuda: &mut Cuda, what: &str, problem: &Problem, path: SearchPath) -> bool {
     let third = problem.q() / 3;
     check_ranges(cuda, what, problem, &[0..third, third..problem.q()], path)
 }
 
 /// The same in given ranges.
-fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<usize>], path: Path) -> bool {
+fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<usize>], path: SearchPath) -> bool {
     let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), problem);
     let mut found = Answer::default();
     let mut search =
         cuda.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{what}: {error}"));
     for range in ranges {
-        search.search(range.clone(), Build::Counted).unwrap_or_else(|error| panic!("{what}: {error}"));
+        search.search(range.clone(), KernelBuild::Counted).unwrap_or_else(|error| panic!("{what}: {error}"));
         search.collect(&mut found).unwrap();
     }
     search.download(&mut found.neighbors).unwrap();
@@ -93,9 +93,9 @@ fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<
     println!("{what}: n = {}, d = {}, k = {}: {method}, {note:?}", problem.n(), problem.dims(), problem.k());
     let (filter, fell_back) = (method == filter_parameters(), note.as_deref() == Some(FALLBACK));
     let as_it_must = match path {
-        Path::Filter => filter,
-        Path::Fallback => fell_back,
-        Path::Either => filter || fell_back,
+        SearchPath::Filter => filter,
+        SearchPath::Fallback => fell_back,
+        SearchPath::Either => filter || fell_back,
     };
     for query in 0..problem.q() {
         let bits = |answer: &Answer| {
@@ -123,7 +123,7 @@ fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<
 fn the_filter_equals_its_twin_in_every_shape() {
     let mut cuda = Cuda::open().unwrap();
     let mut check = |what: &str, problem: &Problem| {
-        assert!(check(&mut cuda, what, problem, Path::Filter), "{what} did not use the filter")
+        assert!(check(&mut cuda, what, problem, SearchPath::Filter), "{what} did not use the filter")
     };
     for d in [4, 16, 17, 31, 32, 100, 128, 129, 255, 960, 1100] {
         for (k, n) in [(1, 2051), (32, 20_011), (33, 4133), (128, 9001)] {
@@ -145,7 +145,7 @@ fn the_filter_equals_its_twin_in_every_shape() {
 fn adversarial_data_loses_no_neighbours() {
     let mut cuda = Cuda::open().unwrap();
     let mut wrong = Vec::new();
-    let mut check = |what: &str, problem: &Problem, path: Path| {
+    let mut check = |what: &str, problem: &Problem, path: SearchPath| {
         if !check(&mut cuda, what, problem, path) {
             wrong.push(format!("{what}, d = {}, k = {}: not {path:?}", problem.dims(), problem.k()));
         }
@@ -166,10 +166,10 @@ fn adversarial_data_loses_no_neighbours() {
                 )
             };
 
-            check("a large common offset", &scaled(0.01, 1e4), Path::Filter);
-            check("norms of 1e15", &scaled(1e15, 0.0), Path::Filter);
-            check("norms near overflow", &scaled(4e17, 0.0), Path::Filter);
-            check("tiny norms", &scaled(2f64.powi(-50), 0.0), Path::Filter);
+            check("a large common offset", &scaled(0.01, 1e4), SearchPath::Filter);
+            check("norms of 1e15", &scaled(1e15, 0.0), SearchPath::Filter);
+            check("norms near overflow", &scaled(4e17, 0.0), SearchPath::Filter);
+            check("tiny norms", &scaled(2f64.powi(-50), 0.0), SearchPath::Filter);
 
             // A few far rows, which must not coarsen the filter for the others and must be found by queries
             // near them.
@@ -177,16 +177,16 @@ fn adversarial_data_loses_no_neighbours() {
                 let points = map(&points, &|i, v| if (i / d) % 1000 == 7 { v + far } else { v });
                 problem(&points, &map(&queries, &|i, v| if i / d == q - 1 { v + far } else { v }), d, k)
             };
-            check("outliers", &outliers(1e6), Path::Filter);
-            check("far outliers", &outliers(1e17), Path::Filter);
+            check("outliers", &outliers(1e6), SearchPath::Filter);
+            check("far outliers", &outliers(1e17), SearchPath::Filter);
 
             // Two distant clusters: any centre is far from one of them.
             let pair = |gap: f64| {
                 let f = move |i: usize, v: f64| v * 0.1 + if (i / d).is_multiple_of(2) { 0.0 } else { gap };
                 problem(&map(&points, &f), &map(&queries, &f), d, k)
             };
-            check("two clusters", &pair(10.0), Path::Either);
-            check("two clusters far apart", &pair(1e5), Path::Fallback);
+            check("two clusters", &pair(10.0), SearchPath::Either);
+            check("two clusters far apart", &pair(1e5), SearchPath::Fallback);
 
             // On a sphere about the query: distances differ by rounding, below the filter's resolution.
             let sphere: Vec<f64> = points
@@ -197,7 +197,7 @@ fn adversarial_data_loses_no_neighbours() {
                 })
                 .collect();
             let near: Vec<f64> = map(&queries, &|_, v| v * 1e-7);
-            check("near-ties", &problem(&sphere, &near, d, k), Path::Fallback);
+            check("near-ties", &problem(&sphere, &near, d, k), SearchPath::Fallback);
 
             // Points approach every query, so that each is a candidate.
             let descending: Vec<f64> =
@@ -205,22 +205,22 @@ fn adversarial_data_loses_no_neighbours() {
             check(
                 "descending",
                 &problem(&descending, &map(&queries, &|i, v| if i % d == 0 { -v.abs() } else { 0.0 }), d, k),
-                Path::Fallback,
+                SearchPath::Fallback,
             );
 
             // Many ties: points at a few places, and all at one place.
             let places =
                 |count: usize| (0..n).flat_map(|i| points[i % count * d..][..d].to_vec()).collect::<Vec<_>>();
-            check("few places", &problem(&places(40), &queries, d, k), Path::Either);
-            check("few places, asked for", &problem(&places(40), &points[..q * d], d, k), Path::Either);
-            check("one place", &problem(&places(1), &points[..q * d], d, k), Path::Either);
+            check("few places", &problem(&places(40), &queries, d, k), SearchPath::Either);
+            check("few places, asked for", &problem(&places(40), &points[..q * d], d, k), SearchPath::Either);
+            check("one place", &problem(&places(1), &points[..q * d], d, k), SearchPath::Either);
 
             // The query's neighbourhood is tiny and far from the centre of the data.
             let hair = map(&points, &|i, v| if (i / d) % 20 == 3 { 0.9 + v * 2f64.powi(-22) } else { v });
             check(
                 "a hair",
                 &problem(&hair, &map(&queries, &|_, v| 0.9 + v * 2f64.powi(-22)), d, k),
-                Path::Either,
+                SearchPath::Either,
             );
         }
     }
@@ -235,7 +235,7 @@ fn filtered_builds_agree() {
     let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     let mut search = cuda.load(&problem, &Parameters::NONE, true).unwrap();
     assert!(search.setup_ms().iter().any(|(phase, ms)| *phase == SetupPhase::BuildIndex && *ms > 0.0));
-    for build in [Build::Timed, Build::Counted, Build::Profiled, Build::Timed] {
+    for build in [KernelBuild::Timed, KernelBuild::Counted, KernelBuild::Profiled, KernelBuild::Timed] {
         let mut found = Answer::default();
         search.search(0..problem.q(), build).unwrap();
         search.download(&mut found.neighbors).unwrap();
@@ -244,10 +244,10 @@ fn filtered_builds_agree() {
         for query in 0..problem.q() {
             assert_eq!(found.neighbors.for_query(query), expected.neighbors.for_query(query), "{build:?}");
         }
-        if build != Build::Timed {
+        if build != KernelBuild::Timed {
             assert_eq!(found.measured, expected.measured, "{build:?}");
         }
-        if build == Build::Profiled {
+        if build == KernelBuild::Profiled {
             let profile = found.profile.expect("the profiled build profiles");
             for (cycles, span) in profile.cycles.chunks(profile.phases.len()).zip(&profile.spans) {
                 assert!(cycles.iter().all(|&cycles| cycles > 0), "{cycles:?}");
@@ -295,7 +295,7 @@ fn bf16_rounding_loses_no_neighbours() {
             let queries: Vec<f64> = (0..q).flat_map(|query| along(query, 1.0 + HALF - hair(1))).collect();
             let problem = problem(&points, &queries, d, k);
             assert!(
-                check(&mut cuda, "rounded apart", &problem, Path::Filter),
+                check(&mut cuda, "rounded apart", &problem, SearchPath::Filter),
                 "d = {d}, k = {k}: the filter was not used"
             );
         }
@@ -309,7 +309,7 @@ fn the_filter_equals_its_twin_in_very_many_dimensions() {
     let mut cuda = Cuda::open().unwrap();
     for (d, n) in [(4097, 5003), (65_535, 2061)] {
         let problem = problem(&random(n, d, 31), &random(3, d, 32), d, 10);
-        check(&mut cuda, "many dimensions", &problem, Path::Filter);
+        check(&mut cuda, "many dimensions", &problem, SearchPath::Filter);
     }
 }
 
@@ -331,7 +331,7 @@ fn a_fallback_in_the_second_part_preserves_the_first() {
     queries[PART * d..].iter_mut().for_each(|v| *v = 8.0 + *v * 1e-6);
     let first = problem(&points, &queries[..PART * d], d, k);
     assert!(
-        check_ranges(&mut cuda, "the first part", &first, std::slice::from_ref(&(0..PART)), Path::Filter),
+        check_ranges(&mut cuda, "the first part", &first, std::slice::from_ref(&(0..PART)), SearchPath::Filter),
         "the first part did not use the filter"
     );
     let problem = problem(&points, &queries, d, k);
@@ -339,7 +339,7 @@ fn a_fallback_in_the_second_part_preserves_the_first() {
         let ranges: Vec<Range<usize>> = ends.windows(2).map(|ends| ends[0]..ends[1]).collect();
         let what = format!("a fallback in {ranges:?}");
         assert!(
-            check_ranges(&mut cuda, &what, &problem, &ranges, Path::Fallback),
+            check_ranges(&mut cuda, &what, &problem, &ranges, SearchPath::Fallback),
             "{what}: it does not fall back"
         );
         // Without this, other engines would find the points in this search's order.

@@ -7,7 +7,7 @@ use warpscope::engines::cuda::Cuda;
 use warpscope::engines::registry;
 use warpscope::knn::{EngineError, EngineId};
 use warpscope::progress::NoProgress;
-use warpscope::run::{EngineChoice, Engines, QuerySpec, RunError, RunSpec};
+use warpscope::run::{EngineChoice, EnginePool, QuerySpec, RunError, RunSpec};
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
@@ -17,8 +17,8 @@ fn a_gpu_fault_closes_all_gpu_engines_but_not_the_cpu() {
     let spec = |engine| RunSpec { engine, ..RunSpec::new(source.clone(), QuerySpec::Count(100), 10) };
     let named = |name| EngineChoice::named(EngineId::new(name));
     // Engines of runs and of live queries share points, but have separate contexts.
-    let mut runs = Engines::default();
-    let mut asks = Engines::default().sharing(runs.resident().clone());
+    let mut runs = EnginePool::default();
+    let mut asks = EnginePool::default().sharing(runs.resident().clone());
     let one = |engine| RunSpec { queries: QuerySpec::Rows(vec![5]), ..spec(engine) };
     let before = runs.execute(&spec(named("cuda")), &cloud, None, &mut |_, _| true).unwrap();
     runs.execute(&spec(named("cuda-split")), &cloud, None, &mut |_, _| true).unwrap();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
 use warpscope::engines::cuda::SPLIT;
 use warpscope::engines::lockstep::LOCKSTEP;
-use warpscope::knn::{Build, DeviceId, Engine, Metric, Neighbors, Parameters, Problem, Queries, Setup};
+use warpscope::knn::{KernelBuild, DeviceId, Engine, Metric, Neighbors, Parameters, Problem, Queries, ProblemParameters};
 
 fn split() -> Box<dyn Engine> {
     SPLIT.open_on(DeviceId::Gpu(0)).unwrap_or_else(|error| panic!("{error}"))
@@ -19,7 +19,7 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> Neighbors {
     let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
     let mut answers = [0; 3].map(|_| {
         let mut neighbors = Neighbors::default();
-        assert!(search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{error}")) > 0.0);
+        assert!(search.search(0..problem.q(), KernelBuild::Timed).unwrap_or_else(|error| panic!("{error}")) > 0.0);
         search.download(&mut neighbors).unwrap_or_else(|error| panic!("{error}"));
         neighbors
     });
@@ -32,7 +32,7 @@ fn twin(problem: &Problem) -> Neighbors {
     let mut engine = LOCKSTEP.open_on(DeviceId::Cpu).unwrap();
     let mut search = engine.load(problem, &Parameters::NONE, false).unwrap();
     let mut neighbors = Neighbors::default();
-    search.search(0..problem.q(), Build::Timed).unwrap();
+    search.search(0..problem.q(), KernelBuild::Timed).unwrap();
     search.download(&mut neighbors).unwrap();
     neighbors
 }
@@ -58,7 +58,7 @@ fn plane(points: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
     let source = Source::Generate { spec: "a test".to_owned(), seed: 0 };
     let cloud =
         Arc::new(PointCloud::from_table(Table { columns, values: points }, source, None, false).unwrap());
-    let setup = Setup {
+    let setup = ProblemParameters {
         k,
         metric: Metric::L2,
         order: Order::File,

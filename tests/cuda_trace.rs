@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{Case, Shape, build_problem};
+use common::{Case, PointDistribution, build_problem};
 use warpscope::cloud::Order;
 use warpscope::engines::cuda::Cuda;
 use warpscope::engines::cuda::trace::{Event, groups_in_batch};
@@ -45,7 +45,7 @@ fn check(cuda: &mut Cuda, case: &Case, query: usize, batch: Option<usize>) -> Re
 #[ignore = "needs an NVIDIA GPU"]
 fn traces_equal_the_twin_step_by_step() {
     let mut cuda = cuda();
-    let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
+    let base = Case { shape: PointDistribution::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
     let mut cases = Vec::new();
     for k in [1, 32, 33, 100, 250, 500, 1000, 1024] {
         for dims in [1, 2, 3, 17, 128] {
@@ -54,11 +54,11 @@ fn traces_equal_the_twin_step_by_step() {
     }
     for k in [20, 200, 1024] {
         for dims in [2, 3, 17] {
-            cases.push(Case { shape: Shape::Descending, k, dims, ..base.clone() });
-            cases.push(Case { shape: Shape::Duplicates { places: 1 }, k, dims, ..base.clone() });
-            cases.push(Case { shape: Shape::Duplicates { places: 40 }, k, dims, ..base.clone() });
+            cases.push(Case { shape: PointDistribution::Descending, k, dims, ..base.clone() });
+            cases.push(Case { shape: PointDistribution::Duplicates { places: 1 }, k, dims, ..base.clone() });
+            cases.push(Case { shape: PointDistribution::Duplicates { places: 40 }, k, dims, ..base.clone() });
             cases.push(Case {
-                shape: Shape::Grid { side: 4 },
+                shape: PointDistribution::Grid { side: 4 },
                 k,
                 dims,
                 order: Order::Shuffled,
@@ -113,7 +113,7 @@ fn batches_have_the_lessons_size() {
 #[ignore = "needs an NVIDIA GPU"]
 fn an_overflowing_trace_is_recorded_again() {
     let mut cuda = cuda();
-    let case = Case { shape: Shape::Descending, n: 100_000, k: 1024, ..Case::default() };
+    let case = Case { shape: PointDistribution::Descending, n: 100_000, k: 1024, ..Case::default() };
     let problem = build_problem(&case).unwrap();
     let trace = cuda.trace(&problem, 1, groups_in_batch(2, None)).unwrap();
     assert!(trace.bytes() > 2 << 20, "{} bytes fit the initial buffer", trace.bytes());
@@ -179,17 +179,17 @@ fn steps_add_up_to_the_counters() {
 #[ignore = "needs an NVIDIA GPU"]
 fn tree_searches_equal_the_twins() {
     let mut cuda = cuda();
-    let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
+    let base = Case { shape: PointDistribution::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
     let mut cases = Vec::new();
     for dims in [1, 2, 3, 17] {
         for k in [1, 32, 33, 100, 1000] {
             cases.push(Case { k, dims, ..base.clone() });
         }
         for shape in [
-            Shape::Duplicates { places: 1 },
-            Shape::Duplicates { places: 40 },
-            Shape::Grid { side: 4 },
-            Shape::Descending,
+            PointDistribution::Duplicates { places: 1 },
+            PointDistribution::Duplicates { places: 40 },
+            PointDistribution::Grid { side: 4 },
+            PointDistribution::Descending,
         ] {
             cases.push(Case { shape, k: 40, dims, ..base.clone() });
         }
@@ -218,7 +218,7 @@ type Record = fn(Arc<Problem>, usize, u32, &str) -> Result<Recording, LessonErro
 /// Problems for the lessons of selectors: queue sizes, few points, equal distances, favourable and
 /// unfavourable orders.
 fn selections() -> Vec<Case> {
-    let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
+    let base = Case { shape: PointDistribution::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
     let mut cases = Vec::new();
     for k in [1, 5, 32, 33, 100, 250, 1000, 1024] {
         for dims in [1, 2, 3, 17] {
@@ -227,10 +227,10 @@ fn selections() -> Vec<Case> {
     }
     for k in [1, 5, 40, 1000] {
         for shape in [
-            Shape::Duplicates { places: 1 },
-            Shape::Duplicates { places: 40 },
-            Shape::Grid { side: 4 },
-            Shape::Descending,
+            PointDistribution::Duplicates { places: 1 },
+            PointDistribution::Duplicates { places: 40 },
+            PointDistribution::Grid { side: 4 },
+            PointDistribution::Descending,
         ] {
             cases.push(Case { shape, k, ..base.clone() });
         }
@@ -257,7 +257,7 @@ fn selections() -> Vec<Case> {
         cases.push(Case { n, k, ..base.clone() });
     }
     // This trace exceeds its initial buffer.
-    cases.push(Case { shape: Shape::Descending, n: 40_000, k: 1000, ..base });
+    cases.push(Case { shape: PointDistribution::Descending, n: 40_000, k: 1000, ..base });
     cases
 }
 

@@ -23,7 +23,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use warpscope::export;
 use warpscope::progress::NoProgress;
-use warpscope::run::recording::{self, CloudLoading, Shown};
+use warpscope::run::recording::{self, CloudLoadMode, WindowState};
 
 /// Whether to test everything.
 fn everything() -> bool {
@@ -149,14 +149,14 @@ const FAULTS: [(&str, &str, bool); 16] = [
 ];
 
 /// A folder in which a job's command runs repeatedly from the same old state.
-struct Bench {
+struct JobFixture {
     place: tempfile::TempDir,
     job: &'static Job,
     old: Files,
     new: Files,
 }
 
-impl Bench {
+impl JobFixture {
     fn new(job: &'static Job) -> Self {
         let place = tempfile::tempdir().unwrap();
         fs::create_dir(place.path().join("work")).unwrap();
@@ -364,7 +364,7 @@ struct Tally {
 }
 
 /// Each call of a kind that the command makes, in turn.
-fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
+fn every_call(bench: &JobFixture, fault: (&str, &str, bool)) -> Tally {
     let (call, kind, _) = fault;
     let mut tally = Tally::default();
     for at in 1.. {
@@ -413,7 +413,7 @@ fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
 }
 
 /// SIGKILL at random times of a whole command, from a seed.
-fn kills(bench: &Bench, count: u32) -> Tally {
+fn kills(bench: &JobFixture, count: u32) -> Tally {
     bench.reset();
     let began = Instant::now();
     bench.must(bench.job.new);
@@ -441,7 +441,7 @@ fn print(job: &Job, what: &str, tally: &Tally) {
 }
 
 fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
-    let bench = Bench::new(job);
+    let bench = JobFixture::new(job);
     for fault in FAULTS.into_iter().filter(|(call, kind, _)| everything() || reduced.contains(&(call, kind)))
     {
         let tally = every_call(&bench, fault);
@@ -492,9 +492,9 @@ fn save_session() {
     // A run of all ignored tests starts this one without arguments.
     let Ok(paths) = std::env::var("SAVE_SESSION") else { return };
     let (from, to) = paths.split_once(' ').unwrap();
-    let recording = recording::read(Path::new(from), CloudLoading::Restore, &NoProgress).unwrap();
+    let recording = recording::read(Path::new(from), CloudLoadMode::Restore, &NoProgress).unwrap();
     let shown =
-        Shown { session: b"{\"schema_version\": 1, \"saved_unix\": 0, \"points\": true}", cloud: None };
+        WindowState { session: b"{\"schema_version\": 1, \"saved_unix\": 0, \"points\": true}", cloud: None };
     let saved = export::session(shown, &recording.runs, true, Path::new(to), &NoProgress);
     std::process::exit(match saved {
         Ok(_) => 0,
@@ -522,7 +522,7 @@ fn faults_leave_complete_lesson_pictures() {
 
 #[test]
 fn a_clock_that_jumps_back_is_harmless() {
-    let bench = Bench::new(&RUN_OUT);
+    let bench = JobFixture::new(&RUN_OUT);
     let began = |back: &str| -> u64 {
         bench.reset();
         let done = bench

@@ -21,8 +21,8 @@ use warpscope::export;
 use warpscope::knn::{Metric, Profile, WarpSpan, warp};
 use warpscope::progress::NoProgress;
 use warpscope::run::compare::SavedRun;
-use warpscope::run::recording::{self, CloudLoading, Recorded};
-use warpscope::run::{Engines, LoadedRun, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sample};
+use warpscope::run::recording::{self, CloudLoadMode, RecordedRun};
+use warpscope::run::{EnginePool, LoadedRun, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sample};
 
 /// The folders of all versions.
 fn versions() -> Vec<PathBuf> {
@@ -53,7 +53,7 @@ fn values(folder: &Path) -> Value {
 
 fn of_recording(path: &Path) -> Value {
     let recording =
-        recording::read(path, CloudLoading::Restore, &NoProgress).unwrap_or_else(|error| panic!("{error}"));
+        recording::read(path, CloudLoadMode::Restore, &NoProgress).unwrap_or_else(|error| panic!("{error}"));
     let session = recording
         .session
         .map(|text| serde_json::from_slice::<Value>(&text.expect("it is read")).expect("JSON"));
@@ -68,7 +68,7 @@ fn of_recording(path: &Path) -> Value {
     })
 }
 
-fn of_run(recorded: &Recorded) -> Value {
+fn of_run(recorded: &RecordedRun) -> Value {
     let LoadedRun::Whole(run) = &recorded.run else {
         panic!("{}: points are missing from the file", recorded.name)
     };
@@ -214,7 +214,7 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     let folder = versions().pop().expect("one");
     let newer = changed(&folder.join("runs.warpscope"), "recording.json", raise);
     assert_eq!(
-        recording::read(&newer, CloudLoading::Restore, &NoProgress).expect_err("it is newer").to_string(),
+        recording::read(&newer, CloudLoadMode::Restore, &NoProgress).expect_err("it is newer").to_string(),
         format!(
             "a newer recording: its schema is version 3, but this program reads up to 2; open it with \
              Warpscope 9.1.0 or later: {}",
@@ -232,7 +232,7 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     );
     // Only the window reads a newer session; its runs are read anyway.
     let newer = changed(&folder.join("session.warpscope"), "session.json", raise);
-    let opened = recording::read(&newer, CloudLoading::Restore, &NoProgress).expect("its runs");
+    let opened = recording::read(&newer, CloudLoadMode::Restore, &NoProgress).expect("its runs");
     assert!(!opened.runs.is_empty());
     #[cfg(feature = "gui")]
     assert_eq!(
@@ -290,7 +290,7 @@ fn run(change: impl FnOnce(&mut RunSpec), data: &Path, queries: Option<&Path>) -
         RunSpec { warmup: 1, repeats: 2, drop_nonfinite: true, ..RunSpec::new(file(data), asked, 4) };
     change(&mut spec);
     let query_cloud = queries.map(load);
-    Engines::default().execute(&spec, &load(data), query_cloud.as_ref(), &mut |_, _| true).expect("a run")
+    EnginePool::default().execute(&spec, &load(data), query_cloud.as_ref(), &mut |_, _| true).expect("a run")
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn write_the_set() {
         (spec.engine, spec.metric, spec.exclude_self) =
             ("kdtree".parse().expect("an engine"), Metric::Angular, true)
     };
-    let recorded = |name: &str, run: RunRecord| Recorded {
+    let recorded = |name: &str, run: RunRecord| RecordedRun {
         name: name.to_owned(),
         pinned: name == "counted",
         run: LoadedRun::Whole(Arc::new(run)),
@@ -472,10 +472,10 @@ mod window {
         let path = folder.join("session.warpscope");
         let session =
             SavedSession::new(window.state().state(), window.state().session()).text().expect("a session");
-        let shown = recording::Shown { session: &session, cloud: window.state().session().cloud.as_ref() };
+        let shown = recording::WindowState { session: &session, cloud: window.state().session().cloud.as_ref() };
         let runs = window.state().session().runs.runs().iter();
-        let runs: Vec<Recorded> = runs
-            .map(|run| Recorded { name: run.name.clone(), pinned: run.pinned, run: run.run.clone() })
+        let runs: Vec<RecordedRun> = runs
+            .map(|run| RecordedRun { name: run.name.clone(), pinned: run.pinned, run: run.run.clone() })
             .collect();
         export::session(shown, &runs, true, &path, &NoProgress).expect("a session");
         window.state_mut().save_settings();

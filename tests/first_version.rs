@@ -7,7 +7,7 @@ use warpscope::knn::{EngineId, warp};
 use warpscope::progress::NoProgress;
 use warpscope::run::LoadedRun;
 use warpscope::run::compare::{SavedRun, compare};
-use warpscope::run::recording::{self, CloudLoading};
+use warpscope::run::recording::{self, CloudLoadMode};
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/first-version").join(name)
@@ -21,7 +21,7 @@ fn recordings_open_with_their_counters_and_profile() {
         ("session.warpscope", 2),
         ("profiled.warpscope", 3),
     ] {
-        let recording = recording::read(&file(name), CloudLoading::Restore, &NoProgress)
+        let recording = recording::read(&file(name), CloudLoadMode::Restore, &NoProgress)
             .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(recording.runs.len(), runs, "{name}");
         assert_eq!(recording.session.is_some(), name == "session.warpscope");
@@ -56,7 +56,7 @@ fn recordings_open_with_their_counters_and_profile() {
         }
     }
     let profiled =
-        recording::read(&file("profiled.warpscope"), CloudLoading::Restore, &NoProgress).expect("read above");
+        recording::read(&file("profiled.warpscope"), CloudLoadMode::Restore, &NoProgress).expect("read above");
     assert!(
         profiled
             .runs

@@ -8,7 +8,7 @@ mod targets;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use targets::mutate::{self, Structure};
+use targets::mutate::{self, ContainerFormat};
 use targets::{TARGETS, Target};
 use warpscope::cloud::formats;
 
@@ -18,9 +18,9 @@ const COPIES: usize = 3;
 const MAX_INPUT: usize = 1 << 16;
 
 /// A small portable generator.
-struct Random(u64);
+struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -102,7 +102,7 @@ fn briefly(name: &str) {
         .ok()
         .map_or(COPIES, |copies| copies.parse().expect("WARPSCOPE_FUZZ is a number"));
     let words = dictionary(name);
-    let mut random = Random(name.bytes().fold(1, |seed, byte| seed * 31 + u64::from(byte)));
+    let mut random = SplitMix64(name.bytes().fold(1, |seed, byte| seed * 31 + u64::from(byte)));
     let seeds = (target.seeds)();
     assert!(!seeds.is_empty());
     for seed in &seeds {
@@ -120,7 +120,7 @@ fn briefly(name: &str) {
     }
 }
 
-fn damaged(target: &Target, seed: &[u8], words: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+fn damaged(target: &Target, seed: &[u8], words: &[Vec<u8>], random: &mut SplitMix64) -> Vec<u8> {
     let how = random.next() as u32;
     mutate::damage(target, seed, MAX_INPUT.max(seed.len()), how, &mut |bytes, most| {
         random.damage(bytes, words, most)
@@ -180,9 +180,9 @@ fn every_format_has_a_target_and_every_target_a_test() {
 /// ones.
 #[test]
 fn damaged_files_have_valid_checksums() {
-    for target in TARGETS.iter().filter(|target| target.structure != Structure::Plain) {
-        let mut random = Random(7);
-        let nothing = |random: &mut Random, seed: &[u8]| {
+    for target in TARGETS.iter().filter(|target| target.structure != ContainerFormat::Plain) {
+        let mut random = SplitMix64(7);
+        let nothing = |random: &mut SplitMix64, seed: &[u8]| {
             let how = (random.next() as u32) << 3 | 1;
             mutate::damage(target, seed, MAX_INPUT.max(seed.len()), how, &mut |_, _| {})
         };

@@ -11,7 +11,7 @@ use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::globe::EARTH_RADIUS_KM;
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
 use warpscope::engines::registry;
-use warpscope::knn::{DeviceId, DeviceKind, EngineId, Metric, NONE, Neighbors, Problem, Queries, Setup};
+use warpscope::knn::{DeviceId, DeviceKind, EngineId, Metric, NONE, Neighbors, Problem, Queries, ProblemParameters};
 
 /// Largest error of a chord, in Earth radii: two unit vectors, each rounded to f32 by up to 2⁻²⁴, and the f32
 /// arithmetic between them.
@@ -29,7 +29,7 @@ fn cloud(names: [&str; 2], values: Vec<f64>) -> Arc<PointCloud> {
 }
 
 fn problem(data: &Arc<PointCloud>, queries: &Queries, k: usize) -> Problem {
-    let setup = Setup {
+    let setup = ProblemParameters {
         k,
         metric: Metric::Haversine,
         order: Order::File,
@@ -158,7 +158,7 @@ fn queries_must_use_the_columns_of_the_data() {
     );
     let unnamed = cloud(["a", "b"], vec![10.0, -179.4]);
     assert_eq!(answers(&problem(&data, &Queries::Cloud(unnamed), 1)).indices, [1]);
-    let setup = Setup {
+    let setup = ProblemParameters {
         k: 1,
         metric: Metric::Haversine,
         order: Order::File,
@@ -201,7 +201,7 @@ proptest! {
             .expect("it runs on every machine");
         let mut distances = |values: [[f64; 2]; 2]| {
             let data = cloud(["lon", "lat"], values.concat());
-            let setup = Setup {
+            let setup = ProblemParameters {
                 k: 1,
                 metric: Metric::Haversine,
                 order: Order::File,

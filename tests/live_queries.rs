@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use warpscope::cloud::{self, Order, PointCloud, Source};
 use warpscope::engines;
 use warpscope::knn::{
-    Build, Engine, EngineId, Metric, Neighbors, Parameters, Points, Problem, Queries, Setup, SetupPhase,
+    KernelBuild, Engine, EngineId, Metric, Neighbors, Parameters, Points, Problem, Queries, ProblemParameters, SetupPhase,
 };
 use warpscope::progress::NoProgress;
-use warpscope::run::{EngineChoice, Engines, QuerySpec, RunRecord, RunSpec};
+use warpscope::run::{EngineChoice, EnginePool, QuerySpec, RunRecord, RunSpec};
 
 /// CPU engines, and the GPU engines if there is a GPU.
 const EVERYWHERE: [EngineId; 2] = [EngineId::new("lockstep"), EngineId::new("kdtree")];
@@ -49,7 +49,7 @@ fn check(generator: &str, seed: u64, k: usize, flags: (Metric, bool, bool), kind
         cloud.axes().iter().map(|axis| axis.max + 3.0 * (axis.max - axis.min) + 0.1).collect();
     let last = cloud.len() as u64 - 1;
     // Each engine has its own cloud, so that its run starts without prepared points.
-    let (mut asking, mut running) = (Engines::default(), Engines::default());
+    let (mut asking, mut running) = (EnginePool::default(), EnginePool::default());
     for queries in [
         QuerySpec::Rows(vec![seed % (last + 1)]),
         QuerySpec::At(middle),
@@ -124,7 +124,7 @@ proptest! {
 /// An engine's answer, and whether it found prepared points.
 fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, bool) {
     let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
-    search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{error}"));
+    search.search(0..problem.q(), KernelBuild::Timed).unwrap_or_else(|error| panic!("{error}"));
     let mut found = Neighbors::default();
     search.download(&mut found).unwrap_or_else(|error| panic!("{error}"));
     // Queries are uploaded each time, points only once.
@@ -136,7 +136,7 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, bool)
 fn check_residency(kinds: &[EngineId], dims: usize, n: usize) {
     let cloud = generated(&format!("uniform:n={n},d={dims}"), 3);
     for &kind in kinds {
-        let setup = Setup {
+        let setup = ProblemParameters {
             k: 5,
             metric: Metric::L2,
             order: Order::Shuffled,
@@ -148,7 +148,7 @@ fn check_residency(kinds: &[EngineId], dims: usize, n: usize) {
         let mut engine = engines::registry::open(kind, None).unwrap_or_else(|error| panic!("{error}"));
         let mut ask = |points: &Arc<Points>, row: u32, k: usize| {
             let queries = Queries::Rows(vec![row]);
-            let setup = Setup { k, ..setup };
+            let setup = ProblemParameters { k, ..setup };
             let (found, resident, indexed) =
                 answer(engine.as_mut(), &Problem::with_points(points, &queries, setup).expect("a problem"));
             let fresh = Problem::new(&cloud, &queries, setup).expect("a problem");
@@ -186,8 +186,8 @@ fn points_are_prepared_once() {
 #[test]
 fn two_engines_share_prepared_points() {
     let cloud = generated("uniform:n=2000,d=3", 5);
-    let mut one = Engines::default();
-    let mut other = Engines::default().sharing(one.resident().clone());
+    let mut one = EnginePool::default();
+    let mut other = EnginePool::default().sharing(one.resident().clone());
     let spec = RunSpec {
         engine: EngineChoice::named(EngineId::new("lockstep")),
         ..spec(&cloud, QuerySpec::Rows(vec![3]), 9)
@@ -229,7 +229,7 @@ fn points_are_prepared_once_on_a_gpu() {
 #[ignore = "needs an NVIDIA GPU"]
 fn engines_of_one_gpu_share_points() {
     let cloud = generated("uniform:n=70001,d=2", 5);
-    let mut engines = Engines::default();
+    let mut engines = EnginePool::default();
     let mut resident = |kind, k| {
         let spec =
             RunSpec { engine: EngineChoice::named(kind), ..spec(&cloud, QuerySpec::At(vec![0.4, 0.6]), k) };
@@ -247,11 +247,11 @@ fn engines_of_one_gpu_share_points() {
 #[ignore = "needs an NVIDIA GPU"]
 fn threads_query_the_same_points_on_a_gpu() {
     let cloud = generated("uniform:n=200003,d=2", 5);
-    let first = Engines::default();
+    let first = EnginePool::default();
     let resident = first.resident().clone();
     drop(first);
     let expected: Vec<RunRecord> = {
-        let mut twin = Engines::default();
+        let mut twin = EnginePool::default();
         let at = |row| RunSpec {
             engine: EngineChoice::named(EngineId::new("lockstep")),
             ..spec(&cloud, QuerySpec::Rows(vec![row]), 40)
@@ -262,7 +262,7 @@ fn threads_query_the_same_points_on_a_gpu() {
         for kind in [EngineId::new("cuda"), EngineId::new("cuda"), EngineId::new("cuda-split")] {
             let (resident, cloud, expected) = (resident.clone(), &cloud, &expected);
             scope.spawn(move || {
-                let mut engines = Engines::default().sharing(resident.clone());
+                let mut engines = EnginePool::default().sharing(resident.clone());
                 for round in 0..200 {
                     let row = round % 20;
                     let spec = RunSpec {

@@ -10,12 +10,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 
-use counting::{Counting, LIVE, PEAK};
+use counting::{CountingAllocator, LIVE, PEAK};
 use warpscope::cloud::{self, Source, formats};
 use warpscope::progress::NoProgress;
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Buffers of readers and threads, independent of the cloud's size.
 const BUFFERS: f64 = 3e6;
@@ -267,7 +267,7 @@ const LISTS: f64 = 16e6;
 const COLUMN: f64 = 1024.0;
 
 /// A file that claims much more data than it has, its columns, and the length of its longest line.
-struct Hostile {
+struct HostileFile {
     name: &'static str,
     columns: usize,
     line: usize,
@@ -294,27 +294,27 @@ fn features(count: usize) -> Vec<u8> {
     .into_bytes()
 }
 
-const HOSTILE: &[Hostile] = &[
-    Hostile {
+const HOSTILE: &[HostileFile] = &[
+    HostileFile {
         name: "empty.json",
         columns: 0,
         line: 0,
         content: || format!("[[{}[]]]", "[],".repeat(500_000)).into_bytes(),
     },
-    Hostile {
+    HostileFile {
         name: "empty.json.gz",
         columns: 0,
         line: 0,
         content: || packed(&format!("[[{}[]]]", "[],".repeat(500_000))),
     },
-    Hostile {
+    HostileFile {
         name: "objects.json",
         columns: 0,
         line: 0,
         content: || format!("[{}{{\"a\":1}}]", "{},".repeat(300_000)).into_bytes(),
     },
-    Hostile { name: "new.geojson", columns: 10_000, line: 0, content: || features(10_000) },
-    Hostile {
+    HostileFile { name: "new.geojson", columns: 10_000, line: 0, content: || features(10_000) },
+    HostileFile {
         name: "nested.geojson",
         columns: 0,
         line: 0,
@@ -325,32 +325,32 @@ const HOSTILE: &[Hostile] = &[
                 .into_bytes()
         },
     },
-    Hostile {
+    HostileFile {
         name: "line.xyz",
         columns: 0,
         line: 3_000_000,
         content: || format!("1\n\nH{}\n", " 0".repeat(1_500_000)).into_bytes(),
     },
-    Hostile {
+    HostileFile {
         name: "frames.xyz",
         columns: 0,
         line: 0,
         content: || "1\n\nH 0 0 0\n".repeat(100_000).into_bytes(),
     },
-    Hostile {
+    HostileFile {
         name: "line.csv",
         columns: 0,
         line: 3_000_000,
         content: || "1,".repeat(1_500_000).into_bytes(),
     },
-    Hostile { name: "line.txt.gz", columns: 0, line: 3_000_000, content: || packed(&"1 ".repeat(1_500_000)) },
-    Hostile {
+    HostileFile { name: "line.txt.gz", columns: 0, line: 3_000_000, content: || packed(&"1 ".repeat(1_500_000)) },
+    HostileFile {
         name: "quote.csv",
         columns: 2,
         line: 4_000_000,
         content: || format!("a,b\n1,\"{}", "x".repeat(4_000_000)).into_bytes(),
     },
-    Hostile {
+    HostileFile {
         name: "names.csv.gz",
         columns: 300,
         line: 9_000_000,
@@ -358,7 +358,7 @@ const HOSTILE: &[Hostile] = &[
             packed(&format!("{}\n{}\n", vec!["n".repeat(30_000); 300].join(","), vec!["1"; 300].join(",")))
         },
     },
-    Hostile {
+    HostileFile {
         name: "line.vec",
         columns: 2,
         line: 4_000_000,
@@ -418,7 +418,7 @@ fn reading_needs_at_most_three_times_the_clouds_size() {
         measure_memory(|| load(&Source::Generate { spec: "gaussian-mixture:n=1e6,d=3".to_owned(), seed: 1 }));
     check("generated", (12 * cloud.len()) as f64, peak, rest, 1.0, 1.0);
 
-    for &Hostile { name, columns, line, content } in HOSTILE {
+    for &HostileFile { name, columns, line, content } in HOSTILE {
         let path = folder.path().join(name);
         std::fs::write(&path, content()).unwrap();
         let source = Source::File { path: path.clone(), columns: "".parse().unwrap() };

@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use counting::{Counting, LIVE};
+use counting::{CountingAllocator, LIVE};
 use driven::{Window, small, window};
 use egui::accesskit::Role;
 use egui::{Modifiers, PointerButton, Pos2, pos2, vec2};
@@ -35,16 +35,16 @@ use rand_core::{Rng, SeedableRng};
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::lesson::LessonAction;
 use warpscope::app::live::LiveAction;
-use warpscope::app::runs::{RunsAction, Saved};
+use warpscope::app::runs::{RunsAction, SaveScope};
 use warpscope::app::selection::{SelectAction, SelectMode};
 use warpscope::app::session::Activity;
 use warpscope::app::state::PaneKind;
-use warpscope::app::tokens::Look;
+use warpscope::app::tokens::Theme;
 use warpscope::app::{
     App, ColorAction, ColorBy, ColorView, DataKind, ExportKind, ProjectionKind, ProjectionView, QueryKind,
 };
 use warpscope::cloud::Order;
-use warpscope::export::graph::GraphForm;
+use warpscope::export::graph::GraphFormat;
 use warpscope::knn::Metric;
 
 /// Actions per window.
@@ -59,15 +59,15 @@ const MAX_LEFTOVER_BYTES: usize = 4 << 20;
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(240);
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Panics of any thread since the last check.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The random choices of one action.
-struct Dice(ChaCha8Rng);
+struct ActionRng(ChaCha8Rng);
 
-impl Dice {
+impl ActionRng {
     fn new(seed: u64, action: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(action);
@@ -171,9 +171,9 @@ fn files(place: &Path) -> Vec<PathBuf> {
 }
 
 #[derive(Debug)]
-struct Dropped(PathBuf);
+struct FakeDroppedFile(PathBuf);
 
-impl egui::DroppedFile for Dropped {
+impl egui::DroppedFile for FakeDroppedFile {
     fn path(&self) -> &Path {
         &self.0
     }
@@ -184,7 +184,7 @@ impl egui::DroppedFile for Dropped {
 }
 
 /// Replaces the desktop's file dialog, and confines writes to `place`.
-fn keep_within(window: &mut Window, place: &Path, dice: &mut Dice) {
+fn keep_within(window: &mut Window, place: &Path, dice: &mut ActionRng) {
     if let Some(mut dialog) = window.state().session().export.clone()
         && dialog.writing.is_none()
         && Path::new(&dialog.path).parent() != Some(place)
@@ -197,7 +197,7 @@ fn keep_within(window: &mut Window, place: &Path, dice: &mut Dice) {
 }
 
 /// Performs an action and describes it.
-fn perform_action(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
+fn perform_action(window: &mut Window, dice: &mut ActionRng, files: &[PathBuf]) -> String {
     let size = window.ctx.content_rect().size();
     match dice.below(24) {
         0..=3 => {
@@ -239,7 +239,7 @@ fn perform_action(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> St
             window.set_size(size.into());
             format!("{size:?}")
         }
-        21 => send(window, Action::SetLook(*dice.choose(&Look::ALL))),
+        21 => send(window, Action::SetLook(*dice.choose(&Theme::ALL))),
         22 => {
             let commands: Vec<_> = Command::all()
                 .iter()
@@ -269,7 +269,7 @@ fn send(window: &mut Window, action: impl Into<Action>) -> String {
     said.chars().take(300).collect()
 }
 
-fn click(window: &mut Window, dice: &mut Dice) -> String {
+fn click(window: &mut Window, dice: &mut ActionRng) -> String {
     let pressed = |role: Role| {
         matches!(
             role,
@@ -307,7 +307,7 @@ fn click(window: &mut Window, dice: &mut Dice) -> String {
     format!("clicks {:?} {label:?} with {button:?} {modifiers:?}", node.accesskit_node().role())
 }
 
-fn type_odd(window: &mut Window, dice: &mut Dice) -> String {
+fn type_odd(window: &mut Window, dice: &mut ActionRng) -> String {
     let long = "9".repeat(5_000);
     let text = if dice.below(40) == 0 { &long } else { *dice.choose(&FIELD_INPUTS) };
     let field = {
@@ -332,7 +332,7 @@ fn type_odd(window: &mut Window, dice: &mut Dice) -> String {
     format!("types {:?} into {field:?}", text.chars().take(40).collect::<String>())
 }
 
-fn drag(window: &mut Window, dice: &mut Dice, size: egui::Vec2) -> String {
+fn drag(window: &mut Window, dice: &mut ActionRng, size: egui::Vec2) -> String {
     let (from, to) = (dice.position(size), dice.position(size));
     let modifiers = *dice.choose(&[Modifiers::NONE, Modifiers::SHIFT, Modifiers::COMMAND, Modifiers::ALT]);
     if dice.below(4) == 0 {
@@ -376,9 +376,9 @@ fn drag(window: &mut Window, dice: &mut Dice, size: egui::Vec2) -> String {
     format!("drags from {from} to {to} with {button:?} {modifiers:?}")
 }
 
-fn draft(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
+fn draft(window: &mut Window, dice: &mut ActionRng, files: &[PathBuf]) -> String {
     let mut draft = window.state().state().draft.clone();
-    let number = |dice: &mut Dice| dice.choose(&["1", "3", "8", "40", "900", "x"]).to_string();
+    let number = |dice: &mut ActionRng| dice.choose(&["1", "3", "8", "40", "900", "x"]).to_string();
     draft.generator = dice.choose(&SPECS).to_string();
     draft.data = *dice.choose(&[DataKind::Generate, DataKind::Generate, DataKind::File]);
     draft.path = dice.choose(files).display().to_string();
@@ -409,14 +409,14 @@ fn draft(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
     said
 }
 
-fn open(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
+fn open(window: &mut Window, dice: &mut ActionRng, files: &[PathBuf]) -> String {
     let file = dice.choose(files).clone();
     match dice.below(3) {
         0 => {
             let dropped = [file, dice.choose(files).clone()];
             window.input_mut().dropped_files = dropped
                 .iter()
-                .map(|path| Arc::new(Dropped(path.clone())) as egui::DroppedFileHandle)
+                .map(|path| Arc::new(FakeDroppedFile(path.clone())) as egui::DroppedFileHandle)
                 .collect();
             window.step();
             window.input_mut().dropped_files.clear();
@@ -426,7 +426,7 @@ fn open(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
     }
 }
 
-fn export(window: &mut Window, dice: &mut Dice) -> String {
+fn export(window: &mut Window, dice: &mut ActionRng) -> String {
     let pane = *dice.choose(PaneKind::ALL);
     let kinds = [
         ExportKind::Data(pane),
@@ -434,8 +434,8 @@ fn export(window: &mut Window, dice: &mut Dice) -> String {
         ExportKind::AllNeighbors,
         ExportKind::Trace,
         ExportKind::Selection,
-        ExportKind::Graph(*dice.choose(&GraphForm::ALL)),
-        ExportKind::Recording(*dice.choose(&Saved::ALL)),
+        ExportKind::Graph(*dice.choose(&GraphFormat::ALL)),
+        ExportKind::Recording(*dice.choose(&SaveScope::ALL)),
         ExportKind::Session,
         ExportKind::Window,
     ];
@@ -465,7 +465,7 @@ fn export(window: &mut Window, dice: &mut Dice) -> String {
 }
 
 /// Requests the data that panes need.
-fn request_data(window: &mut Window, dice: &mut Dice) -> String {
+fn request_data(window: &mut Window, dice: &mut ActionRng) -> String {
     let run = {
         let ids: Vec<_> = window.state().session().runs.runs().iter().map(|run| run.id).collect();
         if ids.is_empty() { 1 } else { *dice.choose(&ids) }
@@ -546,7 +546,7 @@ fn run_actions(seed: u64, actions: std::ops::Range<u64>) {
     window.ctx.set_missing_glyph_policy(egui::MissingGlyphPolicy::Tofu);
     let mut before: Vec<String> = Vec::new();
     for number in actions {
-        let mut dice = Dice::new(seed, number);
+        let mut dice = ActionRng::new(seed, number);
         let done = catch_unwind(AssertUnwindSafe(|| {
             let said = perform_action(&mut window, &mut dice, &files);
             window.run_steps(1 + dice.below(3));

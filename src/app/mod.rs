@@ -41,8 +41,8 @@ pub use features::projection::state::{ProjectionKind, ProjectionView};
 pub use gpu::{BenchEvent, FrameBench, FrameReport, FrameTimes, Method, measure as measure_frames};
 pub use look::tokens;
 pub use model::log::Entry;
-pub use model::{About, DataKind, Draft, Level, Log, PictureSize, QueryKind};
-pub use shell::headless::{Headless, SinglePane, render_headless, write_picture};
+pub use model::{Subject, DataKind, Draft, Level, Log, PictureSize, QueryKind};
+pub use shell::headless::{HeadlessOptions, SinglePane, render_headless, write_picture};
 pub use shell::window::run;
 
 pub mod commands {
@@ -58,7 +58,7 @@ pub mod lesson {
     pub use super::context::app::{is_moving, place_in_map, target_position};
     pub use super::features::lesson::drag::NAME as MAP;
     pub use super::features::lesson::state::files::LessonFile;
-    pub use super::features::lesson::state::session::Presenting;
+    pub use super::features::lesson::state::session::PresentationMode;
     pub use super::features::lesson::state::{
         DragAction, LessonAction, PollAction, QuizAction, player, poll, quiz, session,
     };
@@ -71,7 +71,7 @@ pub mod live {
 
 pub mod runs {
     //! Runs of this session and of opened recordings.
-    pub use super::features::runs::state::{ListedRun, RunId, RunList, RunsAction, Saved};
+    pub use super::features::runs::state::{ListedRun, RunId, RunList, RunsAction, SaveScope};
 }
 
 pub mod settings {
@@ -81,12 +81,12 @@ pub mod settings {
 
 pub mod saved {
     //! Saved sessions.
-    pub use super::features::saved::state::{Layout, SavedSession, Share};
+    pub use super::features::saved::state::{Layout, SavedSession, SizedTile};
 }
 
 pub mod selection {
     //! Selected rows and queries, and the actions that change them.
-    pub use super::features::selection::state::{Hovered, SelectAction, Selection};
+    pub use super::features::selection::state::{HoverTarget, SelectAction, Selection};
     pub use super::model::select_mode::SelectMode;
 }
 
@@ -94,7 +94,7 @@ pub mod session {
     //! What is open: the cloud, its answers, tasks in progress.
     pub use super::features::color::state::channel::ColoringState;
     pub use super::features::walk::state::{WalkState, Walkthrough};
-    pub use super::model::{Activity, Ended, Endings, Picked, QueryAnswer, Session};
+    pub use super::model::{Activity, FailureReason, LastFailures, PickedPoint, QueryAnswer, Session};
 }
 
 pub mod state {

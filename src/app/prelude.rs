@@ -8,5 +8,5 @@ pub use egui::{
 
 pub use crate::app::look::{Palette, command_ui, empty_ui, keys_text, name_chooser, name_widget, number};
 pub use crate::app::model::{
-    About, Action, Actions, Activity, Command, PaneKind, Picked, QueryAnswer, Session, State,
+    Subject, Action, Actions, Activity, Command, PaneKind, PickedPoint, QueryAnswer, Session, State,
 };

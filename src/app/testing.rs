@@ -9,9 +9,9 @@ use crate::cloud::{Column, PointCloud, Source, Table};
 pub use crate::run::testing::records::{cloud, measured, profiled_record, record, stretched};
 
 /// An eframe storage in memory: the settings that persist between launches.
-pub struct Stored(pub String);
+pub struct MemoryStorage(pub String);
 
-impl eframe::Storage for Stored {
+impl eframe::Storage for MemoryStorage {
     fn get_string(&self, _key: &str) -> Option<String> {
         Some(self.0.clone())
     }

@@ -14,18 +14,18 @@ use super::job::{Job, Request};
 use super::output;
 use super::paths::{protect_files, table_path};
 use super::queries::QueryChoice;
-use super::usage::Usage;
+use super::usage::UsageError;
 use crate::cloud::formats::{self, ColumnData};
 use crate::cloud::{self, ColumnChoice, PointCloud, Source};
 use crate::export::{self, graph as files, text};
 use crate::files::same;
 use crate::knn::Metric;
-use crate::run::graph::labels::{self, Classified, Labels};
-use crate::run::graph::other_cloud::{self, LeakCounts, Leaks, OverlapError};
-use crate::run::graph::summary::{self, Components, Duplicates, Hubs, Lid, Scores};
+use crate::run::graph::labels::{self, Classification, Labels};
+use crate::run::graph::other_cloud::{self, LeakCounts, LeakCandidates, OverlapError};
+use crate::run::graph::summary::{self, Components, Duplicates, Hubs, LocalDimensions, ScoreSummary};
 use crate::run::graph::{Analysis, KnnGraph, groups, scores};
-use crate::run::stats::Spread;
-use crate::run::{Arithmetic, Engines, QuerySpec, RunRecord, RunSpec};
+use crate::run::stats::SummaryStats;
+use crate::run::{Arithmetic, EnginePool, QuerySpec, RunRecord, RunSpec};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(mut_args(|arg| {
@@ -50,7 +50,7 @@ pub struct AnalyseArgs {
     #[command(flatten)]
     pub threads: ThreadsArgs,
     #[command(flatten)]
-    wanted: Wanted,
+    wanted: AnalysisSelection,
     /// Table to write: one row per row of the cloud
     ///
     /// With --leaks, one row per row of OTHER. .csv, .tsv, .parquet, .arrow or .npz.
@@ -85,7 +85,7 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     let (wanted, cloud) = (&args.wanted, &job.cloud);
     wanted.graph.check_rows(cloud.len(), job.spec.k)?;
     let labels = wanted.labels.as_deref().map(|name| read_labels(args, cloud, name)).transpose()?;
-    let mut engines = Engines::default();
+    let mut engines = EnginePool::default();
     let (k, metric, searched) = (job.spec.k, job.spec.metric, job.searched.clone());
     let mut found =
         AnalysisResults { cloud, k, metric, searched, graph: None, leaks: None, written: Vec::new() };
@@ -134,10 +134,10 @@ fn check(args: &AnalyseArgs, request: &Request) -> anyhow::Result<()> {
     if !graph && wanted.leaks.is_none() {
         let all = "--density, --lof, --hubness, --lid, --labels, --duplicates, --overlap, --components, \
                    --leaks or --graph";
-        bail!(Usage(format!("no analysis selected; give one or more of {all}")));
+        bail!(UsageError(format!("no analysis selected; give one or more of {all}")));
     }
     if graph && wanted.leaks.is_some() && args.out.is_some() {
-        bail!(Usage(
+        bail!(UsageError(
             "--out: --leaks cannot be combined with other analyses, because its table has the rows of OTHER \
              instead of IN; run --leaks separately"
                 .to_owned()
@@ -146,7 +146,7 @@ fn check(args: &AnalyseArgs, request: &Request) -> anyhow::Result<()> {
     wanted.graph.check()?;
     let outputs = || args.out.iter().chain(wanted.graph.file());
     if args.out.as_ref().zip(wanted.graph.file()).is_some_and(|(out, graph)| same(out, graph)) {
-        bail!(Usage("--out and --graph name the same file; change one of them".to_owned()));
+        bail!(UsageError("--out and --graph name the same file; change one of them".to_owned()));
     }
     protect_files(
         "an input file",
@@ -183,10 +183,10 @@ fn read_labels(args: &AnalyseArgs, cloud: &PointCloud, name: &str) -> anyhow::Re
 /// Searches the nearest row of this cloud for each row of another.
 fn find_leaks(
     job: &Job,
-    engines: &mut Engines,
+    engines: &mut EnginePool,
     other: &Path,
     eps: f64,
-) -> anyhow::Result<(Leaks, RunRecord, Arc<PointCloud>)> {
+) -> anyhow::Result<(LeakCandidates, RunRecord, Arc<PointCloud>)> {
     // Column numbers apply to both files; names are matched with the cloud's axes instead.
     let by_number = |names: &[String]| names.iter().all(|name| name.parse::<usize>().is_ok());
     let by_number = matches!(&job.columns, ColumnChoice::Named(names) if by_number(names));
@@ -202,7 +202,7 @@ fn find_leaks(
     let spec = RunSpec { queries: asked, k: 1, exclude_self: false, ..job.spec.clone() };
     let asked = Job { spec, query_cloud: Some(Arc::clone(&queries)), ..job.clone() };
     let record = answer(engines, &asked, Arithmetic::File)?.record;
-    Ok((Leaks::new(&record.neighbors, job.spec.metric, eps), record, queries))
+    Ok((LeakCandidates::new(&record.neighbors, job.spec.metric, eps), record, queries))
 }
 
 fn analyse(
@@ -210,7 +210,7 @@ fn analyse(
     job: &Job,
     graph: &KnnGraph<'_>,
     column: Option<ColumnData>,
-    engines: &mut Engines,
+    engines: &mut EnginePool,
 ) -> anyhow::Result<Analysis> {
     let (wanted, bar) = (&args.wanted, Bar::new("analysing"));
     let mut all = Analysis::default();
@@ -259,7 +259,7 @@ fn analyse(
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Analyses")]
-pub struct Wanted {
+pub struct AnalysisSelection {
     /// Distance to the k-th neighbour
     #[arg(long)]
     pub density: bool,
@@ -327,7 +327,7 @@ fn distance(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("invalid distance `{text}`: must be 0 or more"))
 }
 
-impl Wanted {
+impl AnalysisSelection {
     /// Whether the neighbours of every row are needed.
     pub fn needs_graph(&self) -> bool {
         let named = self.labels.is_some()
@@ -348,7 +348,7 @@ pub struct AnalysisResults<'a> {
     pub metric: Metric,
     pub searched: SearchedColumns,
     pub graph: Option<(&'a RunRecord, &'a KnnGraph<'a>, &'a Analysis)>,
-    pub leaks: Option<(&'a Leaks, &'a RunRecord, &'a PointCloud)>,
+    pub leaks: Option<(&'a LeakCandidates, &'a RunRecord, &'a PointCloud)>,
     pub written: Vec<PathBuf>,
 }
 
@@ -368,41 +368,41 @@ pub struct Report {
     /// Rows dropped because they have non-finite values or no direction.
     pub dropped: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub density: Option<Scores>,
+    pub density: Option<ScoreSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lof: Option<Scores>,
+    pub lof: Option<ScoreSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hubness: Option<Hubs>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lid: Option<Lid>,
+    pub lid: Option<LocalDimensions>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub labels: Option<Named<Classified>>,
+    pub labels: Option<NamedResult<Classification>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicates: Option<Duplicates>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub overlap: Option<Named<Spread>>,
+    pub overlap: Option<NamedResult<SummaryStats>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub components: Option<Components>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub leaks: Option<Named<LeakCounts>>,
+    pub leaks: Option<NamedResult<LeakCounts>>,
     /// Files that were written.
     pub wrote: Vec<String>,
 }
 
 /// A result with the file or column it belongs to.
 #[derive(Serialize)]
-pub struct Named<T> {
+pub struct NamedResult<T> {
     pub of: String,
     #[serde(flatten)]
     pub result: T,
 }
 
 impl Report {
-    pub fn new(found: &AnalysisResults<'_>, wanted: &Wanted) -> Self {
+    pub fn new(found: &AnalysisResults<'_>, wanted: &AnalysisSelection) -> Self {
         let none = Analysis::default();
         let (graph, analysis) =
             found.graph.map_or((None, &none), |(_, graph, analysis)| (Some(graph), analysis));
-        let scores = |values: &Vec<f64>| graph.map(|graph| Scores::new(graph, found.cloud, values));
+        let scores = |values: &Vec<f64>| graph.map(|graph| ScoreSummary::new(graph, found.cloud, values));
         let path = |path: &Option<PathBuf>| {
             path.as_ref().map_or_else(String::new, |path| path.display().to_string())
         };
@@ -424,10 +424,10 @@ impl Report {
                 .occurrences
                 .as_ref()
                 .and_then(|occurrences| Hubs::new(graph?, found.cloud, occurrences)),
-            lid: analysis.lid.as_ref().map(|dimensions| Lid::new(dimensions)),
-            labels: analysis.labels.as_ref().map(|(labels, votes)| Named {
+            lid: analysis.lid.as_ref().map(|dimensions| LocalDimensions::new(dimensions)),
+            labels: analysis.labels.as_ref().map(|(labels, votes)| NamedResult {
                 of: wanted.labels.clone().unwrap_or_default(),
-                result: Classified::new(labels, votes),
+                result: Classification::new(labels, votes),
             }),
             duplicates: analysis
                 .duplicates
@@ -435,10 +435,10 @@ impl Report {
                 .zip(wanted.duplicates)
                 .map(|(groups, eps)| Duplicates::new(groups, eps)),
             overlap: analysis.overlap.as_ref().and_then(|shares| {
-                Some(Named { of: path(&wanted.overlap), result: Spread::new(shares.iter().copied())? })
+                Some(NamedResult { of: path(&wanted.overlap), result: SummaryStats::new(shares.iter().copied())? })
             }),
             components: analysis.components.as_ref().map(Components::new),
-            leaks: found.leaks.map(|(leaks, ..)| Named { of: path(&wanted.leaks), result: leaks.counts() }),
+            leaks: found.leaks.map(|(leaks, ..)| NamedResult { of: path(&wanted.leaks), result: leaks.counts() }),
             wrote: found.written.iter().map(|path| path.display().to_string()).collect(),
         }
     }
@@ -450,7 +450,7 @@ const MAX_LABELS: usize = 16;
 const MAX_CONFUSIONS: usize = 10;
 
 /// A report as a few aligned lines.
-fn table(report: &Report, wanted: &Wanted) -> String {
+fn table(report: &Report, wanted: &AnalysisSelection) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |what: &str, value: String| rows.push(vec![what.to_owned(), value]);
     let points = text::count(report.points, "point", "points");
@@ -498,19 +498,19 @@ fn table(report: &Report, wanted: &Wanted) -> String {
     if let Some(found) = &report.lid {
         row("lid", found.sentence());
     }
-    if let Some(Named { of, result }) = &report.labels {
+    if let Some(NamedResult { of, result }) = &report.labels {
         row("labels", summary::labels(of, result));
     }
     if let Some(found) = &report.duplicates {
         row("duplicates", found.sentence(&unit));
     }
-    if let Some(Named { of, result }) = &report.overlap {
+    if let Some(NamedResult { of, result }) = &report.overlap {
         row("overlap", summary::overlap(of, result));
     }
     if let Some(found) = &report.components {
         row("components", found.sentence());
     }
-    if let Some(Named { of, result }) = &report.leaks {
+    if let Some(NamedResult { of, result }) = &report.leaks {
         row("leaks", summary::leaks(of, result, &unit));
     }
     for path in &report.wrote {
@@ -518,13 +518,13 @@ fn table(report: &Report, wanted: &Wanted) -> String {
     }
     let all = text::table(&rows, &[]);
     match &report.labels {
-        Some(Named { result, .. }) => format!("{all}{}", confusion(result)),
+        Some(NamedResult { result, .. }) => format!("{all}{}", confusion(result)),
         None => all,
     }
 }
 
 /// The confusion matrix, labels down and predictions across, or the most frequent confusions.
-fn confusion(result: &Classified) -> String {
+fn confusion(result: &Classification) -> String {
     if result.labels.len() <= MAX_LABELS {
         let count = result.labels.len();
         let mut cells = vec![vec![0; count]; count];

@@ -11,7 +11,7 @@ use crate::export::text;
 use crate::knn::{Descriptor, DeviceId};
 use crate::run::planner::{Plan, Purpose};
 use crate::run::{
-    Answered, Arithmetic, Batch, Batches, EngineChoice, Engines, Phase, QueryBatches, RunRecord, RunSpec,
+    BatchResult, Arithmetic, AnswerBatch, BatchSearch, EngineChoice, EnginePool, Phase, QueryBatches, RunRecord, RunSpec,
 };
 
 /// Answers predicted to take longer are announced before they begin.
@@ -21,7 +21,7 @@ const WORTH_A_NOTE_MS: f64 = 1000.0;
 ///
 /// # Errors
 /// Errors of the search.
-pub fn answer(engines: &mut Engines, job: &Job, arithmetic: Arithmetic) -> anyhow::Result<Answered> {
+pub fn answer(engines: &mut EnginePool, job: &Job, arithmetic: Arithmetic) -> anyhow::Result<BatchResult> {
     let job = with_device(engines, job);
     let plan = plan(engines, &job)?;
     let queries = job.query_cloud.as_ref();
@@ -37,7 +37,7 @@ const GPU_START_MS: f64 = 400.0;
 
 /// The job with its device chosen. `auto` stays on the CPU if that is predicted to finish before a GPU driver
 /// has started; then the driver is not loaded.
-pub fn with_device(engines: &mut Engines, job: &Job) -> Job {
+pub fn with_device(engines: &mut EnginePool, job: &Job) -> Job {
     let mut job = job.clone();
     if job.spec.engine == EngineChoice::Auto && job.spec.device.is_none() {
         let on_cpu = RunSpec { device: Some(DeviceId::Cpu), warmup: 0, repeats: 1, ..job.spec.clone() };
@@ -76,11 +76,11 @@ impl AnswerStats {
 /// # Errors
 /// Errors of the search and of `take`.
 pub fn in_batches(
-    engines: &mut Engines,
-    (job, batches): (&Job, &Batches),
+    engines: &mut EnginePool,
+    (job, batches): (&Job, &BatchSearch),
     since: Instant,
     how @ (_, own_first): (bool, bool),
-    take: &mut dyn FnMut(Batch<'_>) -> anyhow::Result<()>,
+    take: &mut dyn FnMut(AnswerBatch<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<AnswerStats> {
     let on_cpu = |engine: &Descriptor, index, seconds| AnswerStats {
         engine: engine.id.to_string(),
@@ -90,13 +90,13 @@ pub fn in_batches(
         seconds,
     };
     match batches {
-        Batches::Nearest(batches) => nearest(engines, (job, batches), since, own_first, take),
-        Batches::Within(all) => {
+        BatchSearch::Nearest(batches) => nearest(engines, (job, batches), since, own_first, take),
+        BatchSearch::Within(all) => {
             all.for_each(how, &Bar::new("searching"), take)?;
             // Only tree engines search within a radius.
             Ok(on_cpu(all.engine, true, since.elapsed().as_secs_f64()))
         }
-        Batches::LargestProduct(largest) => {
+        BatchSearch::LargestProduct(largest) => {
             let mut seconds = 0.0;
             largest.for_each(&Bar::new("searching"), |batch| {
                 seconds = since.elapsed().as_secs_f64();
@@ -109,11 +109,11 @@ pub fn in_batches(
 
 /// The nearest, batch by batch.
 fn nearest(
-    engines: &mut Engines,
+    engines: &mut EnginePool,
     (job, batches): (&Job, &QueryBatches),
     since: Instant,
     own_first: bool,
-    take: &mut dyn FnMut(Batch<'_>) -> anyhow::Result<()>,
+    take: &mut dyn FnMut(AnswerBatch<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<AnswerStats> {
     let plan = plan(engines, job)?;
     let mut seconds = since.elapsed().as_secs_f64();
@@ -121,7 +121,7 @@ fn nearest(
     for range in batches.ranges() {
         let start = Instant::now();
         // The bar disappears before its batch is printed.
-        let Answered { mut record, distances, ranked_on } =
+        let BatchResult { mut record, distances, ranked_on } =
             engines.answer_batch(batches, range.clone(), Some(&plan), &mut Bar::since(began).stage())?;
         seconds += start.elapsed().as_secs_f64();
         if range.start == 0 {
@@ -130,7 +130,7 @@ fn nearest(
         if own_first {
             record.neighbors.put_own_first(&record.query_rows);
         }
-        let batch = Batch::of_run(&record, 0..range.len(), range.start);
+        let batch = AnswerBatch::of_run(&record, 0..range.len(), range.start);
         take(batch.with_distances(distances.as_deref()))?;
         // Later batches reuse the index of the first.
         let index = answered.is_some_and(|before| before.index);
@@ -145,7 +145,7 @@ fn nearest(
 ///
 /// # Errors
 /// [`RunError::Cancelled`](crate::run::RunError::Cancelled).
-pub fn plan(engines: &mut Engines, job: &Job) -> anyhow::Result<Plan> {
+pub fn plan(engines: &mut EnginePool, job: &Job) -> anyhow::Result<Plan> {
     let plan =
         engines.plan_answer(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?;
     if let Some(sentence) = plan.sentence().filter(|_| plan.total_ms().is_some_and(|ms| ms > WORTH_A_NOTE_MS))

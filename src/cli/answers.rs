@@ -17,7 +17,7 @@ use crate::files;
 use crate::knn::{INNER_PRODUCT, Metric, Ranking};
 use crate::progress::Progress;
 use crate::run::compare::{MAX_RUN_BYTES, NEIGHBORS, RUN};
-use crate::run::recording::{self, CloudLoading};
+use crate::run::recording::{self, CloudLoadMode};
 use crate::run::{LoadedRun, RunFile, answers};
 
 pub struct Answers {
@@ -74,7 +74,7 @@ impl Answers {
 pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers> {
     let bar = Bar::new(&format!("reading {flag}"));
     if let Some((file, name)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
-        let recording = recording::read(&file, CloudLoading::Restore, &bar)?;
+        let recording = recording::read(&file, CloudLoadMode::Restore, &bar)?;
         let run = &recording.pick(name.as_deref(), &file)?.run;
         let (table, far) = answers::neighbors_of_run(run)
             .map_err(|why| anyhow::anyhow!("{flag}: {why}: {}", path.display()))?;

@@ -11,7 +11,7 @@ use crate::progress::Progress;
 /// A progress bar. It is cleared on drop, so that it never mixes with later output.
 pub struct Bar {
     bar: ProgressBar,
-    pace: Mutex<Pace>,
+    pace: Mutex<EtaEstimator>,
 }
 
 impl Bar {
@@ -28,7 +28,7 @@ impl Bar {
     /// A bar for work with a predicted time, shown until the actual pace is known.
     pub fn expecting(ms: Option<f64>) -> Self {
         let expected = ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
-        Self { bar: new_bar(""), pace: Mutex::new(Pace { expected, ..Pace::default() }) }
+        Self { bar: new_bar(""), pace: Mutex::new(EtaEstimator { expected, ..EtaEstimator::default() }) }
     }
 
     /// Prints a line above the bar.
@@ -72,7 +72,7 @@ fn new_bar(what: &str) -> ProgressBar {
 /// Estimates the time left. Work before the first progress, such as building an index, does not count: it
 /// says nothing about the rest.
 #[derive(Default)]
-struct Pace {
+struct EtaEstimator {
     /// The predicted total time.
     expected: Option<Duration>,
     /// The last time without progress, and the fraction then, which counts the work of earlier bars.
@@ -84,7 +84,7 @@ struct Pace {
 /// Shorter work needs no estimate.
 const SHORT: Duration = Duration::from_secs(3);
 
-impl Pace {
+impl EtaEstimator {
     /// The time left when a fraction is done after `elapsed`.
     fn time_left(&mut self, fraction: f64, elapsed: Duration) -> Option<Duration> {
         let goes_on = fraction >= std::mem::replace(&mut self.last, fraction);
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn remaining_time_follows_the_measured_pace() {
         let seconds = Duration::from_secs_f64;
-        let mut pace = Pace::default();
+        let mut pace = EtaEstimator::default();
         // Building the index takes twenty seconds without progress.
         for at in [0.0, 10.0, 20.0] {
             assert_eq!(pace.time_left(0.0, seconds(at)), None, "nothing is done yet");
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(pace.time_left(0.5, seconds(24.0)), Some(seconds(4.0)));
         assert_eq!(pace.time_left(1.0, seconds(28.0)), None);
         // Before the first progress, the prediction is shown.
-        let mut expected = Pace { expected: Some(seconds(40.0)), ..Pace::default() };
+        let mut expected = EtaEstimator { expected: Some(seconds(40.0)), ..EtaEstimator::default() };
         assert_eq!(
             (expected.time_left(0.0, seconds(0.0)), expected.time_left(0.01, seconds(1.0))),
             (Some(seconds(40.0)), Some(seconds(39.0)))
@@ -153,17 +153,17 @@ mod tests {
             Some(seconds(30.0)),
             "it is slower than predicted"
         );
-        let mut late = Pace { expected: Some(seconds(4.0)), ..Pace::default() };
+        let mut late = EtaEstimator { expected: Some(seconds(4.0)), ..EtaEstimator::default() };
         assert_eq!(late.time_left(0.0, seconds(5.0)), None);
         // Other work under the same bar, then work that began under another bar.
         assert_eq!(pace.time_left(0.1, seconds(30.0)), None);
-        let mut part = Pace::default();
+        let mut part = EtaEstimator::default();
         assert_eq!(
             (part.time_left(0.5, seconds(60.0)), part.time_left(0.75, seconds(90.0))),
             (None, Some(seconds(30.0)))
         );
         // Short work has no estimate.
-        let mut short = Pace::default();
+        let mut short = EtaEstimator::default();
         assert_eq!((short.time_left(0.0, seconds(0.0)), short.time_left(0.5, seconds(1.0))), (None, None));
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::bar::Bar;
 use super::output;
-use super::usage::Usage;
+use super::usage::UsageError;
 use crate::cloud::formats::{self, ColumnGuess, Reason};
-use crate::cloud::{self, AutoColumns, Axis, CloudError, ColumnChoice, Globe, PointCloud, Source};
+use crate::cloud::{self, AutoColumns, Axis, CloudError, ColumnChoice, GlobeAxes, PointCloud, Source};
 use crate::progress::NoProgress;
 
 /// Parses `--columns`.
@@ -47,7 +47,7 @@ fn check_once(source: &Source) -> anyhow::Result<()> {
         None => Ok(()),
         Some(twice) => {
             let name = &names[twice];
-            anyhow::bail!(Usage(format!(
+            anyhow::bail!(UsageError(format!(
                 "column `{name}` given twice, by different names: {}",
                 path.display()
             )))
@@ -78,7 +78,7 @@ pub fn load_queries(
 }
 
 /// A cloud with its coordinate columns, and how they were chosen.
-pub struct ChosenCloud {
+pub struct LoadedCloud {
     pub cloud: Arc<PointCloud>,
     /// The columns as given; the default if they were inferred.
     pub columns: ColumnChoice,
@@ -105,7 +105,7 @@ pub fn read(
     drop_nonfinite: bool,
     answered: Option<&AnswerColumns>,
     labels: Option<&str>,
-) -> anyhow::Result<ChosenCloud> {
+) -> anyhow::Result<LoadedCloud> {
     check_once(source)?;
     let mut guess = None;
     let answered = answered.map(|answered| (&*answered.file, answered.columns.as_deref()));
@@ -128,7 +128,7 @@ pub fn read(
             None => note_inferred(guess),
         }
     }
-    Ok(ChosenCloud { cloud: Arc::new(cloud), columns, guess })
+    Ok(LoadedCloud { cloud: Arc::new(cloud), columns, guess })
 }
 
 /// Notes that the first line of a file was skipped.
@@ -185,7 +185,7 @@ fn note_inferred(guess: &ColumnGuess) {
 pub fn note_query_columns(queries: &[Axis], cloud: &[Axis], file: &Path) {
     let names = |axes: &[Axis]| axes.iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
     let (theirs, own) = (names(queries), names(cloud));
-    let is_globe = |names: &[String]| Globe::is_named(names.iter().map(String::as_str));
+    let is_globe = |names: &[String]| GlobeAxes::is_named(names.iter().map(String::as_str));
     let same = theirs.iter().zip(&own).all(|(a, b)| a.eq_ignore_ascii_case(b));
     let both_globes = is_globe(&theirs) && is_globe(&own);
     if !same && !both_globes {

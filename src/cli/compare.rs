@@ -10,11 +10,11 @@ use anyhow::{Context, anyhow, bail};
 
 use super::bar::Bar;
 use super::flags::JsonArgs;
-use super::usage::Usage;
+use super::usage::UsageError;
 use super::{announce, config, output, stop, values};
 use crate::files::StagingDir;
 use crate::run::compare::{
-    Comparison, Difference, Gate, MIN_PAIRS, OUTLIER_RULE, Pairs, SavedRun, Spread, compare, percent as shown,
+    Comparison, Difference, GateResult, MIN_PAIRS, OUTLIER_RULE, PairedTimes, SavedRun, DurationStats, compare, percent as shown,
 };
 use crate::run::{EngineChoice, planner};
 use crate::text;
@@ -73,7 +73,7 @@ pub fn run(args: &CompareArgs, from: &config::ConfigSource) -> anyhow::Result<()
             comparison
         }
         (Some(_), _) => {
-            return Err(Usage(
+            return Err(UsageError(
                 "`-- run …` needs --exe or --method; it cannot be used with two saved runs".to_owned(),
             )
             .into());
@@ -91,11 +91,11 @@ pub fn run(args: &CompareArgs, from: &config::ConfigSource) -> anyhow::Result<()
 
 fn judge(comparison: &Comparison, limit: f64) -> anyhow::Result<()> {
     match comparison.gate(limit) {
-        Gate::Slower(why) => anyhow::bail!("{why}"),
-        Gate::Unknown(why) => {
+        GateResult::Slower(why) => anyhow::bail!("{why}"),
+        GateResult::Unknown(why) => {
             anyhow::bail!("cannot decide whether the second run is slower by {} %: {why}", shown(limit))
         }
-        Gate::Passed(open) => {
+        GateResult::Passed(open) => {
             open.iter().for_each(|open| output::note(open));
             Ok(())
         }
@@ -150,7 +150,7 @@ fn run_alternately(args: &PairArgs, from: &config::ConfigSource) -> anyhow::Resu
     let folder = StagingDir::private(&std::env::temp_dir())
         .with_context(|| format!("cannot write: {}", std::env::temp_dir().display()))?;
     let defaults = defaults(from, folder.path())?;
-    let mut pairs = Pairs::default();
+    let mut pairs = PairedTimes::default();
     let (bar, began) = (Bar::new(""), Instant::now());
     let mut stage = bar.stage();
     for pair in 0..args.pairs {
@@ -230,12 +230,12 @@ fn announce(pairs: u32, ms: f64) {
 }
 
 /// One side of a comparison: a program, and the engine added to its command.
-struct Side {
+struct Contender {
     program: Program,
     method: Option<String>,
 }
 
-impl Side {
+impl Contender {
     fn run(&self, command: &[OsString], out: &Path, defaults: Option<&Path>) -> anyhow::Result<()> {
         // A folder left by an earlier run must not be mistaken for this one's.
         if out.exists() {
@@ -255,8 +255,8 @@ impl Side {
 }
 
 /// Both sides, as the flags give them.
-fn sides(args: &PairArgs) -> anyhow::Result<[Side; 2]> {
-    let usage = |why: String| Err(Usage(why).into());
+fn sides(args: &PairArgs) -> anyhow::Result<[Contender; 2]> {
+    let usage = |why: String| Err(UsageError(why).into());
     if args.command.first().is_none_or(|first| first != "run") {
         return usage(
             "the command to run is missing; add it after `--`, such as `-- run --input FILE`".to_owned(),
@@ -279,10 +279,10 @@ fn sides(args: &PairArgs) -> anyhow::Result<[Side; 2]> {
     let programs: Vec<PathBuf> = if args.exe.is_empty() { vec![own()?] } else { args.exe.clone() };
     if args.exe.is_empty() {
         for method in &args.method {
-            method.parse::<EngineChoice>().map_err(Usage)?;
+            method.parse::<EngineChoice>().map_err(UsageError)?;
         }
     }
-    let side = |at: usize, name| Side {
+    let side = |at: usize, name| Contender {
         program: Program { path: programs[at.min(programs.len() - 1)].clone(), name },
         method: args.method.get(at).cloned(),
     };
@@ -344,7 +344,7 @@ impl Program {
         let how = status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
         let why = if why.is_empty() { "no message" } else { why };
         let sentence = format!("{} program failed ({how}): {why}: {}", self.name, self.path.display());
-        Err(if status.code() == Some(USAGE_EXIT_CODE) { Usage(sentence).into() } else { anyhow!(sentence) })
+        Err(if status.code() == Some(USAGE_EXIT_CODE) { UsageError(sentence).into() } else { anyhow!(sentence) })
     }
 }
 
@@ -431,7 +431,7 @@ fn table(comparison: &Comparison) -> String {
 }
 
 fn row(name: String, difference: &Difference) -> Vec<String> {
-    let half = |spread: &Spread| {
+    let half = |spread: &DurationStats| {
         format!("{} to {}", text::time(spread.lower_quartile), text::time(spread.upper_quartile))
     };
     vec![

@@ -16,7 +16,7 @@ use clap::{Arg, ArgAction, Command};
 use toml::{Table, Value};
 
 use super::usage;
-use super::usage::Usage;
+use super::usage::UsageError;
 use crate::suggest::suggest;
 use crate::{files, memory};
 
@@ -88,7 +88,7 @@ pub fn flags() -> [Arg; 2] {
 /// [`Usage`].
 pub fn extract_flags(
     arguments: impl IntoIterator<Item = OsString>,
-) -> Result<(Vec<OsString>, ConfigSource), Usage> {
+) -> Result<(Vec<OsString>, ConfigSource), UsageError> {
     let (mut rest, mut from) = (Vec::new(), ConfigSource::Default);
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
@@ -102,7 +102,7 @@ pub fn extract_flags(
             Some(CONFIG) => {
                 let file = arguments.next().filter(|file| !file.is_empty());
                 from = ConfigSource::File(
-                    file.ok_or_else(|| Usage("--config <FILE>: file name missing".to_owned()))?.into(),
+                    file.ok_or_else(|| UsageError("--config <FILE>: file name missing".to_owned()))?.into(),
                 );
             }
             Some(flag)

@@ -10,7 +10,7 @@ use super::output;
 use crate::engines::registry;
 use crate::export::text;
 use crate::knn::{Descriptor, DeviceId, DeviceInfo, EngineError, EngineId, Group};
-use crate::run::Engines;
+use crate::run::EnginePool;
 
 #[derive(Debug, clap::Args)]
 pub struct DevicesArgs {
@@ -31,12 +31,12 @@ const SCHEMA_VERSION: u32 = 1;
 struct Report<'a> {
     schema_version: u32,
     /// Each engine on each device.
-    engines: &'a [Line],
+    engines: &'a [EngineAvailability],
 }
 
 /// An engine on a device.
 #[derive(Serialize)]
-struct Line {
+struct EngineAvailability {
     engine: EngineId,
     group: Group,
     device_id: DeviceId,
@@ -50,22 +50,22 @@ struct Line {
 /// # Errors
 /// When nothing can be printed.
 pub fn run(args: &DevicesArgs) -> anyhow::Result<()> {
-    let mut engines = Engines::default();
-    let mut lines_of = |engine: &Descriptor| -> Vec<Line> {
+    let mut engines = EnginePool::default();
+    let mut lines_of = |engine: &Descriptor| -> Vec<EngineAvailability> {
         let line = |device_id| {
             let (device, why) = match engines.named(engine.id, Some(device_id)) {
                 Ok(engine) => (Some(engine.device()), None),
                 Err(EngineError::Unavailable { why, .. }) => (None, Some(why)),
                 Err(error) => (None, Some(error.to_string())),
             };
-            Line { engine: engine.id, group: engine.group, device_id, can_run: device.is_some(), device, why }
+            EngineAvailability { engine: engine.id, group: engine.group, device_id, can_run: device.is_some(), device, why }
         };
         registry::devices(engine).into_iter().map(line).collect()
     };
     let named = |engine: &Descriptor| args.engine.as_ref().is_none_or(|name| engine.id.as_str() == name);
     let engines: Vec<&'static Descriptor> =
         registry::grouped().flat_map(|(_, engines)| engines).filter(|engine| named(engine)).collect();
-    let lines: Vec<Line> = engines.iter().flat_map(|engine| lines_of(engine)).collect();
+    let lines: Vec<EngineAvailability> = engines.iter().flat_map(|engine| lines_of(engine)).collect();
     if args.json.json {
         return output::print_json(&Report { schema_version: SCHEMA_VERSION, engines: &lines });
     }
@@ -113,7 +113,7 @@ fn parameters(engines: &[&'static Descriptor]) -> String {
 }
 
 /// Formats lines under their groups' titles. Details of a device appear once.
-fn listed(lines: &[Line]) -> String {
+fn listed(lines: &[EngineAvailability]) -> String {
     let (mut said, mut reasons) = (HashSet::new(), HashSet::new());
     let (mut rows, mut groups) = (Vec::new(), Vec::new());
     for line in lines {
@@ -155,7 +155,7 @@ mod tests {
             name: format!("device {id}"),
             details: vec![("memory".to_owned(), "9 MiB".to_owned())],
         };
-        let line = |engine: &str, group, device_id| Line {
+        let line = |engine: &str, group, device_id| EngineAvailability {
             engine: EngineId::new(engine),
             group,
             device_id,
@@ -163,7 +163,7 @@ mod tests {
             device: Some(device(device_id)),
             why: None,
         };
-        let missing = Line {
+        let missing = EngineAvailability {
             can_run: false,
             device: None,
             why: Some("no driver".to_owned()),

@@ -10,18 +10,18 @@ use clap::{ArgGroup, Args};
 use super::bar::Bar;
 use super::job::Request;
 use super::queries::QueryChoice;
-use super::usage::Usage;
+use super::usage::UsageError;
 use super::values::{self, metrics};
 use super::{columns, output, paths};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source, formats};
 use crate::export;
-use crate::export::graph::{GraphForm, linked};
+use crate::export::graph::{GraphFormat, linked};
 use crate::export::table::TableFormat;
 use crate::knn::{DeviceId, Ranking};
 use crate::run::graph::KnnGraph;
-use crate::run::graph::links::Links;
-use crate::run::recording::{self, Recorded};
-use crate::run::{EngineChoice, LoadedRun, RunRecord, RunSpec, Schema, defaults};
+use crate::run::graph::links::LinkMode;
+use crate::run::recording::{self, RecordedRun};
+use crate::run::{EngineChoice, LoadedRun, RunRecord, RunSpec, SchemaVersion, defaults};
 
 /// How a file is read as a table of coordinates.
 #[derive(Clone, Debug, Args)]
@@ -179,7 +179,7 @@ fn order(name: &str) -> Order {
 
 /// How a cloud is searched.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct MethodArgs {
+pub struct SearchArgs {
     #[command(flatten)]
     pub metric: MetricArgs,
     #[command(flatten)]
@@ -240,7 +240,7 @@ pub struct ProblemArgs {
     #[command(flatten)]
     k: KArgs,
     #[command(flatten)]
-    method: MethodArgs,
+    method: SearchArgs,
 }
 
 impl ProblemArgs {
@@ -257,7 +257,7 @@ impl ProblemArgs {
     }
 }
 
-impl MethodArgs {
+impl SearchArgs {
     /// The request for a source, with the flags of the cloud and this method.
     pub fn request(&self, flags: &SourceArgs, source: Source, k: usize) -> Request {
         Request {
@@ -296,10 +296,10 @@ pub struct SchemaArgs {
         value_name = "NUMBER",
         default_value = "2",
         value_parser = PossibleValuesParser::new(["1", "2"]).map(|number| {
-            number.parse().ok().and_then(Schema::numbered).unwrap_or_default()
+            number.parse().ok().and_then(SchemaVersion::numbered).unwrap_or_default()
         })
     )]
-    pub schema: Schema,
+    pub schema: SchemaVersion,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -381,9 +381,9 @@ impl RecordArgs {
             output::note(&format!("no run finished; recording not written: {}", path.display()));
             return Ok(None);
         }
-        let runs: Vec<Recorded> = records
+        let runs: Vec<RecordedRun> = records
             .into_iter()
-            .map(|record| Recorded { name: record.title(), pinned: false, run: LoadedRun::Whole(record) })
+            .map(|record| RecordedRun { name: record.title(), pinned: false, run: LoadedRun::Whole(record) })
             .collect();
         let missing = export::recording(&runs, !self.no_points, path, &Bar::new("writing the recording"))?;
         missing.iter().for_each(|missing| output::note(missing));
@@ -427,11 +427,11 @@ impl GraphArgs {
         self.graph.as_ref()
     }
 
-    fn links(&self) -> Links {
+    fn links(&self) -> LinkMode {
         match (self.symmetrise, self.mutual) {
-            (true, _) => Links::Either,
-            (_, true) => Links::Both,
-            _ => Links::Directed,
+            (true, _) => LinkMode::Either,
+            (_, true) => LinkMode::Both,
+            _ => LinkMode::Directed,
         }
     }
 
@@ -442,20 +442,20 @@ impl GraphArgs {
     pub fn check(&self) -> anyhow::Result<()> {
         let Some(path) = &self.graph else { return Ok(()) };
         match self.graph_as {
-            Some(GraphKind::Umap) if self.links() != Links::Directed => {
+            Some(GraphKind::Umap) if self.links() != LinkMode::Directed => {
                 let flag = if self.mutual { "--mutual" } else { "--symmetrise" };
-                bail!(Usage(format!(
+                bail!(UsageError(format!(
                     "{flag}: --graph-as umap needs the same number of neighbours for each row; use \
                      --graph-as csr or drop {flag}"
                 )));
             }
             Some(GraphKind::Umap | GraphKind::Csr) => {
-                let refused = |why| Usage(format!("--graph: {why}: {}", path.display()));
+                let refused = |why| UsageError(format!("--graph: {why}: {}", path.display()));
                 paths::ending_in("npz")(&path.to_string_lossy()).map(|_| ()).map_err(refused)?;
             }
             Some(GraphKind::Edges) => TableFormat::from_path(path).map(|_| ())?,
             None if TableFormat::from_path(path)? == TableFormat::Npz => {
-                bail!(Usage(format!(
+                bail!(UsageError(format!(
                     "--graph: the format of an .npz is ambiguous; add --graph-as umap or --graph-as csr: {}",
                     path.display()
                 )))
@@ -489,9 +489,9 @@ impl GraphArgs {
     pub fn write(&self, graph: &KnnGraph<'_>, cloud: &PointCloud) -> anyhow::Result<Option<&Path>> {
         let Some(path) = &self.graph else { return Ok(None) };
         let form = match self.graph_as.unwrap_or(GraphKind::Edges) {
-            GraphKind::Umap => GraphForm::Umap,
-            GraphKind::Csr => GraphForm::Csr,
-            GraphKind::Edges => GraphForm::Edges,
+            GraphKind::Umap => GraphFormat::Umap,
+            GraphKind::Csr => GraphFormat::Csr,
+            GraphKind::Edges => GraphFormat::Edges,
         };
         linked(form, (graph, self.links()), cloud, path, &Bar::new("writing the graph"))?;
         Ok(Some(path))

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::bar::Bar;
-use super::usage::Usage;
+use super::usage::UsageError;
 use super::values;
 use crate::cloud::Coordinates;
 use crate::cloud::generate::{self, catalogue};
@@ -41,7 +41,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<()> {
         "fbin" => write_fbin,
         _ => {
             let file = args.file.display();
-            anyhow::bail!(Usage(format!(
+            anyhow::bail!(UsageError(format!(
                 "cannot write .{extension}; use .csv, .npy, .fvecs or .fbin: {file}"
             )))
         }

@@ -8,15 +8,15 @@ use serde::Serialize;
 use super::bar::Bar;
 use super::flags::{FileArgs, JsonArgs, SchemaArgs};
 use super::output;
-use crate::cloud::formats::{self, ColumnKind, DatasetInfo, FileInfo, FormatError, Stamp};
+use crate::cloud::formats::{self, ColumnKind, DatasetInfo, FileInfo, FormatError, FileStamp};
 use crate::cloud::{
     self, AutoColumns, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source,
 };
 use crate::export::text;
 use crate::progress::Progress;
 use crate::run::compare::{RUN, SavedRun};
-use crate::run::recording::{self, CloudLoading, Recorded};
-use crate::run::{CloudFile, Phase, RunFile, Schema};
+use crate::run::recording::{self, CloudLoadMode, RecordedRun};
+use crate::run::{CloudDescription, Phase, RunFile, SchemaVersion};
 use crate::{files, printable};
 
 #[derive(Debug, clap::Args)]
@@ -106,11 +106,11 @@ impl Report {
         duplicates: bool,
         progress: &dyn Progress,
     ) -> anyhow::Result<Self> {
-        let stamp = Stamp::now(path);
+        let stamp = FileStamp::now(path);
         let datasets = formats::datasets(path, progress)?;
         let several = datasets.len() > 1 && formats::file_of(path) == path;
         let new = |file, cloud, cloud_error| Self {
-            schema_version: Schema::default().number(),
+            schema_version: SchemaVersion::default().number(),
             file,
             datasets,
             cloud,
@@ -282,7 +282,7 @@ struct RunsReport {
     warpscope_version: String,
     /// Whether the recording includes the points of the clouds.
     points: bool,
-    clouds: Vec<CloudFile>,
+    clouds: Vec<CloudDescription>,
     runs: Vec<RunReport>,
     /// Indices into `clouds`, by a key that is nearly unique.
     #[serde(skip)]
@@ -310,7 +310,7 @@ fn info_of_runs(path: &Path, json: bool) -> anyhow::Result<()> {
     let Some((file, asked)) = recording::split_run(path) else {
         anyhow::bail!("not a recording: {}", path.display())
     };
-    let recording = recording::read(&file, CloudLoading::Skip, &Bar::new("reading the recording"))?;
+    let recording = recording::read(&file, CloudLoadMode::Skip, &Bar::new("reading the recording"))?;
     let only = match &asked {
         Some(_) => Some(recording.pick(asked.as_deref(), &file)?),
         None => None,
@@ -346,7 +346,7 @@ fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
     let Some(run) = saved.file else {
         anyhow::bail!("cannot read: no {RUN} in the folder: {}", dir.display())
     };
-    let cloud = CloudFile {
+    let cloud = CloudDescription {
         rows: run.summary.n,
         dropped: run.dropped_rows,
         source: run.spec.data.clone(),
@@ -392,7 +392,7 @@ impl RunsReport {
         }
     }
 
-    fn add(&mut self, number: usize, recorded: &Recorded) {
+    fn add(&mut self, number: usize, recorded: &RecordedRun) {
         let (cloud, queries) = recorded.run.clouds();
         let cloud = self.cloud_index(cloud);
         let query_cloud = queries.map(|queries| self.cloud_index(queries));
@@ -401,7 +401,7 @@ impl RunsReport {
         self.runs.push(RunReport { number, name, pinned, cloud, query_cloud, counted, profiled, run });
     }
 
-    fn cloud_index(&mut self, cloud: CloudFile) -> usize {
+    fn cloud_index(&mut self, cloud: CloudDescription) -> usize {
         let alike = self.seen.entry((cloud.fingerprint.clone(), cloud.source.to_string())).or_default();
         alike.iter().copied().find(|&at| self.clouds[at] == cloud).unwrap_or_else(|| {
             self.clouds.push(cloud);

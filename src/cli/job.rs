@@ -6,11 +6,11 @@ use anyhow::bail;
 
 use super::columns::{self, AnswerColumns, SearchedColumns};
 use super::queries::QueryChoice;
-use super::usage::Usage;
+use super::usage::UsageError;
 use super::{output, values};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source};
 use crate::export::provenance::Provenance;
-use crate::knn::{DeviceId, Goal, Metric, Problem, ProblemError, Ranking, Setup};
+use crate::knn::{DeviceId, Goal, Metric, Problem, ProblemError, Ranking, ProblemParameters};
 use crate::run::{EngineChoice, QuerySpec, RunError, RunSpec, build_problem, defaults, query_cloud_of};
 
 /// A search as requested by flags and the user's defaults, before any file is read.
@@ -68,7 +68,7 @@ impl Request {
             .map(EngineChoice::k_limit)
             .max()
             .unwrap_or_else(|| EngineChoice::Auto.k_limit());
-        Setup::from(&self.spec(self.source.clone(), QuerySpec::All, Metric::default()))
+        ProblemParameters::from(&self.spec(self.source.clone(), QuerySpec::All, Metric::default()))
             .check_within(limit)?;
         if self.queries == Some(QueryChoice::Count(0)) { Err(ProblemError::NoQueries.into()) } else { Ok(()) }
     }
@@ -80,13 +80,13 @@ impl Request {
     pub fn check_own_row_flag(&self, flag: &str) -> anyhow::Result<()> {
         match &self.queries {
             Some(QueryChoice::At(_)) => {
-                bail!(Usage(format!(
+                bail!(UsageError(format!(
                     "{flag}: not available for a query given by coordinates; needs a query that is a row of \
                      the cloud"
                 )))
             }
             Some(QueryChoice::File(_)) => {
-                bail!(Usage(format!(
+                bail!(UsageError(format!(
                     "{flag}: not available for queries from a file; needs queries that are rows of the cloud"
                 )))
             }
@@ -103,7 +103,7 @@ impl Request {
             .answered
             .as_ref()
             .filter(|_| !matches!(self.source, Source::File { columns: ColumnChoice::Named(_), .. }));
-        let columns::ChosenCloud { cloud, columns, guess } =
+        let columns::LoadedCloud { cloud, columns, guess } =
             columns::read(&self.source, self.drop_nonfinite, answered, self.labels.as_deref())?;
         let mut queries = QueryChoice::resolve(self.queries.as_ref(), &cloud, &columns, self.seed)?;
         let query_cloud = match &mut queries {
@@ -164,7 +164,7 @@ pub fn check_device(device: Option<DeviceId>, engines: &[EngineChoice]) -> anyho
     for choice in engines.iter().filter(|choice| **choice != EngineChoice::Auto) {
         if let Some(engine) = choice.engines().find(|engine| !engine.runs_on.contains(&device.kind())) {
             let kinds: Vec<&str> = engine.runs_on.iter().map(|kind| kind.name()).collect();
-            bail!(Usage(format!(
+            bail!(UsageError(format!(
                 "--device {device}: the {} engine runs on {} only",
                 engine.id,
                 kinds.join(" or ")

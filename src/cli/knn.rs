@@ -18,14 +18,14 @@ use super::flags::{
 use super::job::{Job, Request, check_device};
 use super::paths::{self, protect_files};
 use super::queries::QueryChoice;
-use super::usage::Usage;
+use super::usage::UsageError;
 use super::values::{self, rankings};
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat};
 use crate::files;
 use crate::knn::{DeviceId, Goal, Metric, Parameters, Radius, Ranking, Unit};
 use crate::run::graph::KnnGraph;
-use crate::run::{Answered, Arithmetic, Batch, BatchError, Batches, EngineChoice, Engines, RunSpec};
+use crate::run::{BatchResult, Arithmetic, AnswerBatch, BatchError, BatchSearch, EngineChoice, EnginePool, RunSpec};
 use out::{OutArgs, Sink};
 
 #[derive(Clone, Debug, clap::Args)]
@@ -151,10 +151,10 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     args.graph.check_rows(job.cloud.len(), job.spec.k)?;
     let goal = goal_of(args, &job)?;
     let columns = args.out.file_columns(&job)?;
-    let (since, mut engines) = (Instant::now(), Engines::default());
+    let (since, mut engines) = (Instant::now(), EnginePool::default());
     let job = if goal == Goal::Nearest { with_device(&mut engines, &job) } else { job };
     let batches =
-        Batches::new(&engines, goal, &job.spec, &job.cloud, job.query_cloud.as_ref(), args.arithmetic)?;
+        BatchSearch::new(&engines, goal, &job.spec, &job.cloud, job.query_cloud.as_ref(), args.arithmetic)?;
     if args.dry.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..job.spec.clone() };
         let plan = engines
@@ -176,11 +176,11 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
         }
         // The graph needs all neighbours in memory; free the second copy of the queries.
         drop(batches);
-        let Answered { record, distances, ranked_on } = answer(&mut engines, &job, args.arithmetic)?;
+        let BatchResult { record, distances, ranked_on } = answer(&mut engines, &job, args.arithmetic)?;
         let answered = AnswerStats::new(&record, ranked_on, since.elapsed().as_secs_f64());
         let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
         args.graph.write(&graph, &job.cloud)?;
-        let batch = Batch::of_run(&record, 0..record.neighbors.queries(), 0);
+        let batch = AnswerBatch::of_run(&record, 0..record.neighbors.queries(), 0);
         take(batch.with_distances(distances.as_deref()))?;
         Ok(answered)
     })
@@ -192,7 +192,7 @@ fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
     args.out.check(goal, &args.queries)?;
     if let Some(out) = args.out.file() {
         let format =
-            NeighborFormat::for_goal(goal, out).map_err(|why| Usage(format!("{}{why}", goal_flag(goal))))?;
+            NeighborFormat::for_goal(goal, out).map_err(|why| UsageError(format!("{}{why}", goal_flag(goal))))?;
         let asked = if let QueryChoice::File(path) = &args.queries { Some(path) } else { None };
         protect_files("an input file", [&args.input].into_iter().chain(asked), format.files(out))?;
         for file in &format.files(out) {
@@ -200,7 +200,7 @@ fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
         }
     }
     if args.radius.is_some() && args.arithmetic == Arithmetic::F32 {
-        bail!(Usage("--arithmetic f32: --radius uses the file's values; drop --arithmetic".to_owned()));
+        bail!(UsageError("--arithmetic f32: --radius uses the file's values; drop --arithmetic".to_owned()));
     }
     check_graph(args)?;
     if args.self_first {
@@ -216,16 +216,16 @@ fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
 fn check_graph(args: &KnnArgs) -> anyhow::Result<()> {
     let Some(path) = args.graph.file() else { return Ok(()) };
     if args.radius.is_some() {
-        bail!(Usage("--graph needs the k nearest neighbours; drop --radius".to_owned()));
+        bail!(UsageError("--graph needs the k nearest neighbours; drop --radius".to_owned()));
     }
     if args.queries != QueryChoice::All {
-        bail!(Usage("--graph needs the neighbours of all rows; drop QUERIES".to_owned()));
+        bail!(UsageError("--graph needs the neighbours of all rows; drop QUERIES".to_owned()));
     }
     let files = |out: &Path| {
         NeighborFormat::from_path(out).map_or_else(|_| vec![out.to_owned()], |format| format.files(out))
     };
     if args.out.file().map(files).unwrap_or_default().iter().any(|file| files::same(file, path)) {
-        bail!(Usage("--out and --graph name the same file; change one of them".to_owned()));
+        bail!(UsageError("--out and --graph name the same file; change one of them".to_owned()));
     }
     args.graph.check()?;
     protect_files("an input file", [&args.input], [path.clone()])?;
@@ -235,7 +235,7 @@ fn check_graph(args: &KnnArgs) -> anyhow::Result<()> {
 /// Refuses flags that need distances.
 fn check_products(args: &KnnArgs) -> anyhow::Result<()> {
     if args.radius.is_some() {
-        bail!(Usage(
+        bail!(UsageError(
             "--radius: an inner product is not a distance; drop --radius or change --metric".to_owned()
         ));
     }
@@ -246,10 +246,10 @@ fn check_products(args: &KnnArgs) -> anyhow::Result<()> {
         ("--self-first", args.self_first),
     ];
     if let Some((flag, _)) = flags.into_iter().chain(columns).find(|&(_, given)| given) {
-        bail!(Usage(format!("{flag}: not available with --metric inner-product; drop one of the two")));
+        bail!(UsageError(format!("{flag}: not available with --metric inner-product; drop one of the two")));
     }
     if args.out.printed() == Some(NeighborFormat::Npy) {
-        bail!(Usage(
+        bail!(UsageError(
             "--format npy stores row numbers but no inner products; use csv, arrow or parquet".to_owned()
         ));
     }
@@ -302,15 +302,15 @@ fn check_goal(goal: Goal, request: &Request) -> anyhow::Result<()> {
         Goal::LargestProduct => ("inner-product searches", "inner product"),
     };
     if let Some(device @ DeviceId::Gpu(_)) = request.device {
-        bail!(Usage(format!("--device {device}: {searches} run on the CPU only; drop --device")));
+        bail!(UsageError(format!("--device {device}: {searches} run on the CPU only; drop --device")));
     }
     for choice in &request.engines {
         let EngineChoice::Named(method) = choice else { continue };
         if registry::find(method.engine).is_some_and(|engine| !engine.finds(goal)) {
-            bail!(Usage(BatchError::Engine { engine: method.engine, goal }.to_string()));
+            bail!(UsageError(BatchError::Engine { engine: method.engine, goal }.to_string()));
         }
         if method.parameters != Parameters::NONE {
-            bail!(Usage(format!("--engine {choice}: {search} searches accept no engine parameters")));
+            bail!(UsageError(format!("--engine {choice}: {search} searches accept no engine parameters")));
         }
     }
     if goal != Goal::LargestProduct {
@@ -325,7 +325,7 @@ fn check_goal(goal: Goal, request: &Request) -> anyhow::Result<()> {
     };
     match request.engines.iter().filter_map(able).max() {
         Some(most) if !(1..=most).contains(&request.k) => {
-            bail!(Usage(format!("k = {}: must be between 1 and {most} for inner products", request.k)))
+            bail!(UsageError(format!("k = {}: must be between 1 and {most} for inner products", request.k)))
         }
         _ => Ok(()),
     }
@@ -341,8 +341,8 @@ fn number_and_unit(text: &str) -> anyhow::Result<(f64, &str, &str)> {
     }
 }
 
-fn not_a_distance(text: &str) -> Usage {
-    Usage(format!("--radius: `{text}` is not a distance; expected a non-negative number"))
+fn not_a_distance(text: &str) -> UsageError {
+    UsageError(format!("--radius: `{text}` is not a distance; expected a non-negative number"))
 }
 
 /// Converts a length such as `5km` to the metric's unit.
@@ -351,25 +351,25 @@ fn parse_length(text: &str, metric: Metric) -> anyhow::Result<Radius> {
     let units = Unit::of(metric);
     match units.iter().find(|row| row.name == unit) {
         Some(_) if metric == Metric::Cosine && value > 2.0 => {
-            bail!(Usage(format!(
+            bail!(UsageError(format!(
                 "--radius {number}: a cosine distance (1 − cos of the angle) must be between 0 and 2"
             )))
         }
         Some(row) => Ok(row.radius(number, metric).ok_or_else(|| not_a_distance(text))?),
         None if metric == Metric::L2 => {
-            bail!(Usage(format!(
+            bail!(UsageError(format!(
                 "--radius `{text}`: the l2 metric accepts no unit (it uses the cloud's own); write {number}"
             )))
         }
         None if metric == Metric::Cosine => {
-            bail!(Usage(format!(
+            bail!(UsageError(format!(
                 "--radius `{text}`: a cosine distance (1 − cos of the angle, 0 to 2) has no unit; write \
                  {number}"
             )))
         }
         None => {
             let known: Vec<&str> = units.iter().map(|row| row.name).filter(|name| !name.is_empty()).collect();
-            bail!(Usage(format!(
+            bail!(UsageError(format!(
                 "--radius: invalid unit `{unit}` for the {metric} metric; use {}",
                 known.join(", ")
             )))

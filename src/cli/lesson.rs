@@ -10,19 +10,19 @@ use super::bar::Bar;
 use super::flags::{CloudArgs, OrderArgs};
 use super::paths::protect_files;
 use super::pictures::PictureArgs;
-use super::usage::Usage;
+use super::usage::UsageError;
 use super::{output, values};
 use crate::cloud::{self, Order, Source, query_point};
 use crate::engines::cuda::Cuda;
 use crate::engines::registry;
 use crate::export::text;
-use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Queries, Setup};
+use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Queries, ProblemParameters};
 use crate::lesson::Shape;
 use crate::lesson::edits::{Edits, read_keys};
 use crate::lesson::fault::{self, FAULTS, FaultInfo};
 use crate::lesson::lessons::{self, Arrangement, LESSONS, Lesson, Overrides, Take};
 use crate::lesson::moments::MomentError;
-use crate::lesson::own_data::OwnData;
+use crate::lesson::own_data::UserData;
 use crate::run::defaults;
 
 #[derive(Debug, clap::Args)]
@@ -147,7 +147,7 @@ fn list() -> String {
 pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let own = args.source();
     let mistake =
-        args.mistake.as_deref().map(fault::named).transpose().map_err(|why| Usage(why.to_string()))?;
+        args.mistake.as_deref().map(fault::named).transpose().map_err(|why| UsageError(why.to_string()))?;
     let usual = match mistake {
         _ if own.is_some() => "own-data",
         Some(row) => row.lesson,
@@ -157,13 +157,13 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let with_data = mistake.map_or(*lesson, |row| lesson.with_data_for(row.fault));
     Shape::check(args.width.unwrap_or(lesson.width), args.k.unwrap_or(lesson.k))?;
     if mistake.is_some() {
-        lesson.check_has_faults().map_err(|why| Usage(why.to_string()))?;
+        lesson.check_has_faults().map_err(|why| UsageError(why.to_string()))?;
         if args.pictures.has_questions() {
             let why = "--worksheet, --key: not available for a search with a mistake; drop --break";
-            anyhow::bail!(Usage(why.to_owned()))
+            anyhow::bail!(UsageError(why.to_owned()))
         }
         if args.engine != recorder() {
-            anyhow::bail!(Usage(format!(
+            anyhow::bail!(UsageError(format!(
                 "--break: the {} engine does not support deliberate mistakes; drop --engine",
                 args.engine
             )))
@@ -178,21 +178,21 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let names: Vec<&str> = orders.iter().map(|arrangement| arrangement.name()).collect();
     match own {
         Some(_) if !lesson.own_data => {
-            anyhow::bail!(Usage(format!(
+            anyhow::bail!(UsageError(format!(
                 "--input, --generate: lesson `{}` has built-in data; for your own, use --lesson own-data or \
                  --lesson order",
                 lesson.id
             )))
         }
         Some(_) if lesson.compares_orders() && args.order.order != Order::File => {
-            anyhow::bail!(Usage(format!(
+            anyhow::bail!(UsageError(format!(
                 "--order: lesson `{}` shows all orders; select one with --take",
                 lesson.id
             )))
         }
         None if args.has_own_cloud() => {
             let why = "--query, --metric, --order: add a cloud with --input or --generate";
-            anyhow::bail!(Usage(why.to_owned()))
+            anyhow::bail!(UsageError(why.to_owned()))
         }
         _ => {}
     }
@@ -222,7 +222,7 @@ impl LessonArgs {
         let query = match self.query_at.as_deref().map(query_point::parse) {
             None => None,
             Some(Ok(at)) if at.len() == 2 => Some([at[0] as f32, at[1] as f32]),
-            _ => anyhow::bail!(Usage(format!(
+            _ => anyhow::bail!(UsageError(format!(
                 "--query-at {}: expected two coordinates, such as 0.3,0.7",
                 self.query_at.as_deref().unwrap_or_default()
             ))),
@@ -258,7 +258,7 @@ impl LessonArgs {
     /// determines the steps.
     fn usage_if_own_data(&self, why: anyhow::Error) -> anyhow::Error {
         match why.downcast_ref() {
-            Some(MomentError::Past { .. }) if self.input.is_none() => Usage(why.to_string()).into(),
+            Some(MomentError::Past { .. }) if self.input.is_none() => UsageError(why.to_string()).into(),
             _ => why,
         }
     }
@@ -283,7 +283,7 @@ impl LessonArgs {
                 ),
             },
         };
-        let setup = Setup {
+        let setup = ProblemParameters {
             k: self.k.unwrap_or(lesson.k),
             metric: self.metric,
             order: Order::File,
@@ -295,7 +295,7 @@ impl LessonArgs {
             values::note_assumed(cloud.axes());
         }
         let queries = Queries::Rows(vec![row as u32]);
-        let own = OwnData { cloud: &cloud, queries: &queries, query: 0, arrangement: self.arrangement() };
+        let own = UserData { cloud: &cloud, queries: &queries, query: 0, arrangement: self.arrangement() };
         Ok(lesson.record_own(own, setup, self.width.unwrap_or(lesson.width), &Edits::default())?)
     }
 }

@@ -156,7 +156,7 @@ pub fn main() -> ExitCode {
         // The window was closed by a signal.
         Ok(()) if window => stop::requested().map_or(ExitCode::SUCCESS, |signal| signal.exit_code().into()),
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,
+        Err(error) if error.is::<output::BrokenPipe>() => ExitCode::SUCCESS,
         // A stopped job's own error would only repeat this.
         Err(_) if let Some(signal) = stop::requested() => {
             output::error(&signal.sentence());

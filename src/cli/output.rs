@@ -8,12 +8,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::cloud::{Axis, Source};
 use crate::printable;
-use crate::run::{QuerySpec, Schema};
+use crate::run::{QuerySpec, SchemaVersion};
 
 /// stdout was closed by its reader, as after `| head`.
 #[derive(Debug, thiserror::Error)]
 #[error("stdout was closed")]
-pub struct Closed;
+pub struct BrokenPipe;
 
 /// Display names of temporary files, which hold standard input or pipes.
 static DISPLAY_NAMES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
@@ -85,7 +85,7 @@ fn write_stdout(text: &str) -> anyhow::Result<()> {
 pub fn stdout_result<T>(result: std::io::Result<T>) -> anyhow::Result<T> {
     match result {
         Ok(value) => Ok(value),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Closed.into()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(BrokenPipe.into()),
         Err(error) => Err(anyhow::anyhow!("cannot write: {error}: stdout")),
     }
 }
@@ -114,8 +114,8 @@ pub fn is_quiet() -> bool {
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub fn print_report(report: &impl serde::Serialize, schema: Schema) -> anyhow::Result<()> {
-    if schema == Schema::default() {
+pub fn print_report(report: &impl serde::Serialize, schema: SchemaVersion) -> anyhow::Result<()> {
+    if schema == SchemaVersion::default() {
         return print_json(report);
     }
     let mut report = serde_json::to_value(report)?;
@@ -128,12 +128,12 @@ pub fn print_report(report: &impl serde::Serialize, schema: Schema) -> anyhow::R
 /// Adds the version of the layout before a value.
 pub fn versioned<T: serde::Serialize>(schema_version: u32, content: &T) -> impl serde::Serialize {
     #[derive(serde::Serialize)]
-    struct Versioned<'a, T> {
+    struct Envelope<'a, T> {
         schema_version: u32,
         #[serde(flatten)]
         content: &'a T,
     }
-    Versioned { schema_version, content }
+    Envelope { schema_version, content }
 }
 
 /// Prints a note on stderr, on one line.

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 
 use super::output;
-use super::usage::Usage;
+use super::usage::UsageError;
 use crate::cloud::{Source, formats};
 use crate::export::ExportError;
 use crate::export::table::TableFormat;
-use crate::files::Scratch;
+use crate::files::ScratchFile;
 use crate::run::{QuerySpec, RunSpec};
 
 /// Accepts paths with an extension, in either case. Special files such as pipes may have any name.
@@ -67,10 +67,10 @@ fn is_stdin(path: &Path) -> bool {
 ///
 /// # Errors
 /// [`Usage`] if two paths are standard input; errors of reading and writing.
-pub fn spool<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>) -> anyhow::Result<Vec<Scratch>> {
+pub fn spool<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>) -> anyhow::Result<Vec<ScratchFile>> {
     let piped: Vec<&mut PathBuf> = paths.into_iter().filter(|path| is_stdin(path) || is_pipe(path)).collect();
     if piped.iter().filter(|path| is_stdin(path)).count() > 1 {
-        bail!(Usage(
+        bail!(UsageError(
             "`-` (standard input) is given twice, but can be read only once; save one of the inputs to a \
              file"
                 .to_owned()
@@ -79,13 +79,13 @@ pub fn spool<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>) -> anyhow::Re
     piped.into_iter().map(copy_to_temp).collect()
 }
 
-fn copy_to_temp(path: &mut PathBuf) -> anyhow::Result<Scratch> {
+fn copy_to_temp(path: &mut PathBuf) -> anyhow::Result<ScratchFile> {
     let name = if is_stdin(path) { STDIN_NAME.to_owned() } else { path.display().to_string() };
     let what = if is_stdin(path) { "standard input" } else { &name };
     let failed = |why: io::Error| {
         anyhow!("cannot store {what} in a temporary file: {why}: {}", std::env::temp_dir().display())
     };
-    let scratch = Scratch::new().map_err(failed)?;
+    let scratch = ScratchFile::new().map_err(failed)?;
     if is_stdin(path) {
         io::copy(&mut io::stdin().lock(), &mut scratch.file()).map_err(failed)?;
     } else {
@@ -133,7 +133,7 @@ pub fn protect_files<'a>(
     let is_input = |path: &Path| path.canonicalize().is_ok_and(|path| inputs.contains(&path));
     match outputs.into_iter().find(|path| is_input(path)) {
         Some(path) => {
-            bail!(Usage(format!(
+            bail!(UsageError(format!(
                 "cannot write: this would overwrite {what}; choose another name: {}",
                 path.display()
             )))

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::bar::Bar;
 use super::flags::SchemaArgs;
 use super::paths::{ending_in, folder};
-use super::usage::Usage;
+use super::usage::UsageError;
 use super::{output, values};
 use crate::export::{self, OutputFolder, text};
 use crate::lesson::Level;
@@ -205,7 +205,7 @@ fn size(text: &str) -> Result<[f32; 2], String> {
 }
 
 /// The files to write.
-pub struct Plan {
+pub struct OutputPaths {
     steps: Vec<PathBuf>,
     handout: Option<PathBuf>,
     png: Option<PathBuf>,
@@ -222,26 +222,26 @@ pub struct Plan {
 impl PictureArgs {
     /// The files of a lesson, after checking that they can be written and that the flags make sense. Called
     /// before the work.
-    pub fn plan(&self, takes: &[&str]) -> anyhow::Result<Plan> {
+    pub fn plan(&self, takes: &[&str]) -> anyhow::Result<OutputPaths> {
         let (low, high) = export::lesson::PACE_RANGE;
         if !(low..=high).contains(&self.pace) {
-            bail!(Usage(format!("--pace {}: must be between {low} and {high} seconds", self.pace)));
+            bail!(UsageError(format!("--pace {}: must be between {low} and {high} seconds", self.pace)));
         }
         crate::draw::raster::pixels(self.size.unwrap_or(SIZE), self.scale)?;
         if let Some(take) = self.take.as_ref().filter(|take| !takes.contains(&take.as_str())) {
-            bail!(Usage(format!("--take {take}: unknown order; available: {}", takes.join(", "))));
+            bail!(UsageError(format!("--take {take}: unknown order; available: {}", takes.join(", "))));
         }
         let name = |flag: &str, file: &Option<Option<PathBuf>>, default: &str| match (file, &self.out) {
             (None, _) => Ok(None),
             (Some(Some(path)), _) => Ok(Some(path.clone())),
             (Some(None), Some(dir)) => Ok(Some(dir.join(default))),
             (Some(None), None) => {
-                bail!(Usage(format!(
+                bail!(UsageError(format!(
                     "--{flag}: file name missing; add one, or --out DIR to write DIR/{default}"
                 )))
             }
         };
-        let mut plan = Plan {
+        let mut plan = OutputPaths {
             steps: self
                 .out
                 .iter()
@@ -276,7 +276,7 @@ impl PictureArgs {
     }
 
     /// Writes the files and returns their names.
-    pub fn write(&self, plan: &Plan, lesson: &Lesson, takes: &[Take]) -> anyhow::Result<Vec<String>> {
+    pub fn write(&self, plan: &OutputPaths, lesson: &Lesson, takes: &[Take]) -> anyhow::Result<Vec<String>> {
         let shown: Vec<Take> = match &self.take {
             Some(name) => takes.iter().filter(|take| take.arrangement.name() == name).cloned().collect(),
             None => takes.to_vec(),
@@ -363,7 +363,7 @@ impl PictureArgs {
     fn zoom(&self, lesson: &Lesson, takes: &[Take]) -> anyhow::Result<Option<Panel>> {
         let Some(name) = self.panel.as_deref() else { return Ok(None) };
         let [take] = takes else {
-            bail!(Usage(format!("--panel {name}: requires a single order; select one with --take")))
+            bail!(UsageError(format!("--panel {name}: requires a single order; select one with --take")))
         };
         let ever = panels_ever(lesson, take);
         let named =
@@ -372,7 +372,7 @@ impl PictureArgs {
             Some(panel) => Ok(Some(*panel)),
             None => {
                 let names: Vec<&str> = ever.iter().filter_map(named).collect();
-                bail!(Usage(format!(
+                bail!(UsageError(format!(
                     "--panel {name}: lesson `{}` does not have this panel; available: {}",
                     lesson.id,
                     names.join(", ")
@@ -401,7 +401,7 @@ impl PictureArgs {
     }
 }
 
-impl Plan {
+impl OutputPaths {
     /// All files except the frames.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let pictures = self.png.iter().chain(&self.svg).chain(&self.gif);
@@ -424,7 +424,7 @@ impl Plan {
                 && place.parent() == places.first().map(PathBuf::as_path)
                 && is_frame(&place);
             if is_frame || places.contains(&place) {
-                bail!(Usage(format!(
+                bail!(UsageError(format!(
                     "cannot write: two outputs have the same path; rename one: {}",
                     file.display()
                 )));

@@ -8,9 +8,9 @@ use std::str::FromStr;
 use anyhow::{Context, bail};
 
 use super::output;
-use super::usage::Usage;
+use super::usage::UsageError;
 use super::values::whole_number;
-use crate::cloud::{Axis, ColumnChoice, Globe, PointCloud, axes_in_file_order, query_point};
+use crate::cloud::{Axis, ColumnChoice, GlobeAxes, PointCloud, axes_in_file_order, query_point};
 use crate::export::{NeighborFormat, text};
 use crate::run::{QuerySpec, RunSpec, defaults};
 use crate::{memory, printable};
@@ -189,14 +189,14 @@ fn along_axes(parts: &[(Option<String>, f64)], order: &[usize], axes: &[Axis]) -
             None => order[place],
             Some(name) => axes
                 .iter()
-                .position(|axis| axis.name.eq_ignore_ascii_case(name) || Globe::same_angle(&axis.name, name))
+                .position(|axis| axis.name.eq_ignore_ascii_case(name) || GlobeAxes::same_angle(&axis.name, name))
                 .ok_or_else(|| {
                     let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
-                    Usage(format!("at:{name}=…: unknown column; searched columns: {}", output::names(&known)))
+                    UsageError(format!("at:{name}=…: unknown column; searched columns: {}", output::names(&known)))
                 })?,
         };
         if !at[axis].is_nan() {
-            bail!(Usage(format!("at:…: column `{}` given twice", axes[axis].name)));
+            bail!(UsageError(format!("at:…: column `{}` given twice", axes[axis].name)));
         }
         at[axis] = *value;
     }

@@ -10,17 +10,17 @@ use super::answer::answer;
 use super::answers::{self, Answers};
 use super::bar::Bar;
 use super::columns::SearchedColumns;
-use super::flags::{EngineArgs, JsonArgs, MethodArgs, QueriesArgs, SourceArgs, ThreadsArgs};
+use super::flags::{EngineArgs, JsonArgs, SearchArgs, QueriesArgs, SourceArgs, ThreadsArgs};
 use super::job::{Request, check_device};
 use super::paths::{protect_files, table_path};
 use super::queries::QueryChoice;
-use super::usage::Usage;
+use super::usage::UsageError;
 use super::{output, values};
 use crate::cloud::{Coordinates, Source};
 use crate::export::{self, tables, text};
 use crate::knn::{Metric, Ranking};
-use crate::run::answers::recall::{self, Flaws, Recall, RecallAt, RecallError, Ties, Truth};
-use crate::run::{Arithmetic, Engines};
+use crate::run::answers::recall::{self, FlawCounts, Recall, RecallAt, RecallError, TieDetection, Truth};
+use crate::run::{Arithmetic, EnginePool};
 
 /// The version of the layout of `--json`.
 const SCHEMA_VERSION: u32 = 1;
@@ -50,7 +50,7 @@ pub struct RecallArgs {
     #[command(flatten)]
     queries: QueriesArgs,
     #[command(flatten)]
-    method: MethodArgs,
+    method: SearchArgs,
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
@@ -92,15 +92,15 @@ struct Report<'a> {
     metric: Option<&'static str>,
     #[serde(flatten)]
     searched: Option<SearchedColumns>,
-    ties: Ties,
-    flaws: Flaws,
+    ties: TieDetection,
+    flaws: FlawCounts,
     recall: Vec<RecallAt>,
-    worst: Vec<Worst>,
+    worst: Vec<WorstQuery>,
 }
 
 /// One of the worst queries at the largest k.
 #[derive(serde::Serialize)]
-struct Worst {
+struct WorstQuery {
     query: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     row: Option<u64>,
@@ -110,7 +110,7 @@ struct Worst {
 }
 
 /// The recall, and how it was determined.
-struct Judgement {
+struct RecallResult {
     recall: Recall,
     /// Each query's record number, if known.
     rows: Option<Vec<u64>>,
@@ -149,7 +149,7 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
         (Some(source), truth) => {
             by_distance(args.request(source, ks.last().copied().unwrap_or(1)), &given, truth.as_ref(), &ks)?
         }
-        (None, None) => bail!(Usage(NO_TRUTH.to_owned())),
+        (None, None) => bail!(UsageError(NO_TRUTH.to_owned())),
     };
     if let Some(out) = &args.out {
         tables::recall(&judged.recall, judged.rows.as_deref()).write(out)?;
@@ -181,13 +181,13 @@ const NO_TRUTH: &str = "no truth to compare with: add --input and --queries to c
 
 fn check_usage(args: &RecallArgs, without_cloud: bool) -> anyhow::Result<()> {
     if without_cloud && args.truth.is_none() {
-        bail!(Usage(NO_TRUTH.to_owned()));
+        bail!(UsageError(NO_TRUTH.to_owned()));
     }
     if without_cloud
         && (args.method.own.exclude_self
             || args.method.metric.metric.is_some_and(|given| given != Ranking::Distance(Metric::L2)))
     {
-        bail!(Usage("--exclude-self and --metric need a search; add --input and --queries".to_owned()));
+        bail!(UsageError("--exclude-self and --metric need a search; add --input and --queries".to_owned()));
     }
     Ok(())
 }
@@ -209,7 +209,7 @@ impl RecallArgs {
 }
 
 /// Compares row numbers, and distances if the truth has them.
-fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Judgement> {
+fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<RecallResult> {
     if let Some(rows) = &truth.query_rows {
         given.check_rows(ANSWERS, rows)?;
     }
@@ -221,7 +221,7 @@ fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Ju
         .clone()
         .or_else(|| truth.query_rows.clone())
         .filter(|rows| rows.len() == recall.queries());
-    Ok(Judgement { rows, recall, truth: truth.path.display().to_string(), metric: None, searched: None })
+    Ok(RecallResult { rows, recall, truth: truth.path.display().to_string(), metric: None, searched: None })
 }
 
 /// Compares distances computed from the cloud.
@@ -230,7 +230,7 @@ fn by_distance(
     given: &Answers,
     truth: Option<&Answers>,
     ks: &[usize],
-) -> anyhow::Result<Judgement> {
+) -> anyhow::Result<RecallResult> {
     given.found.fill(ANSWERS, &mut request)?;
     truth.map_or(Ok(()), |truth| truth.found.fill("--truth", &mut request))?;
     request.check()?;
@@ -248,14 +248,14 @@ fn by_distance(
     let (recall, from) = match truth {
         Some(truth) => (judge(Truth::Listed(&truth.table)), truth.path.display().to_string()),
         None => {
-            let found = answer(&mut Engines::default(), &job, Arithmetic::File)?.record;
+            let found = answer(&mut EnginePool::default(), &job, Arithmetic::File)?.record;
             let from = format!("computed by {} on {}", found.engine, found.device.name);
             (judge(Truth::Found(&found.neighbors)), from)
         }
     };
     let recall =
         recall.map_err(|why| with_file(why, &given.path, truth.map_or(&given.path, |truth| &truth.path)))?;
-    Ok(Judgement {
+    Ok(RecallResult {
         recall,
         rows: Some(rows),
         truth: from,
@@ -276,12 +276,12 @@ fn with_file(why: RecallError, answers: &Path, truth: &Path) -> anyhow::Error {
     anyhow!("{why}: {}", path.display())
 }
 
-fn report<'a>(answers: &Coordinates, judged: &'a Judgement, worst: usize) -> Report<'a> {
-    let Judgement { recall, rows, truth, metric, searched } = judged;
+fn report<'a>(answers: &Coordinates, judged: &'a RecallResult, worst: usize) -> Report<'a> {
+    let RecallResult { recall, rows, truth, metric, searched } = judged;
     let last = recall.ks().len() - 1;
     let of = |query: usize| {
         let (hits, of) = recall.hits(query, last);
-        Worst {
+        WorstQuery {
             query,
             row: rows.as_ref().map(|rows| rows[query]),
             recall: recall.recall(query, last),
@@ -313,7 +313,7 @@ fn report_text(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> Strin
         vec!["truth".to_owned(), report.truth.to_owned()],
         vec!["ties".to_owned(), ties(report)],
     ];
-    let Flaws { missing, duplicates, out_of_range, own } = report.flaws;
+    let FlawCounts { missing, duplicates, out_of_range, own } = report.flaws;
     let flaws = [
         (missing, "missing"),
         (duplicates, "duplicate"),
@@ -366,14 +366,14 @@ fn report_text(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> Strin
 fn ties(report: &Report<'_>) -> String {
     let undecided: u64 = report.recall.iter().map(|at| at.undecided).max().unwrap_or(0);
     match report.ties {
-        Ties::Computed => "answers that tie with the k-th neighbour are hits".to_owned(),
-        Ties::RowsOnly => "unknown without distances: only answers that the truth lists are hits; add \
+        TieDetection::Computed => "answers that tie with the k-th neighbour are hits".to_owned(),
+        TieDetection::RowsOnly => "unknown without distances: only answers that the truth lists are hits; add \
                           --input and --queries to compute distances"
             .to_owned(),
-        Ties::Listed if undecided == 0 => {
+        TieDetection::Listed if undecided == 0 => {
             "answers that tie with the k-th neighbour are hits, by the distances in the truth".to_owned()
         }
-        Ties::Listed => {
+        TieDetection::Listed => {
             let undecided = text::count(
                 undecided,
                 "unlisted answer may tie and counts",

@@ -17,7 +17,7 @@ use crate::engines::registry;
 use crate::export::{self, NeighborFormat, Size, text};
 use crate::run::analysis::Roofline;
 use crate::run::planner::{self, Purpose};
-use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
+use crate::run::{EngineChoice, EnginePool, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -119,7 +119,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let Job { spec, cloud, query_cloud, .. } = request.load()?;
     protect_inputs(args, &spec)?;
     let spec = RunSpec { warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
-    let mut engines = Engines::default();
+    let mut engines = EnginePool::default();
     if args.dry.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
         // A dry run refuses what the run would refuse.

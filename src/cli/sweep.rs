@@ -8,18 +8,18 @@ use std::sync::Arc;
 use anyhow::bail;
 
 use super::bar::Bar;
-use super::flags::{EngineListArgs, MethodArgs, RecordArgs, SchemaArgs, SourceArgs, ThreadsArgs};
+use super::flags::{EngineListArgs, SearchArgs, RecordArgs, SchemaArgs, SourceArgs, ThreadsArgs};
 use super::job::check_device;
-use super::usage::Usage;
+use super::usage::UsageError;
 use super::{columns, output, paths, values};
 use crate::cloud::Source;
 use crate::export::figure::Figure;
 use crate::export::{self, text};
 use crate::knn::{Measure, Ranking};
 use crate::printable;
-use crate::run::presets::{self, Data, Preset, PresetError};
+use crate::run::presets::{self, DataSource, Preset, PresetError};
 use crate::run::sweep::{Sweep, SweepRow};
-use crate::run::{EngineChoice, Engines, Phase, QuerySpec, RunSpec, defaults, stats};
+use crate::run::{EngineChoice, EnginePool, Phase, QuerySpec, RunSpec, defaults, stats};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -36,7 +36,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     source: SourceArgs,
     #[command(flatten)]
-    method: MethodArgs,
+    method: SearchArgs,
     /// Numbers of points of a generated cloud: 1e4,1e5,1e6
     #[arg(
         long,
@@ -122,8 +122,8 @@ fn preset_choice(text: &str) -> Result<PresetChoice, PresetError> {
 fn listing() -> String {
     let row = |preset: &Preset| {
         let needs = match &preset.data {
-            Data::File { instead, .. } => format!(" (--input, such as {instead})"),
-            Data::Generated(_) => String::new(),
+            DataSource::File { instead, .. } => format!(" (--input, such as {instead})"),
+            DataSource::Generated(_) => String::new(),
         };
         vec![format!("  {}", preset.names.join(", ")), format!("{}{needs}", preset.about)]
     };
@@ -211,7 +211,7 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
             Sweep { engines: vec![EngineChoice::Auto], ..Sweep::new(base) }
         }
         (None, None) => {
-            bail!(Usage("--input <FILE>, --generate <SPEC> or --preset <NAME> is required".to_owned()))
+            bail!(UsageError("--input <FILE>, --generate <SPEC> or --preset <NAME> is required".to_owned()))
         }
     };
     let engines = args.engine.engines();
@@ -249,7 +249,7 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
         sweep.shares.clear();
     }
     if !sweep.shares.is_empty() && matches!(sweep.base.data, Source::File { .. }) {
-        bail!(Usage(
+        bail!(UsageError(
             "this preset defines k as a share of its generated points; with --input, pass --k".to_owned()
         ));
     }
@@ -268,7 +268,7 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
 /// Resolves the columns and the metric of a file as `knn` does.
 fn infer(args: &SweepArgs, base: &mut RunSpec) -> anyhow::Result<()> {
     if matches!(base.data, Source::File { .. }) {
-        let columns::ChosenCloud { cloud, .. } = columns::read(&base.data, base.drop_nonfinite, None, None)?;
+        let columns::LoadedCloud { cloud, .. } = columns::read(&base.data, base.drop_nonfinite, None, None)?;
         if args.preset.is_none() {
             base.metric = values::ranking_of(args.method.metric.metric, &cloud)?.metric().unwrap_or_default();
         }
@@ -336,7 +336,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
             .chain(["active_threads".to_owned(), "error".to_owned()])
             .collect::<Vec<_>>(),
     )?;
-    sweep.run(&mut Engines::default(), &Bar::new("sweeping"), |row| {
+    sweep.run(&mut EnginePool::default(), &Bar::new("sweeping"), |row| {
         // A sweep over a file has one cloud; its columns may have been inferred.
         if runs == 0 && matches!(row.spec.data, Source::File { .. }) && !row.axes.is_empty() {
             output::note(&format!("columns {}", output::columns(&row.axes)));

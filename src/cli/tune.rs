@@ -9,7 +9,7 @@ use crate::cloud::{self, Order, Source};
 use crate::engines::cuda::{Cuda, Row, Trial, tune, updated_table};
 use crate::export::text;
 use crate::files;
-use crate::knn::{Metric, Problem, Queries, Setup};
+use crate::knn::{Metric, Problem, Queries, ProblemParameters};
 use crate::progress::NoProgress;
 
 /// Find the fastest kernel configuration for this GPU
@@ -118,7 +118,7 @@ fn uniform(n: usize, q: usize, d: usize, k: usize) -> anyhow::Result<Problem> {
     let generated = |count, seed| Source::Generate { spec: format!("uniform:n={count},d={d}"), seed };
     let cloud = Arc::new(cloud::load(&generated(n, 0), false, &NoProgress)?);
     let queries = cloud::load_queries(&generated(q, 1), &cloud, false, &NoProgress)?;
-    let setup = Setup {
+    let setup = ProblemParameters {
         k,
         metric: Metric::L2,
         order: Order::File,

@@ -22,7 +22,7 @@ use crate::suggest::suggest;
 /// Flags that make no sense, alone or together.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Usage(pub String);
+pub struct UsageError(pub String);
 
 /// A clap error for a value, with our own reason.
 pub fn invalid(command: &Command, argument: Option<&Arg>, value: &OsStr, why: &str) -> clap::Error {
@@ -33,7 +33,7 @@ pub fn invalid(command: &Command, argument: Option<&Arg>, value: &OsStr, why: &s
 
 /// Whether an error is wrong usage.
 pub fn is_usage(error: &anyhow::Error) -> bool {
-    error.is::<Usage>()
+    error.is::<UsageError>()
         || error.is::<PresetError>()
         || error.is::<FigureError>()
         || error.is::<SizeError>()

@@ -10,7 +10,7 @@ use clap::{Arg, Command};
 
 use super::output;
 use super::usage::invalid;
-use crate::cloud::{Axis, Globe, PointCloud, Source};
+use crate::cloud::{Axis, GlobeAxes, PointCloud, Source};
 use crate::engines::registry;
 use crate::knn::{INNER_PRODUCT, Metric, Ranking};
 use crate::run::{DeclaredMetric, EngineChoice};
@@ -134,7 +134,7 @@ pub fn ranking_of(given: Option<Ranking>, cloud: &PointCloud) -> anyhow::Result<
 
 /// Notes which column is taken as longitude if the names do not decide it.
 pub fn note_assumed(axes: &[Axis]) {
-    if let Some(note) = Globe::from_axes(axes).ok().and_then(|globe| globe.note(axes)) {
+    if let Some(note) = GlobeAxes::from_axes(axes).ok().and_then(|globe| globe.note(axes)) {
         output::note(&format!("{note}; override with --columns"));
     }
 }
@@ -142,8 +142,8 @@ pub fn note_assumed(axes: &[Axis]) {
 /// The metric if none was given: haversine for longitude and latitude, sky for positions in the sky, else
 /// l2. A note says so.
 fn default_metric(axes: &[Axis]) -> Metric {
-    if Globe::recognise(axes).is_some() {
-        let (metric, what, unit) = if Globe::is_sky(axes) {
+    if GlobeAxes::recognise(axes).is_some() {
+        let (metric, what, unit) = if GlobeAxes::is_sky(axes) {
             (Metric::Sky, "positions in the sky", "degrees")
         } else {
             (Metric::Haversine, "longitude and latitude", "km")
@@ -156,7 +156,7 @@ fn default_metric(axes: &[Axis]) -> Metric {
         );
         return metric;
     }
-    if let Some(why) = Globe::not_degrees(axes) {
+    if let Some(why) = GlobeAxes::not_degrees(axes) {
         output::note_choice(&format!("{why}: using metric l2, columns as plane coordinates"), true);
     }
     Metric::L2

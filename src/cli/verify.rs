@@ -12,11 +12,11 @@ use crate::cloud::{Axis, Coordinates, PointCloud};
 use crate::export::text;
 use crate::knn::{Method, Metric, Neighbors, Problem};
 use crate::run::answers::recall::{self, RecallAt, Truth};
-use crate::run::answers::{AnswersVerdict, check};
-use crate::run::verify::file_order::{self, FileOrder};
-use crate::run::verify::own_values::{Float64Comparison, Values};
-use crate::run::verify::{EngineVerdict, Verified, have_comparable_counters, verify};
-use crate::run::{EngineChoice, Engines, RunSpec};
+use crate::run::answers::{AnswerVerdict, check};
+use crate::run::verify::file_order::{self, FileOrderVerdict};
+use crate::run::verify::own_values::{Float64Comparison, Float64Data};
+use crate::run::verify::{EngineVerdict, Verification, have_comparable_counters, verify};
+use crate::run::{EngineChoice, EnginePool, RunSpec};
 
 /// The version of the layout of `--json`.
 const SCHEMA_VERSION: u32 = 1;
@@ -74,11 +74,11 @@ struct Report<'a> {
     agreed: bool,
     engines: &'a [EngineVerdict],
     /// Whether lists by the file's values, as `knn` gives them, are right.
-    file_order: Option<&'a FileOrder>,
+    file_order: Option<&'a FileOrderVerdict>,
     /// The comparison by the file's own values, with --f64.
     file_values: Option<Float64Comparison>,
     /// The verdict on the answers in a file, if one was given.
-    reference: Option<&'a Reference>,
+    reference: Option<&'a FileVerdict>,
 }
 
 /// # Errors
@@ -95,15 +95,15 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let (problem, queries) = (job.problem()?, job.cloud_of_queries()?);
     let Job { spec, cloud, query_cloud, searched, .. } = job;
     // Refuses work that would take too long before the engines run.
-    let values = args.f64.then(|| Values::new(&problem, &cloud, &queries)).transpose()?;
-    let Verified { verdicts, correct: right } = verify(
+    let values = args.f64.then(|| Float64Data::new(&problem, &cloud, &queries)).transpose()?;
+    let Verification { verdicts, correct: right } = verify(
         &problem,
         &args.named(),
         args.engine.device.device,
-        &mut Engines::default(),
+        &mut EnginePool::default(),
         &Bar::new("verifying"),
     )?;
-    let compare = |(values, right): (Values<'_>, &Neighbors)| {
+    let compare = |(values, right): (Float64Data<'_>, &Neighbors)| {
         values.compare(right, &Bar::new("comparing with the file's values"))
     };
     let file_values = values.zip(right.as_ref()).map(compare).transpose()?;
@@ -112,7 +112,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     });
     let reference = answers
         .as_ref()
-        .map(|answers| Reference::check(answers, &problem, spec.metric, [&cloud, &queries], right.as_ref()))
+        .map(|answers| FileVerdict::check(answers, &problem, spec.metric, [&cloud, &queries], right.as_ref()))
         .transpose()?;
     if args.json.json {
         let wrong_answers = reference.as_ref().and_then(|reference| reference.verdict.mismatch.as_ref());
@@ -150,7 +150,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
             None => String::new(),
         };
         let order = file_order.as_ref().map_or_else(String::new, file_order_text);
-        let reference = reference.as_ref().map_or_else(String::new, Reference::text);
+        let reference = reference.as_ref().map_or_else(String::new, FileVerdict::text);
         output::print(&format!(
             "{sizes}, {}, {} order\n{columns}\n{}{order}{values}{reference}",
             spec.metric,
@@ -170,7 +170,7 @@ const REFERENCE: &str = "--reference";
 
 const VERIFIED_ON: &str = "exact on the coordinates in f32, as they are searched";
 
-fn file_order_text(FileOrder { queries, mismatch }: &FileOrder) -> String {
+fn file_order_text(FileOrderVerdict { queries, mismatch }: &FileOrderVerdict) -> String {
     let of = text::count(*queries, "sampled query", "sampled queries");
     match mismatch {
         Some(_) => format!("by the file's values, as `knn` orders: WRONG for one of {of}\n"),
@@ -256,15 +256,15 @@ fn table(verdicts: &[EngineVerdict]) -> String {
 
 /// The verdict on the answers in a file.
 #[derive(serde::Serialize)]
-pub struct Reference {
+pub struct FileVerdict {
     path: String,
     #[serde(flatten)]
-    pub verdict: AnswersVerdict,
+    pub verdict: AnswerVerdict,
     /// Recall relative to a correct engine's answer; absent if no engine is correct.
     recall: Option<RecallAt>,
 }
 
-impl Reference {
+impl FileVerdict {
     /// Checks what was read; `right` are the true neighbours, as positions.
     ///
     /// # Errors
@@ -294,7 +294,7 @@ impl Reference {
     /// # Errors
     /// The first wrong answer, with a remedy.
     pub fn conclude(&self, spec: &RunSpec, axes: &[Axis]) -> anyhow::Result<()> {
-        let Self { path, verdict: verdict @ AnswersVerdict { queries, wrong, mismatch, .. }, recall } = self;
+        let Self { path, verdict: verdict @ AnswerVerdict { queries, wrong, mismatch, .. }, recall } = self;
         let Some(why) = mismatch else { return Ok(()) };
         let mean = recall.as_ref().map(|at| at.spread.mean);
         if verdict.suggests_other_queries(mean) {
@@ -310,7 +310,7 @@ impl Reference {
     }
 
     pub fn text(&self) -> String {
-        let Self { path, verdict: AnswersVerdict { queries, wrong, ties, .. }, recall } = self;
+        let Self { path, verdict: AnswerVerdict { queries, wrong, ties, .. }, recall } = self;
         let ties = text::count(*ties, "tie", "ties");
         let of = text::count(*queries, "query", "queries");
         if *wrong == 0 {
@@ -371,7 +371,7 @@ fn recall_of(
 mod tests {
     use super::*;
     use crate::knn::EngineId;
-    use crate::run::stats::Spread;
+    use crate::run::stats::SummaryStats;
 
     fn verdict(engine: &str, mismatch: Option<&str>, not_run: Option<&str>) -> EngineVerdict {
         EngineVerdict {
@@ -421,13 +421,13 @@ mod tests {
         let text = |wrong, recalls: Option<&[f64]>| {
             let recall = recalls.map(|recalls| RecallAt {
                 k: 10,
-                spread: Spread::new(recalls.iter().copied()).unwrap(),
+                spread: SummaryStats::new(recalls.iter().copied()).unwrap(),
                 perfect: recalls.iter().filter(|&&recall| recall == 1.0).count() as u64,
                 undecided: 0,
             });
-            Reference {
+            FileVerdict {
                 path: "a.csv".to_owned(),
-                verdict: AnswersVerdict { queries: 4, wrong, ties: 1, mismatch: None },
+                verdict: AnswerVerdict { queries: 4, wrong, ties: 1, mismatch: None },
                 recall,
             }
             .text()

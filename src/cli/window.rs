@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::bar::Bar;
 use super::paths::ending_in;
-use super::usage::Usage;
+use super::usage::UsageError;
 use super::values;
 use crate::cloud::generate;
 use crate::lesson::lessons::{self, Overrides};
@@ -255,7 +255,7 @@ fn check_position(lesson: u32, at: usize) -> anyhow::Result<()> {
     let takes = lessons::lesson(lesson)?.record(Overrides::default(), &Bar::new("recording the lesson"))?;
     // The window opens a lesson with its first recording.
     match takes.first().map(|take| moments::check(&take.recording, at)) {
-        Some(Err(why)) => bail!(Usage(why.to_string())),
+        Some(Err(why)) => bail!(UsageError(why.to_string())),
         _ => Ok(()),
     }
 }
@@ -263,14 +263,14 @@ fn check_position(lesson: u32, at: usize) -> anyhow::Result<()> {
 #[cfg(feature = "gui")]
 fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Result<()> {
     use crate::app::state::PaneKind;
-    use crate::app::tokens::Look;
-    use crate::app::{Headless, PictureSize, SinglePane};
+    use crate::app::tokens::Theme;
+    use crate::app::{HeadlessOptions, PictureSize, SinglePane};
     /// Size of the window behind a pane that is drawn at its own size.
     const WINDOW: [u32; 2] = [1280, 800];
     let usual = if args.pane.is_some() { "light" } else { "system" };
     let named = args.look.as_deref().unwrap_or(usual);
     let look =
-        LOOKS.iter().zip(Look::ALL).find(|(name, _)| **name == named).map_or(Look::System, |(_, look)| look);
+        LOOKS.iter().zip(Theme::ALL).find(|(name, _)| **name == named).map_or(Theme::System, |(_, look)| look);
     let kinds = [
         PaneKind::Plane,
         PaneKind::Space,
@@ -299,7 +299,7 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
     args.generate.as_deref().map(generate::check).transpose()?;
     let WindowArgs { file, generate, queries, repeats, at, presenter, scale, .. } = args;
     let (file, generator) = (file.clone(), generate.clone());
-    let show = Headless {
+    let show = HeadlessOptions {
         file,
         generator,
         queries: *queries,
@@ -438,7 +438,7 @@ fn check(file: Option<&Path>) -> anyhow::Result<()> {
     match file.filter(|file| !there(file)) {
         // A mistyped_command subcommand lands here too.
         Some(file) if let Some(sentence) = file.to_str().and_then(super::usage::mistyped_command) => {
-            bail!(Usage(sentence))
+            bail!(UsageError(sentence))
         }
         Some(file) => bail!("no such file or subcommand (see --help): {}", file.display()),
         None => Ok(()),

@@ -3,16 +3,16 @@
 use std::fs::File;
 use std::io::{self, BufWriter};
 
-use super::numpy::Npz;
+use super::numpy::NpzWriter;
 use super::provenance::{KEY, Provenance};
 use super::table::Table;
 use crate::cloud::joined::{JoinedColumn, JoinedColumns, JoinedValues};
 use crate::knn::NONE;
-use crate::run::{Batch, BatchAnswers, RunRecord};
+use crate::run::{AnswerBatch, BatchAnswers, RunRecord};
 
 /// Data written along with neighbours.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
+pub struct Annotations<'a> {
     /// Columns of the files of points and queries, for tables.
     pub columns: &'a FileColumns,
     /// The provenance of the neighbours.
@@ -30,7 +30,7 @@ impl Provenance {
 /// `cosine_distance` or `distance_km`) or `inner_product`. `query_row` is the query's record number in its
 /// own file, absent if the query is a point given by coordinates. Added columns of queries follow it; those
 /// of neighbours come last.
-pub fn table<'a>(batch: Batch<'a>, columns: &'a FileColumns, provenance: &Provenance) -> Table<'a> {
+pub fn table<'a>(batch: AnswerBatch<'a>, columns: &'a FileColumns, provenance: &Provenance) -> Table<'a> {
     let table = Table::new(batch.len()).attributed(KEY, provenance.json());
     let table = table.with("query", move |at| (batch.first + batch.query_of(at)) as u32);
     let table = match batch.queries {
@@ -45,7 +45,7 @@ pub fn table<'a>(batch: Batch<'a>, columns: &'a FileColumns, provenance: &Proven
 
 /// The columns from `rank` on, and the file's coordinates, for a batch of one query. Missing neighbours have
 /// no coordinates.
-pub fn query_table<'a>(batch: Batch<'a>, columns: &'a FileColumns) -> Table<'a> {
+pub fn query_table<'a>(batch: AnswerBatch<'a>, columns: &'a FileColumns) -> Table<'a> {
     let table = Table::new(batch.len());
     let table = match batch.queries {
         Some((_, rows)) => columns.with_queries(table, move |_| rows[0]),
@@ -62,7 +62,7 @@ pub fn query_table<'a>(batch: Batch<'a>, columns: &'a FileColumns) -> Table<'a> 
     })
 }
 
-fn ranked<'a>(table: Table<'a>, batch: Batch<'a>) -> Table<'a> {
+fn ranked<'a>(table: Table<'a>, batch: AnswerBatch<'a>) -> Table<'a> {
     let table = table.with("rank", move |at| batch.rank_of(at) as u32);
     let table = match batch.found {
         // A radius search has no missing neighbours.
@@ -84,10 +84,10 @@ fn ranked<'a>(table: Table<'a>, batch: Batch<'a>) -> Table<'a> {
 /// (f32) with true distances (f64) or `inner_products` (f64). Within a radius: `offsets` (i64, q + 1; query i
 /// has the entries from `offsets[i]` to `offsets[i + 1]`), then the same as columns. If queries are rows:
 /// `query_rows` (i64).
-pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
+pub(super) fn arrays(batch: AnswerBatch<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
     let (q, count) = (batch.query_count(), batch.len());
     let indices = (0..count).map(|at| batch.record(at).to_le_bytes());
-    let mut npz = Npz::new(out);
+    let mut npz = NpzWriter::new(out);
     match batch.found {
         BatchAnswers::Within { offsets, metric, squared, .. } => {
             npz.column("offsets", "<i8", q + 1, offsets.iter().map(|&offset| (offset as i64).to_le_bytes()))?;

@@ -13,7 +13,7 @@ use crate::run::{self, RunFile, RunFileError, RunRecord};
 #[derive(Debug)]
 pub struct OutputFolder {
     /// The folders that were created, outermost first.
-    made: Vec<(PathBuf, files::Live)>,
+    made: Vec<(PathBuf, files::LivePath)>,
 }
 
 impl OutputFolder {
@@ -108,7 +108,7 @@ pub(super) fn folder_with(
     dir: &Path,
 ) -> Result<Vec<PathBuf>, ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    let mut run = Files {
+    let mut run = StagedFiles {
         batch: Batch::new(dir, is_run_file).map_err(ExportError::io(dir))?,
         dir,
         written: Vec::new(),
@@ -119,7 +119,7 @@ pub(super) fn folder_with(
     run.write("trace.json", |out| trace(record, out))?;
     if record.neighbors.indices.len() <= max_neighbors {
         run.write(NEIGHBORS, |out| {
-            answers::arrays(run::Batch::of_run(record, 0..record.neighbors.queries(), 0), out)
+            answers::arrays(run::AnswerBatch::of_run(record, 0..record.neighbors.queries(), 0), out)
         })?;
     }
     // `run.json` appears last, for programs that wait for it.
@@ -131,13 +131,13 @@ pub(super) fn folder_with(
 }
 
 /// The files of a run, before they are moved to their folder.
-struct Files<'a> {
+struct StagedFiles<'a> {
     batch: Batch,
     dir: &'a Path,
     written: Vec<&'static str>,
 }
 
-impl Files<'_> {
+impl StagedFiles<'_> {
     fn write(
         &mut self,
         name: &'static str,

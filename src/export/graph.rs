@@ -8,19 +8,19 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use super::numpy::Npz;
+use super::numpy::NpzWriter;
 use super::table::Table;
 use super::{ExportError, write};
 use crate::cloud::PointCloud;
 use crate::memory;
 use crate::progress::Progress;
-use crate::run::graph::links::{LinkError, Linked, Links};
-use crate::run::graph::other_cloud::Leaks;
+use crate::run::graph::links::{LinkError, CsrGraph, LinkMode};
+use crate::run::graph::other_cloud::LeakCandidates;
 use crate::run::graph::{Analysis, KnnGraph};
 
 /// A file layout for graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GraphForm {
+pub enum GraphFormat {
     /// [`edges`], in the table format of the extension.
     Edges,
     /// [`csr`].
@@ -29,7 +29,7 @@ pub enum GraphForm {
     Umap,
 }
 
-impl GraphForm {
+impl GraphFormat {
     pub const ALL: [Self; 3] = [Self::Edges, Self::Csr, Self::Umap];
 
     /// Writes a graph.
@@ -56,20 +56,20 @@ impl GraphForm {
 /// # Errors
 /// As [`GraphForm::write`].
 pub fn linked(
-    form: GraphForm,
-    (graph, links): (&KnnGraph<'_>, Links),
+    form: GraphFormat,
+    (graph, links): (&KnnGraph<'_>, LinkMode),
     cloud: &PointCloud,
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<(), ExportError> {
-    if links == Links::Directed || form == GraphForm::Umap {
+    if links == LinkMode::Directed || form == GraphFormat::Umap {
         return form.write(graph, cloud, path, progress);
     }
-    let linked = Linked::new(graph, links, progress).map_err(|why| match why {
+    let linked = CsrGraph::new(graph, links, progress).map_err(|why| match why {
         LinkError::Cancelled(_) => ExportError::Cancelled,
         LinkError::Memory(short) => no_memory(short, path),
     })?;
-    if form == GraphForm::Edges {
+    if form == GraphFormat::Edges {
         return linked_edges(&linked, graph, cloud).watched(progress).write(path);
     }
     let (others, distances) = (
@@ -135,7 +135,7 @@ pub fn edges<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
 }
 
 /// The columns of [`edges`] for linked edges; ranks are by distance.
-fn linked_edges<'a>(linked: &'a Linked, graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
+fn linked_edges<'a>(linked: &'a CsrGraph, graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
     let record = record_of(graph, cloud);
     Table::new(linked.edges())
         .with("row", move |edge| record(linked.from(edge)))
@@ -159,7 +159,7 @@ pub fn umap(
     let (n, width) = (graph.len(), graph.k() + 1);
     let watch = PointProgress::new(progress, 2);
     watch.write(path, |out| {
-        let mut npz = Npz::new(out);
+        let mut npz = NpzWriter::new(out);
         let places = || watch.points(n).flat_map(move |point| (0..width).map(move |rank| (point, rank)));
         let index = |(point, rank): (usize, usize)| match rank.checked_sub(1) {
             None => point as i32,
@@ -209,7 +209,7 @@ fn sparse<O: ExactSizeIterator<Item = u32>, D: Iterator<Item = f64>>(
     }
     let watch = PointProgress::new(progress, 2);
     watch.write(path, |out| {
-        let mut npz = Npz::new(out);
+        let mut npz = NpzWriter::new(out);
         let count = starts[n];
         // SciPy expects both arrays to have the same type, and 32 bits where they suffice.
         if i32::try_from(count).is_ok() {
@@ -251,7 +251,7 @@ fn check_width(graph: &KnnGraph<'_>, path: &Path) -> Result<(), ExportError> {
     Err(ExportError::Width { what: format!("point {point}"), extension: "npz", path: path.to_owned() })
 }
 
-fn finish(mut npz: Npz<&mut BufWriter<File>>, graph: &KnnGraph<'_>, cloud: &PointCloud) -> io::Result<()> {
+fn finish(mut npz: NpzWriter<&mut BufWriter<File>>, graph: &KnnGraph<'_>, cloud: &PointCloud) -> io::Result<()> {
     let record = record_of(graph, cloud);
     if (0..graph.len()).any(|point| record(point) != point as u64) {
         npz.column(
@@ -308,7 +308,7 @@ pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, analysis: &'a Analys
 
 /// `row,nearest,distance,leak`: for each row of the other cloud, the nearest row of this one.
 pub fn leaks<'a>(
-    leaks: &'a Leaks,
+    leaks: &'a LeakCandidates,
     other: &'a PointCloud,
     rows: &'a [u32],
     cloud: &'a PointCloud,
@@ -327,13 +327,13 @@ mod tests {
     use super::*;
     use crate::cloud::{ColumnChoice, formats};
     use crate::progress::NoProgress;
-    use crate::run::{Engines, QuerySpec, RunRecord, RunSpec, testing};
+    use crate::run::{EnginePool, QuerySpec, RunRecord, RunSpec, testing};
 
     /// Rows 0, 1 and 3 of four on a line; row 2 has no value.
     fn neighbours(k: usize) -> RunRecord {
         let cloud = testing::named(&["x"], vec![0.0, 1.0, f64::NAN, 3.0]);
         let spec = RunSpec { exclude_self: true, ..RunSpec::new(cloud.source().clone(), QuerySpec::All, k) };
-        Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap()
+        EnginePool::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap()
     }
 
     fn array(path: &Path, name: &str) -> Vec<f64> {
@@ -396,9 +396,9 @@ mod tests {
         );
     }
     /// Counts reports, and cancels after some.
-    struct CancelAfter(std::sync::atomic::AtomicUsize);
+    struct CountdownProgress(std::sync::atomic::AtomicUsize);
 
-    impl Progress for CancelAfter {
+    impl Progress for CountdownProgress {
         fn update(&self, done: u64, total: u64) {
             assert!(done <= total, "{done} of {total}");
             let left = &self.0;
@@ -418,24 +418,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let record = neighbours(2);
         let graph = KnnGraph::of_run(&record).unwrap();
-        for (form, name) in GraphForm::ALL.into_iter().zip(["a.csv", "csr.npz", "umap.npz"]) {
+        for (form, name) in GraphFormat::ALL.into_iter().zip(["a.csv", "csr.npz", "umap.npz"]) {
             let path = folder.path().join(name);
             std::fs::write(&path, "before").unwrap();
             // A table of text checks for cancellation only once in thousands of rows.
-            let stops = CancelAfter(usize::from(form != GraphForm::Edges).into());
+            let stops = CountdownProgress(usize::from(form != GraphFormat::Edges).into());
             let error = form.write(&graph, &record.cloud, &path, &stops).unwrap_err();
             assert!(
                 matches!(error, ExportError::Cancelled) && std::fs::read(&path).unwrap() == b"before",
                 "{form:?}: {error}"
             );
-            form.write(&graph, &record.cloud, &path, &CancelAfter(usize::MAX.into())).unwrap();
+            form.write(&graph, &record.cloud, &path, &CountdownProgress(usize::MAX.into())).unwrap();
             assert!(std::fs::read(&path).unwrap().len() > 20, "{form:?}");
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary file remains");
         for ending in ["parquet", "npz"] {
             let path = folder.path().join("b").with_extension(ending);
             let error =
-                GraphForm::Edges.write(&graph, &record.cloud, &path, &CancelAfter(1.into())).unwrap_err();
+                GraphFormat::Edges.write(&graph, &record.cloud, &path, &CountdownProgress(1.into())).unwrap_err();
             assert!(matches!(error, ExportError::Cancelled) && !path.exists(), "{ending}: {error}");
         }
     }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::folder::OutputFolder;
 use super::{ExportError, write};
-use crate::draw::gif::{Colors, GifWriter};
+use crate::draw::gif::{GifPalette, GifWriter};
 use crate::draw::raster::SizeError;
 use crate::draw::svg::svg;
 use crate::files::Batch;
@@ -140,7 +140,7 @@ pub fn gif(
             if progress.cancelled() { Err(ExportError::Cancelled) } else { Ok(()) }
         },
     )?;
-    let colors = Colors::from_samples(&samples, &film.palette);
+    let colors = GifPalette::from_samples(&samples, &film.palette);
     drop(samples);
     let moves = film.motion && hundredths >= MIN_DELAY_WITH_MOTION;
     // Each moment is drawn with its transition. The previous picture is kept for comparison while the frame
@@ -360,19 +360,19 @@ mod tests {
     }
 
     /// Records progress, and cancels after some reports.
-    struct Watch {
+    struct ProgressRecorder {
         told: Mutex<Vec<(u64, u64)>>,
         stop_after: u64,
         asked: AtomicU64,
     }
 
-    impl Watch {
+    impl ProgressRecorder {
         fn new(stop_after: u64) -> Self {
             Self { told: Mutex::default(), stop_after, asked: AtomicU64::new(0) }
         }
     }
 
-    impl Progress for Watch {
+    impl Progress for ProgressRecorder {
         fn update(&self, done: u64, total: u64) {
             self.told.lock().unwrap().push((done, total));
         }
@@ -388,7 +388,7 @@ mod tests {
         let path = folder.path().join("lesson.gif");
         let (film, moments) = film("merge");
         let film = Film { motion: false, ..film };
-        let watch = Watch::new(u64::MAX);
+        let watch = ProgressRecorder::new(u64::MAX);
         gif(&film, &moments, 0.5, &path, &watch).unwrap();
         let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
         let frames = GifDecoder::new(file).unwrap().into_frames().collect_frames().unwrap();
@@ -470,7 +470,7 @@ mod tests {
         let before = bytes();
         let light = Film { palette: LIGHT, ..film.clone() };
         assert!(matches!(
-            frames(&light, &moments, &folder.path().join("new/film"), &Watch::new(4)).unwrap_err(),
+            frames(&light, &moments, &folder.path().join("new/film"), &ProgressRecorder::new(4)).unwrap_err(),
             ExportError::Cancelled
         ));
         assert_eq!((names(&folder.path().join("new/film")).len(), bytes() == before), (6, true));
@@ -505,15 +505,15 @@ mod tests {
         let (film, moments) = film("sort");
         for stop_after in [1, 3, 8] {
             let error =
-                gif(&film, &moments, 1.0, &folder.path().join("a.gif"), &Watch::new(stop_after)).unwrap_err();
+                gif(&film, &moments, 1.0, &folder.path().join("a.gif"), &ProgressRecorder::new(stop_after)).unwrap_err();
             assert!(matches!(error, ExportError::Cancelled), "{error}");
         }
         assert!(matches!(
-            frames(&film, &moments, folder.path(), &Watch::new(3)).unwrap_err(),
+            frames(&film, &moments, folder.path(), &ProgressRecorder::new(3)).unwrap_err(),
             ExportError::Cancelled
         ));
         assert!(matches!(
-            frames(&film, &moments, &folder.path().join("not/there"), &Watch::new(3)).unwrap_err(),
+            frames(&film, &moments, &folder.path().join("not/there"), &ProgressRecorder::new(3)).unwrap_err(),
             ExportError::Cancelled
         ));
         let path = folder.path().join("a.html");

@@ -26,12 +26,12 @@ use std::path::{Path, PathBuf};
 use crate::files;
 use crate::memory::InsufficientMemory;
 use crate::progress::Progress;
-use crate::run::recording::{self, CloudStorage, Extras, Recorded, Shown};
+use crate::run::recording::{self, CloudStorage, Extras, RecordedRun, WindowState};
 pub use crate::text;
 pub use answers::FileColumns;
 pub use folder::{FOLDER_FILES, MAX_NEIGHBORS, OutputFolder, check_folder, folder, is_run_file};
 pub use neighbors::{
-    Expected, NeighborFormat, NeighborStream, NeighborWriter, Size, check_room, in_batches, neighbors,
+    SizeEstimate, NeighborFormat, NeighborStream, NeighborWriter, Size, check_room, in_batches, neighbors,
     neighbors_of,
 };
 pub use tables::{comparison, runs};
@@ -196,7 +196,7 @@ mod tests;
 /// # Errors
 /// [`ExportError::Io`], and [`ExportError::Cancelled`], which leaves nothing behind.
 pub fn recording(
-    runs: &[Recorded],
+    runs: &[RecordedRun],
     points: bool,
     path: &Path,
     progress: &dyn Progress,
@@ -209,7 +209,7 @@ pub fn recording(
 /// # Errors
 /// The same as those of [`recording()`].
 pub fn compared_recording(
-    runs: &[Recorded],
+    runs: &[RecordedRun],
     compared: Option<[usize; 2]>,
     points: bool,
     path: &Path,
@@ -223,8 +223,8 @@ pub fn compared_recording(
 /// # Errors
 /// The same as those of [`recording()`].
 pub fn session(
-    shown: Shown<'_>,
-    runs: &[Recorded],
+    shown: WindowState<'_>,
+    runs: &[RecordedRun],
     points: bool,
     path: &Path,
     progress: &dyn Progress,
@@ -234,7 +234,7 @@ pub fn session(
 
 fn write_recording(
     extras: Extras<'_>,
-    runs: &[Recorded],
+    runs: &[RecordedRun],
     points: bool,
     path: &Path,
     progress: &dyn Progress,

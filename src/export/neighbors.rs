@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
-use super::answers::{self, Context, FileColumns};
-use super::numpy::{Npy, Npz};
+use super::answers::{self, Annotations, FileColumns};
+use super::numpy::{NpyWriter, NpzWriter};
 use super::provenance::Provenance;
 use super::table::{Appender, TableFormat};
 use super::{ExportError, write};
 use crate::knn::Goal;
-use crate::run::{Batch, BatchAnswers, RunRecord};
+use crate::run::{AnswerBatch, BatchAnswers, RunRecord};
 use size::check_width;
-pub use size::{Expected, Size, check_room};
+pub use size::{SizeEstimate, Size, check_room};
 
 /// A format for neighbours, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,9 +134,9 @@ pub fn neighbors_of(
     path: &Path,
 ) -> Result<Vec<PathBuf>, ExportError> {
     let size = Size { q: queries.len(), k: record.neighbors.k, metric: record.spec.metric };
-    let context = Context { columns: FileColumns::none(), provenance: &Provenance::of_run(record) };
+    let context = Annotations { columns: FileColumns::none(), provenance: &Provenance::of_run(record) };
     in_batches(path, Goal::Nearest, size, context, |writer| {
-        writer.append(Batch::of_run(record, queries.clone(), queries.start))
+        writer.append(AnswerBatch::of_run(record, queries.clone(), queries.start))
     })
 }
 
@@ -151,7 +151,7 @@ pub fn in_batches<E: From<ExportError>>(
     path: &Path,
     goal: Goal,
     size: Size,
-    context: Context<'_>,
+    context: Annotations<'_>,
     fill: impl FnOnce(&mut NeighborWriter<'_>) -> Result<(), E>,
 ) -> Result<Vec<PathBuf>, E> {
     let format = NeighborFormat::for_goal(goal, path)?;
@@ -172,7 +172,7 @@ pub fn in_batches<E: From<ExportError>>(
         }),
         NeighborFormat::Npz if goal != Goal::Nearest => streamed(path, |out| fill(Layout::Arrays(out))),
         NeighborFormat::Npz => streamed(path, |out| {
-            let arrays = Arrays::new(out, size, path, MAX_HELD_BYTES).map_err(ExportError::io(path))?;
+            let arrays = NpzArrayWriter::new(out, size, path, MAX_HELD_BYTES).map_err(ExportError::io(path))?;
             fill(Layout::Npz(Box::new(arrays)))
         }),
         NeighborFormat::Vecs | NeighborFormat::Bin => {
@@ -180,9 +180,9 @@ pub fn in_batches<E: From<ExportError>>(
             // Distances are renamed first, so that a program that waits for the named file finds both.
             streamed(path, |indices| {
                 streamed(&distance_path, |distances| {
-                    let indices = Rows::new(indices, size, format).map_err(ExportError::io(path))?;
+                    let indices = RowWriter::new(indices, size, format).map_err(ExportError::io(path))?;
                     let distances =
-                        Rows::new(distances, size, format).map_err(ExportError::io(&distance_path))?;
+                        RowWriter::new(distances, size, format).map_err(ExportError::io(&distance_path))?;
                     fill(Layout::Pair { indices, distances, distance_path: &distance_path })
                 })
             })
@@ -219,17 +219,17 @@ pub struct NeighborWriter<'a> {
 
 enum Layout<'a> {
     Streamed(NeighborStream<'a, &'a mut BufWriter<File>>),
-    Npz(Box<Arrays<'a>>),
+    Npz(Box<NpzArrayWriter<'a>>),
     /// For a single batch.
     Arrays(&'a mut BufWriter<File>),
     Pair {
-        indices: Rows<'a>,
-        distances: Rows<'a>,
+        indices: RowWriter<'a>,
+        distances: RowWriter<'a>,
         distance_path: &'a Path,
     },
 }
 
-fn table<'a>(appender: Appender<&'a mut BufWriter<File>>, context: Context<'a>) -> Layout<'a> {
+fn table<'a>(appender: Appender<&'a mut BufWriter<File>>, context: Annotations<'a>) -> Layout<'a> {
     Layout::Streamed(NeighborStream::for_tables(appender, context))
 }
 
@@ -241,7 +241,7 @@ impl NeighborWriter<'_> {
     ///
     /// # Panics
     /// If its k differs from the file's.
-    pub fn append(&mut self, batch: Batch<'_>) -> Result<(), ExportError> {
+    pub fn append(&mut self, batch: AnswerBatch<'_>) -> Result<(), ExportError> {
         let io = ExportError::io;
         let indices = || (0..batch.len()).map(move |at| batch.record(at));
         let squared: &[f32] = if let BatchAnswers::Nearest { k, squared, .. } = batch.found {
@@ -290,14 +290,14 @@ impl NeighborWriter<'_> {
 }
 
 /// Rows of k values of four bytes.
-struct Rows<'a> {
+struct RowWriter<'a> {
     out: &'a mut BufWriter<File>,
     k: usize,
     /// Whether each row is preceded by its length.
     lengths: bool,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowWriter<'a> {
     fn new(out: &'a mut BufWriter<File>, size: Size, format: NeighborFormat) -> io::Result<Self> {
         let lengths = format == NeighborFormat::Vecs;
         if !lengths {
@@ -324,25 +324,25 @@ const MAX_HELD_BYTES: usize = 64 << 20;
 
 /// The arrays of [`NeighborFormat::Npz`]. An archive has one array after the other, so distances are held
 /// back until all indices are written: in memory or, if they are many, in an unnamed file.
-struct Arrays<'a> {
-    npz: Npz<&'a mut BufWriter<File>>,
+struct NpzArrayWriter<'a> {
+    npz: NpzWriter<&'a mut BufWriter<File>>,
     distances: SpooledTempFile,
     /// The queries' record numbers so far; empty if the query is not a row.
     query_rows: Vec<u64>,
     size: Size,
 }
 
-impl<'a> Arrays<'a> {
+impl<'a> NpzArrayWriter<'a> {
     /// Starts an archive. More than `max_held_bytes` bytes of distances are held back in a file in the folder
     /// of `path`.
     fn new(out: &'a mut BufWriter<File>, size: Size, path: &Path, max_held_bytes: usize) -> io::Result<Self> {
-        let mut npz = Npz::new(out);
+        let mut npz = NpzWriter::new(out);
         npz.begin_matrix("indices", "<i8", (size.q, size.k), 8)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Ok(Self { npz, distances: spooled_tempfile_in(max_held_bytes, folder), query_rows: Vec::new(), size })
     }
 
-    fn push_queries(&mut self, batch: Batch<'_>) {
+    fn push_queries(&mut self, batch: AnswerBatch<'_>) {
         if let Some((cloud, rows)) = batch.queries {
             self.query_rows.extend(rows.iter().map(|&row| cloud.record(row as usize)));
         }
@@ -382,7 +382,7 @@ impl<'a> Arrays<'a> {
     /// Passes on the held-back distances, some at a time.
     fn distances(
         &mut self,
-        mut write: impl FnMut(&mut Npz<&'a mut BufWriter<File>>, &[[u8; SLOT]]) -> io::Result<()>,
+        mut write: impl FnMut(&mut NpzWriter<&'a mut BufWriter<File>>, &[[u8; SLOT]]) -> io::Result<()>,
     ) -> io::Result<()> {
         self.distances.rewind()?;
         let mut left = self.size.q as u64 * self.size.k as u64 * SLOT as u64;
@@ -410,12 +410,12 @@ mod tests;
 /// Neighbours that are written to a stream.
 pub struct NeighborStream<'a, W: Write + Send> {
     layout: StreamLayout<W>,
-    context: Context<'a>,
+    context: Annotations<'a>,
 }
 
 enum StreamLayout<W: Write + Send> {
     Table(Appender<W>),
-    Npy(Npy<W>),
+    Npy(NpyWriter<W>),
 }
 
 impl<'a, W: Write + Send> NeighborStream<'a, W> {
@@ -423,13 +423,13 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
     ///
     /// # Errors
     /// I/O errors of the writer, and formats that cannot be streamed.
-    pub fn new(format: NeighborFormat, size: Size, context: Context<'a>, out: W) -> io::Result<Self> {
+    pub fn new(format: NeighborFormat, size: Size, context: Annotations<'a>, out: W) -> io::Result<Self> {
         let layout = match format {
             NeighborFormat::Csv => StreamLayout::Table(Appender::csv(out)),
             NeighborFormat::Tsv => StreamLayout::Table(Appender::tsv(out)),
             NeighborFormat::Parquet => StreamLayout::Table(Appender::parquet(out)),
             NeighborFormat::Arrow => StreamLayout::Table(Appender::arrow_stream(out)),
-            NeighborFormat::Npy => StreamLayout::Npy(Npy::matrix(out, "<i8", (size.q, size.k))?),
+            NeighborFormat::Npy => StreamLayout::Npy(NpyWriter::matrix(out, "<i8", (size.q, size.k))?),
             NeighborFormat::Npz | NeighborFormat::Vecs | NeighborFormat::Bin => {
                 return Err(io::ErrorKind::NotSeekable.into());
             }
@@ -438,7 +438,7 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
     }
 
     /// A stream of tables.
-    pub(super) fn for_tables(appender: Appender<W>, context: Context<'a>) -> Self {
+    pub(super) fn for_tables(appender: Appender<W>, context: Annotations<'a>) -> Self {
         Self { layout: StreamLayout::Table(appender), context }
     }
 
@@ -446,7 +446,7 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
     ///
     /// # Errors
     /// I/O errors of the writer.
-    pub fn append(&mut self, batch: Batch<'_>) -> io::Result<()> {
+    pub fn append(&mut self, batch: AnswerBatch<'_>) -> io::Result<()> {
         match &mut self.layout {
             StreamLayout::Table(appender) => {
                 appender.append(&answers::table(batch, self.context.columns, self.context.provenance))

@@ -10,9 +10,9 @@ use crate::files::LatchingWriter;
 use crate::run::recording::npy_head;
 
 /// Writer of a `.npz` archive.
-pub struct Npz<W: Write + Seek>(ZipWriter<LatchingWriter<W>>);
+pub struct NpzWriter<W: Write + Seek>(ZipWriter<LatchingWriter<W>>);
 
-impl<'a> Npz<&'a mut BufWriter<File>> {
+impl<'a> NpzWriter<&'a mut BufWriter<File>> {
     /// Starts an archive without arrays.
     pub fn new(out: &'a mut BufWriter<File>) -> Self {
         Self(ZipWriter::new(LatchingWriter::new(out)))
@@ -100,9 +100,9 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
 }
 
 /// Writer of a `.npy` file.
-pub struct Npy<W: Write>(W);
+pub struct NpyWriter<W: Write>(W);
 
-impl<W: Write> Npy<W> {
+impl<W: Write> NpyWriter<W> {
     /// Begins a matrix of little-endian values; `dtype` is NumPy's type string.
     ///
     /// # Errors

@@ -10,9 +10,9 @@ use super::table::Table;
 use crate::cloud::PointCloud;
 use crate::knn::{Convergence, warp};
 use crate::run::answers::recall::Recall;
-use crate::run::compare::{ComparedPhase, Comparison};
-use crate::run::{Batch, QuerySpec, RunFile, RunRecord, Timeline};
-use crate::text::Exact;
+use crate::run::compare::{PhaseComparison, Comparison};
+use crate::run::{AnswerBatch, QuerySpec, RunFile, RunRecord, Timeline};
+use crate::text::ExactFloat;
 
 /// A query's record number in its own file; `None` for a query given by coordinates.
 pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
@@ -35,7 +35,7 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
 /// [`answers::table`] of a range of queries, numbered as in the run.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     answers::table(
-        Batch::of_run(record, queries.clone(), queries.start),
+        AnswerBatch::of_run(record, queries.clone(), queries.start),
         FileColumns::none(),
         &Provenance::of_run(record),
     )
@@ -43,7 +43,7 @@ pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
 
 /// [`answers::query_table`] of one query.
 pub fn neighbors_of_query(record: &RunRecord, query: usize) -> Table<'_> {
-    answers::query_table(Batch::of_run(record, query..query + 1, query), FileColumns::none())
+    answers::query_table(AnswerBatch::of_run(record, query..query + 1, query), FileColumns::none())
 }
 
 /// `engine,phase,repeat,chunk,start_ms,duration_ms`: every raw sample.
@@ -235,10 +235,10 @@ pub fn comparison(comparison: &Comparison, out: &mut (impl Write + ?Sized)) -> i
         name: &'a str,
         a: String,
         b: String,
-        phase: Option<&'a ComparedPhase>,
+        phase: Option<&'a PhaseComparison>,
         verdict: String,
     }
-    let exact = |value: f64| Exact(value).to_string();
+    let exact = |value: f64| ExactFloat(value).to_string();
     let mut rows = Vec::new();
     rows.extend(comparison.phases.iter().map(|phase| Row {
         what: "phase_ms",

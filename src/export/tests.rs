@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
-use crate::knn::{EngineId, Measured, Metric, NONE};
+use crate::knn::{EngineId, Measurements, Metric, NONE};
 use crate::run::compare::SavedRun;
 use crate::run::testing::{cloud, plain, spec};
 use crate::run::{Phase, QuerySpec, RunFile, RunRecord, RunSpec, execute, stats};
-use crate::text::Exact;
+use crate::text::ExactFloat;
 
 /// Records 0, 2, 3, 4 of a file whose record 1 was dropped. The queries are records 4 and 0; k exceeds the
 /// number of points.
@@ -81,11 +81,11 @@ fn small_and_large_floats_round_trip_exactly() {
         16_777_217.0,
         f32::INFINITY,
     ] {
-        let text = Exact(value).to_string();
+        let text = ExactFloat(value).to_string();
         assert_eq!(text.parse::<f32>().unwrap().to_bits(), value.to_bits(), "{text}");
         assert!(text.len() <= 17, "{text}");
     }
-    assert_eq!(Exact(f32::INFINITY).to_string(), "inf");
+    assert_eq!(ExactFloat(f32::INFINITY).to_string(), "inf");
 }
 
 fn words<const N: usize>(path: &Path) -> Vec<[u8; N]> {
@@ -283,7 +283,7 @@ fn run_folders_round_trip() {
 #[test]
 fn panes_export_their_contents() {
     let mut record = record();
-    record.measured = Measured::new([("merges".to_owned(), vec![2, 5])]);
+    record.measured = Measurements::new([("merges".to_owned(), vec![2, 5])]);
     assert_eq!(
         text(|out| tables::convergence(&record).csv(out)).lines().last(),
         Some("1,4,4,1"),
@@ -316,7 +316,7 @@ fn haversine_tables_add_a_distance_in_km() {
 
 #[test]
 fn engines_without_counters_export_empty_tables() {
-    let record = RunRecord { measured: Measured::default(), convergence: Default::default(), ..record() };
+    let record = RunRecord { measured: Measurements::default(), convergence: Default::default(), ..record() };
     assert_eq!(text(|out| tables::counters(&record).csv(out)).lines().count(), 1);
     assert_eq!(text(|out| tables::convergence(&record).csv(out)).lines().count(), 1);
 }
@@ -325,7 +325,7 @@ fn engines_without_counters_export_empty_tables() {
 fn engine_specific_measures_go_to_a_separate_file() {
     let place = tempfile::tempdir().unwrap();
     let other = RunRecord {
-        measured: Measured::new([
+        measured: Measurements::new([
             ("visited".to_owned(), vec![7, 8]),
             ("distance_evals".to_owned(), vec![70, 80]),
         ]),

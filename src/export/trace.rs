@@ -24,7 +24,7 @@ const TRACKS: u32 = 1024;
 /// I/O errors of the writer.
 pub fn trace(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
     let timeline = Timeline::new(record);
-    let mut events = Events { out, first: true };
+    let mut events = EventWriter { out, first: true };
     events.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
     events.name("process_name", HOST, 0, &format!("warpscope run ({})", record.engine))?;
     for track in &timeline.phases {
@@ -51,7 +51,7 @@ fn warps(
     record: &RunRecord,
     profile: &Profile,
     timeline: &Timeline,
-    events: &mut Events<impl Write>,
+    events: &mut EventWriter<impl Write>,
 ) -> io::Result<()> {
     events.name("process_name", DEVICE, 0, &format!("{} (profiled build)", record.device.name))?;
     for multiprocessor in &timeline.multiprocessors {
@@ -91,12 +91,12 @@ fn warp_args(record: &RunRecord, profile: &Profile, warp: &WarpTime) -> Value {
     about
 }
 
-struct Events<'a, W> {
+struct EventWriter<'a, W> {
     out: &'a mut W,
     first: bool,
 }
 
-impl<W: Write> Events<'_, W> {
+impl<W: Write> EventWriter<'_, W> {
     fn event(&mut self, event: &Value) -> io::Result<()> {
         let comma = if std::mem::take(&mut self.first) { "" } else { "," };
         write!(self.out, "{comma}\n{event}")

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::knn::{Problem, Search};
+use crate::knn::{Problem, PreparedSearch};
 
 /// Maximum growth from chunk to chunk: the time of the first, small chunk is mostly overhead.
 const GROWTH: usize = 16;
@@ -11,7 +11,7 @@ const GROWTH: usize = 16;
 ///
 /// The rate is kept between passes over the queries, so that only the first pass begins with a small chunk.
 #[derive(Clone, Debug)]
-pub struct Chunks {
+pub struct ChunkSizer {
     /// Queries that fill the device; larger chunks are multiples of it.
     full: usize,
     /// The smallest chunk; chunks below `full` are multiples of it.
@@ -22,9 +22,9 @@ pub struct Chunks {
     target: usize,
 }
 
-impl Chunks {
+impl ChunkSizer {
     /// Starts with the engine's own hints.
-    pub fn new(search: &dyn Search, problem: &Problem) -> Self {
+    pub fn new(search: &dyn PreparedSearch, problem: &Problem) -> Self {
         let work_of_a_query = (problem.n() as u64 * problem.dims() as u64).max(1);
         let first = usize::try_from(search.first_work() / work_of_a_query).unwrap_or(usize::MAX);
         Self { ms: search.chunk_ms(), ..Self::sized(search.chunk_unit(), search.first_chunk(), first) }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     /// The chunks of a pass over `q` queries that take `ms` each.
-    fn pass(chunks: &mut Chunks, q: usize, ms: f64) -> Vec<Range<usize>> {
+    fn pass(chunks: &mut ChunkSizer, q: usize, ms: f64) -> Vec<Range<usize>> {
         let mut ranges: Vec<Range<usize>> = Vec::new();
         while let Some(range) = chunks.next(ranges.last().map_or(0, |range| range.end), q, usize::MAX) {
             chunks.record(range.len(), range.len() as f64 * ms);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn chunks_grow_to_the_target_time_and_remember_the_rate() {
-        let mut chunks = Chunks::sized(8, 64, usize::MAX);
+        let mut chunks = ChunkSizer::sized(8, 64, usize::MAX);
         let ranges = pass(&mut chunks, 100_000, 0.01);
         assert_eq!(ranges[0], 0..64, "the first chunk is the engine's");
         assert_eq!(ranges[1].len(), 64 * GROWTH, "growth is bounded");
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn slow_devices_get_the_smallest_useful_chunks() {
         let sizes = |unit, ms| -> Vec<usize> {
-            pass(&mut Chunks::sized(unit, 64, usize::MAX), 1000, ms).iter().map(Range::len).collect()
+            pass(&mut ChunkSizer::sized(unit, 64, usize::MAX), 1000, ms).iter().map(Range::len).collect()
         };
         // Only the first chunk shows that 64 queries are too many.
         assert_eq!(sizes(1, 100.0)[..3], [64, 1, 1]);
@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn the_first_chunk_has_bounded_work() {
-        assert_eq!(Chunks::sized(8, 64, 30).next(0, 1000, usize::MAX), Some(0..24));
-        assert_eq!(Chunks::sized(1, 64, 0).next(0, 1000, usize::MAX), Some(0..1));
-        assert_eq!(Chunks::sized(1, 64, 1000).next(0, 10_000, usize::MAX), Some(0..64));
+        assert_eq!(ChunkSizer::sized(8, 64, 30).next(0, 1000, usize::MAX), Some(0..24));
+        assert_eq!(ChunkSizer::sized(1, 64, 0).next(0, 1000, usize::MAX), Some(0..1));
+        assert_eq!(ChunkSizer::sized(1, 64, 1000).next(0, 10_000, usize::MAX), Some(0..64));
         // Ten thousand points in 100 dimensions are a million multiply-adds per query.
         let cloud = crate::run::testing::cloud(100, vec![0.5; 1_000_000]);
         let problem = crate::run::build_problem(&crate::run::testing::spec(), &cloud, None).unwrap();
@@ -122,12 +122,12 @@ mod tests {
         engine.script.first_work = Some(3_000_000);
         let search =
             crate::knn::Engine::load(&mut engine, &problem, &crate::knn::Parameters::NONE, false).unwrap();
-        assert_eq!(Chunks::new(search.as_ref(), &problem).next(0, 9_000, usize::MAX), Some(0..3));
+        assert_eq!(ChunkSizer::new(search.as_ref(), &problem).next(0, 9_000, usize::MAX), Some(0..3));
     }
 
     #[test]
     fn chunks_respect_the_maximum_size() {
-        let mut chunks = Chunks::sized(8, 64, usize::MAX);
+        let mut chunks = ChunkSizer::sized(8, 64, usize::MAX);
         for _ in 0..5 {
             chunks.record(100_000, 1.0);
         }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn small_remainders_join_the_last_chunk() {
-        let mut chunks = Chunks::sized(1, 1000, usize::MAX);
+        let mut chunks = ChunkSizer::sized(1, 1000, usize::MAX);
         chunks.record(50_000, 50.0);
         chunks.record(50_000, 50.0);
         assert_eq!(chunks.next(0, 57_000, usize::MAX), Some(0..57_000));
@@ -158,7 +158,7 @@ mod tests {
             ms in 0.0f64..10.0,
         ) {
             let mut end = 0;
-            for range in pass(&mut Chunks::sized(unit, unit * blocks, first), q, ms) {
+            for range in pass(&mut ChunkSizer::sized(unit, unit * blocks, first), q, ms) {
                 prop_assert_eq!(range.start, end);
                 prop_assert!(!range.is_empty());
                 end = range.end;

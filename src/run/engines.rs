@@ -9,15 +9,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::analysis::Roofline;
-use super::batches::{Answered, QueryBatches};
+use super::batches::{BatchResult, QueryBatches};
 use super::execute::{Passes, continue_if, execute_resident, now_unix, search};
 use super::live_query::{answer_live, device_of};
 use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
-use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec, Stage};
+use super::{EngineChoice, ResidentPoints, RunError, RunRecord, RunSpec, Stage};
 use crate::cloud::PointCloud;
 use crate::engines::{peaks, registry};
 use crate::knn::{
-    Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, Setup, check_answers,
+    Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, ProblemParameters, check_answers,
 };
 use crate::progress::NoProgress;
 
@@ -38,7 +38,7 @@ type Measure = fn(DeviceId, &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, E
 
 /// Opens engines on first use and keeps them open, as creating a CUDA context takes longer than most runs.
 /// Also keeps the points of the last problem, with the data that engines prepared from them.
-pub struct Engines {
+pub struct EnginePool {
     open: Open,
     opened: Vec<Box<dyn Engine>>,
     /// The device of each opened engine, cached for live queries, which do not need values that change from
@@ -46,13 +46,13 @@ pub struct Engines {
     devices: Vec<(EngineKey, DeviceInfo)>,
     /// Engines that could not be opened, with time and reason.
     missing: Vec<(EngineKey, Instant, String)>,
-    resident: Resident,
+    resident: ResidentPoints,
     planner: Planner,
     /// `None` leaves peaks unmeasured.
     measure: Option<Measure>,
 }
 
-impl Default for Engines {
+impl Default for EnginePool {
     fn default() -> Self {
         Self {
             planner: Planner::shared(),
@@ -62,7 +62,7 @@ impl Default for Engines {
     }
 }
 
-impl Engines {
+impl EnginePool {
     /// Opens engines with `open`, and uses a separate planner.
     pub(crate) fn with(open: Open) -> Self {
         Self {
@@ -70,19 +70,19 @@ impl Engines {
             opened: Vec::new(),
             devices: Vec::new(),
             missing: Vec::new(),
-            resident: Resident::default(),
+            resident: ResidentPoints::default(),
             planner: Planner::default(),
             measure: None,
         }
     }
 
     /// Uses points shared with other threads' engines.
-    pub fn sharing(self, resident: Resident) -> Self {
+    pub fn sharing(self, resident: ResidentPoints) -> Self {
         Self { resident, ..self }
     }
 
     /// The points of the last problem.
-    pub fn resident(&self) -> &Resident {
+    pub fn resident(&self) -> &ResidentPoints {
         &self.resident
     }
 
@@ -251,7 +251,7 @@ impl Engines {
         queries: Range<usize>,
         plan: Option<&Plan>,
         stage: &mut Stage<'_>,
-    ) -> Result<Answered, RunError> {
+    ) -> Result<BatchResult, RunError> {
         batches.check_memory(queries.len())?;
         let (done, all) = (queries.start as f32, batches.queries() as f32);
         let count = queries.len() as f32;
@@ -331,7 +331,7 @@ impl Engines {
         });
         self.devices = devices;
         if let (Ok(record), Some(points)) =
-            (&record, self.resident.peek(cloud, Setup::from(spec).arrangement()))
+            (&record, self.resident.peek(cloud, ProblemParameters::from(spec).arrangement()))
         {
             planner::add_waiting(&points, record.summary.search_ms_median);
         }
@@ -348,7 +348,7 @@ impl Engines {
     ) -> Plan {
         let job =
             Job::new(spec, purpose, cloud.len(), cloud.dims(), query_cloud.map(|queries| queries.len()));
-        let points = self.resident.peek(cloud, Setup::from(spec).arrangement());
+        let points = self.resident.peek(cloud, ProblemParameters::from(spec).arrangement());
         let waited_ms = points
             .as_ref()
             .filter(|_| purpose == Purpose::Answer)
@@ -505,7 +505,7 @@ impl Engines {
 
     /// Notes which engine has the points loaded, for the next plan.
     fn note_loaded(&self, record: &RunRecord) {
-        let Some(points) = self.resident.peek(&record.cloud, Setup::from(&record.spec).arrangement()) else {
+        let Some(points) = self.resident.peek(&record.cloud, ProblemParameters::from(&record.spec).arrangement()) else {
             return;
         };
         let Some(engine) = record.descriptor() else { return };
@@ -530,19 +530,19 @@ mod tests {
     use super::super::QuerySpec;
     use super::super::testing::{self, Script, no_driver, spec, squares};
     use super::*;
-    use crate::knn::{Build, Group};
+    use crate::knn::{KernelBuild, Group};
 
     const CUDA: EngineId = EngineId::new("cuda");
     const LOCKSTEP: EngineId = EngineId::new("lockstep");
 
     /// Opens all engines except those in `broken`.
-    fn engines(broken: Vec<EngineId>, script: Script) -> Engines {
+    fn engines(broken: Vec<EngineId>, script: Script) -> EnginePool {
         testing::engines(
             move |kind| if broken.contains(&kind) { Err(no_driver(kind)) } else { Ok(script.clone()) },
         )
     }
 
-    fn run(engines: &mut Engines, engine: EngineChoice) -> Result<RunRecord, RunError> {
+    fn run(engines: &mut EnginePool, engine: EngineChoice) -> Result<RunRecord, RunError> {
         engines.execute(&RunSpec { engine, ..spec() }, &squares(10), None, &mut |_, _| true)
     }
 
@@ -565,7 +565,7 @@ mod tests {
         let answer = engines.answer(&spec(), &squares(10), None, &mut |_, _| true).unwrap();
         assert_eq!((answer.spec.warmup, answer.spec.repeats, answer.measured.is_empty()), (0, 1, true));
         let calls = std::mem::take(&mut *calls.lock().unwrap());
-        assert!(calls.iter().all(|(build, _)| *build == Build::Timed));
+        assert!(calls.iter().all(|(build, _)| *build == KernelBuild::Timed));
         assert_eq!(calls.iter().map(|(_, queries)| queries.len()).sum::<usize>(), 10);
         assert_eq!(answer.neighbors, run(&mut engines, EngineChoice::Auto).unwrap().neighbors);
     }
@@ -689,8 +689,8 @@ mod tests {
             "few points are searched exhaustively"
         );
         // Plans for ten million points, although the cloud has only ten.
-        let plan = |engines: &mut Engines, waited_ms: f64| {
-            let points = engines.resident().peek(&cloud, Setup::from(&row(1)).arrangement()).unwrap();
+        let plan = |engines: &mut EnginePool, waited_ms: f64| {
+            let points = engines.resident().peek(&cloud, ProblemParameters::from(&row(1)).arrangement()).unwrap();
             let shape = crate::knn::Shape { n: 10_000_000, q: 1, d: 2, k: 32 };
             let job = Job { shape, ..Job::new(&row(1), Purpose::Answer, 10, 2, None) };
             let of = |engine: &'static Descriptor| {
@@ -729,8 +729,8 @@ mod tests {
             queries: QuerySpec::Rows(vec![row]),
             ..spec()
         };
-        let waited = |engines: &Engines| {
-            planner::waited_ms(&engines.resident().peek(&cloud, Setup::from(&row(1)).arrangement()).unwrap())
+        let waited = |engines: &EnginePool| {
+            planner::waited_ms(&engines.resident().peek(&cloud, ProblemParameters::from(&row(1)).arrangement()).unwrap())
         };
         engines.execute(&row(1), &cloud, None, &mut |_, _| true).unwrap();
         assert_eq!(waited(&engines), 0.0);
@@ -745,7 +745,7 @@ mod tests {
     fn runs_are_predicted_and_leave_their_points_resident() {
         let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
         let spec = RunSpec { engine: EngineChoice::named(LOCKSTEP), ..spec() };
-        let there = |engines: &mut Engines| {
+        let there = |engines: &mut EnginePool| {
             engines.plan(&spec, Purpose::Answer, &cloud, None).candidate(LOCKSTEP).unwrap().resident
         };
         assert!(!there(&mut engines));

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::chunks::Chunks;
-use super::machine::{self, Scheduled};
+use super::chunks::ChunkSizer;
+use super::machine::{self, SchedulerStats};
 use super::problem::{build_resident_problem, query_cloud_of};
 use super::{
-    Machine, Phase, QuerySpec, Resident, RunError, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample,
+    Machine, Phase, QuerySpec, ResidentPoints, RunError, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample,
     Stage, Summary,
 };
 use crate::cloud::PointCloud;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, MAX_COUNTED_CHUNK, Method, Neighbors,
-    Parameters, Problem, Search,
+    Answer, KernelBuild, Descriptor, DeviceId, DeviceInfo, Engine, MAX_COUNTED_CHUNK, Method, Neighbors,
+    Parameters, Problem, PreparedSearch,
 };
 use crate::version;
 
@@ -29,7 +29,7 @@ pub fn execute(
     engine: &mut dyn Engine,
     stage: &mut Stage<'_>,
 ) -> Result<RunRecord, RunError> {
-    execute_resident(&Resident::default(), Passes::All, spec, cloud, query_cloud, engine, stage)
+    execute_resident(&ResidentPoints::default(), Passes::All, spec, cloud, query_cloud, engine, stage)
 }
 
 /// The passes over the queries in a run.
@@ -43,7 +43,7 @@ pub(super) enum Passes {
 
 /// As [`execute`], reusing the points of the previous run if they are the same.
 pub(super) fn execute_resident(
-    resident: &Resident,
+    resident: &ResidentPoints,
     passes: Passes,
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
@@ -96,7 +96,7 @@ pub(super) fn search(
         + u64::from(spec.repeats)
         + u64::from(counted)
         + u64::from(counted && spec.profile);
-    let mut run = Running {
+    let mut run = ActiveSearch {
         search,
         began,
         q: problem.q(),
@@ -107,12 +107,12 @@ pub(super) fn search(
     };
     run.note_setup(loading_ms);
 
-    let scheduled = Scheduled::now();
-    let mut chunks = Chunks::new(run.search.as_ref(), problem);
+    let scheduled = SchedulerStats::now();
+    let mut chunks = ChunkSizer::new(run.search.as_ref(), problem);
     for warmup in 0..spec.warmup {
         run.pass(
             &format!("warm-up {} of {}", warmup + 1, spec.warmup),
-            Build::Timed,
+            KernelBuild::Timed,
             None,
             &mut chunks,
             |_| Ok(true),
@@ -125,24 +125,24 @@ pub(super) fn search(
         } else {
             format!("repeat {} of {}", repeat + 1, spec.repeats)
         };
-        run.pass(&label, Build::Timed, Some((Phase::Search, repeat)), &mut chunks, |_| Ok(true))?;
+        run.pass(&label, KernelBuild::Timed, Some((Phase::Search, repeat)), &mut chunks, |_| Ok(true))?;
         run.download(&mut neighbors, repeat)?;
     }
     // More threads than cores wait for each other, which is not other work on the machine.
     if on_cpu && machine.cores.is_some_and(|cores| rayon::current_num_threads() <= cores as usize) {
-        machine.waited = scheduled.zip(Scheduled::now()).and_then(|(start, end)| end.waited_since(start));
+        machine.waited = scheduled.zip(SchedulerStats::now()).and_then(|(start, end)| end.waited_since(start));
     }
     let mut answer = Answer::default();
     if counted {
-        let mut chunks = Chunks::new(run.search.as_ref(), problem);
-        run.pass("counting", Build::Counted, Some((Phase::Counted, 0)), &mut chunks, |search| {
+        let mut chunks = ChunkSizer::new(run.search.as_ref(), problem);
+        run.pass("counting", KernelBuild::Counted, Some((Phase::Counted, 0)), &mut chunks, |search| {
             Ok(search.collect(&mut answer).map(|()| true)?)
         })?;
     }
     let mut profiled = Answer::default();
     if counted && spec.profile {
-        let mut chunks = Chunks::new(run.search.as_ref(), problem);
-        run.pass("profiling", Build::Profiled, Some((Phase::Profiled, 0)), &mut chunks, |search| {
+        let mut chunks = ChunkSizer::new(run.search.as_ref(), problem);
+        run.pass("profiling", KernelBuild::Profiled, Some((Phase::Profiled, 0)), &mut chunks, |search| {
             search.collect(&mut profiled)?;
             // Stops early if the engine has no profile.
             Ok(profiled.profile.is_some())
@@ -180,7 +180,7 @@ pub(super) struct Execution {
 
 impl Execution {
     /// Taken at the end of a search, as its choices may have changed meanwhile.
-    pub fn new(engine: &'static Descriptor, search: &(impl Search + ?Sized), started_unix: u64) -> Self {
+    pub fn new(engine: &'static Descriptor, search: &(impl PreparedSearch + ?Sized), started_unix: u64) -> Self {
         let parameters = search.parameters();
         let method = (!parameters.is_empty()).then(|| Method { engine: engine.id, parameters }.to_string());
         Self {
@@ -266,17 +266,17 @@ pub(super) fn answer(
     let search = engine.load(problem, parameters, false)?;
     let total = (1 + u64::from(counted)) * problem.q() as u64;
     let mut run =
-        Running { search, began: Instant::now(), q: problem.q(), done: 0, total, samples: Vec::new(), stage };
+        ActiveSearch { search, began: Instant::now(), q: problem.q(), done: 0, total, samples: Vec::new(), stage };
     let mut answer =
         Answer { neighbors: Neighbors::unanswered(problem.q(), problem.k()), ..Answer::default() };
-    let mut chunks = Chunks::new(run.search.as_ref(), problem);
-    run.pass("searching", Build::Timed, None, &mut chunks, |_| Ok(true))?;
+    let mut chunks = ChunkSizer::new(run.search.as_ref(), problem);
+    run.pass("searching", KernelBuild::Timed, None, &mut chunks, |_| Ok(true))?;
     run.download(&mut answer.neighbors, 0)?;
     if !counted {
         return Ok((answer, None));
     }
     let mut neighbors = Neighbors::unanswered(problem.q(), problem.k());
-    run.pass("counting", Build::Counted, None, &mut chunks, |search| {
+    run.pass("counting", KernelBuild::Counted, None, &mut chunks, |search| {
         Ok(search.collect(&mut answer).map(|()| true)?)
     })?;
     run.download(&mut neighbors, 0)?;
@@ -284,8 +284,8 @@ pub(super) fn answer(
 }
 
 /// A loaded problem that is searched pass by pass.
-struct Running<'run, 'engine> {
-    search: Box<dyn Search + 'engine>,
+struct ActiveSearch<'run, 'engine> {
+    search: Box<dyn PreparedSearch + 'engine>,
     began: Instant,
     q: usize,
     /// Queries done, over all passes.
@@ -296,7 +296,7 @@ struct Running<'run, 'engine> {
     stage: &'run mut Stage<'run>,
 }
 
-impl Running<'_, '_> {
+impl ActiveSearch<'_, '_> {
     /// Records the phases of loading, consecutively from `start_ms`.
     fn note_setup(&mut self, mut start_ms: f64) {
         for (phase, duration_ms) in self.search.setup_ms() {
@@ -309,13 +309,13 @@ impl Running<'_, '_> {
     fn pass(
         &mut self,
         label: &str,
-        build: Build,
+        build: KernelBuild,
         sample: Option<(Phase, u32)>,
-        chunks: &mut Chunks,
-        mut after: impl FnMut(&mut dyn Search) -> Result<bool, RunError>,
+        chunks: &mut ChunkSizer,
+        mut after: impl FnMut(&mut dyn PreparedSearch) -> Result<bool, RunError>,
     ) -> Result<(), RunError> {
         let (mut end, mut chunk) = (0, 0);
-        let most = if build == Build::Timed { usize::MAX } else { MAX_COUNTED_CHUNK };
+        let most = if build == KernelBuild::Timed { usize::MAX } else { MAX_COUNTED_CHUNK };
         while let Some(range) = chunks.next(end, self.q, most) {
             continue_if((self.stage)(label, (self.done as f64 / self.total as f64) as f32))?;
             end = range.end;
@@ -361,7 +361,7 @@ pub(super) fn ms_since(began: Instant) -> f64 {
 mod tests {
     use std::time::Duration;
 
-    use super::super::testing::{FIRST_CHUNK, Plain, Script, cloud, plain, queries_to, spec, squares};
+    use super::super::testing::{FIRST_CHUNK, BruteForceEngine, Script, cloud, plain, queries_to, spec, squares};
     use super::super::{EngineChoice, QuerySpec, stats};
     use super::*;
     use crate::cloud::Order;
@@ -377,7 +377,7 @@ mod tests {
         let spec = RunSpec { profile: true, ..spec() };
         execute(&spec, &cloud, None, &mut engine, &mut |_, _| true).unwrap();
         let calls = engine.script.calls.lock().unwrap();
-        assert_eq!(calls[0], (Build::Timed, 0..FIRST_CHUNK));
+        assert_eq!(calls[0], (KernelBuild::Timed, 0..FIRST_CHUNK));
         let mut builds = Vec::new();
         let mut end = 300;
         for (build, range) in calls.iter() {
@@ -389,7 +389,7 @@ mod tests {
             end = range.end;
         }
         assert_eq!(end, 300);
-        assert_eq!(builds, [[Build::Timed; 5].as_slice(), &[Build::Counted, Build::Profiled]].concat());
+        assert_eq!(builds, [[KernelBuild::Timed; 5].as_slice(), &[KernelBuild::Counted, KernelBuild::Profiled]].concat());
     }
 
     #[test]
@@ -408,9 +408,9 @@ mod tests {
         let calls = engine.script.calls.lock().unwrap();
         let largest =
             |build| calls.iter().filter(|call| call.0 == build).map(|call| call.1.len()).max().unwrap();
-        assert!(largest(Build::Timed) > MAX_COUNTED_CHUNK, "otherwise nothing is tested");
+        assert!(largest(KernelBuild::Timed) > MAX_COUNTED_CHUNK, "otherwise nothing is tested");
         assert!(
-            largest(Build::Counted) <= MAX_COUNTED_CHUNK && largest(Build::Profiled) <= MAX_COUNTED_CHUNK
+            largest(KernelBuild::Counted) <= MAX_COUNTED_CHUNK && largest(KernelBuild::Profiled) <= MAX_COUNTED_CHUNK
         );
     }
 
@@ -456,7 +456,7 @@ mod tests {
         engine.kind = EngineId::new("kdtree");
         let spec = RunSpec { profile: true, engine: EngineChoice::named(EngineId::new("kdtree")), ..spec() };
         let record = execute(&spec, &squares(20), None, &mut engine, &mut |_, _| true).unwrap();
-        assert!(engine.script.calls.lock().unwrap().iter().all(|(build, _)| *build == Build::Timed));
+        assert!(engine.script.calls.lock().unwrap().iter().all(|(build, _)| *build == KernelBuild::Timed));
         assert_eq!(
             (record.measured.queries(), record.summary.measures.len(), record.summary.distances_per_second),
             (0, 0, None)
@@ -485,7 +485,7 @@ mod tests {
     #[test]
     fn unprofiled_runs_have_no_profile_sample() {
         for unprofiled in [true, false] {
-            let mut engine = Plain { script: Script { unprofiled, ..Script::default() }, ..plain() };
+            let mut engine = BruteForceEngine { script: Script { unprofiled, ..Script::default() }, ..plain() };
             let record = execute(
                 &RunSpec { profile: true, ..spec() },
                 &squares(30),

@@ -14,10 +14,10 @@ use super::batches::index_opener;
 use super::engines::{EngineKey, single_pass};
 use super::execute::{Execution, ms_since, now_unix, record};
 use super::problem::{build_resident_problem, query_cloud_of};
-use super::{Engines, Phase, Resident, RunError, RunRecord, RunSpec, Sample};
+use super::{EnginePool, Phase, ResidentPoints, RunError, RunRecord, RunSpec, Sample};
 use crate::cloud::{Order, PointCloud};
 use crate::exact::{Margin, Refiner};
-use crate::knn::{Answer, Build, DeviceInfo, Engine};
+use crate::knn::{Answer, KernelBuild, DeviceInfo, Engine};
 use crate::progress::NoProgress;
 
 /// Identifies a request; later ones have larger numbers.
@@ -51,7 +51,7 @@ const REPLIES: usize = 4;
 
 /// Answers a spec once. `devices` caches the devices of engines.
 pub(super) fn answer_live(
-    resident: &Resident,
+    resident: &ResidentPoints,
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
     engine: &mut dyn Engine,
@@ -73,7 +73,7 @@ pub(super) fn answer_live(
         start_ms += duration_ms;
     }
     let (build, phase) =
-        if descriptor.counts() { (Build::Counted, Phase::Counted) } else { (Build::Timed, Phase::Search) };
+        if descriptor.counts() { (KernelBuild::Counted, Phase::Counted) } else { (KernelBuild::Timed, Phase::Search) };
     let start_ms = ms_since(began);
     note(phase, start_ms, search.search(0..problem.q(), build)?);
     let mut answer = Answer::default();
@@ -88,7 +88,7 @@ pub(super) fn answer_live(
 
 /// Orders neighbours by the file's values. Counters remain those of the engine, and so do distances if the
 /// order is the same.
-fn in_file_order(resident: &Resident, mut record: RunRecord) -> Result<RunRecord, RunError> {
+fn in_file_order(resident: &ResidentPoints, mut record: RunRecord) -> Result<RunRecord, RunError> {
     let problem = build_resident_problem(resident, &record.spec, &record.cloud, record.query_cloud.as_ref())?;
     let queries = record.query_cloud.as_deref().unwrap_or(&record.cloud);
     if Margin::new(&problem, queries).is_zero() && record.spec.order == Order::File {
@@ -133,11 +133,11 @@ impl LiveQueryWorker {
     ///
     /// # Errors
     /// When no thread can be spawned.
-    pub fn spawn(resident: Resident, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
-        Self::spawn_with(Engines::default().sharing(resident), wake)
+    pub fn spawn(resident: ResidentPoints, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+        Self::spawn_with(EnginePool::default().sharing(resident), wake)
     }
 
-    fn spawn_with(mut engines: Engines, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+    fn spawn_with(mut engines: EnginePool, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (queries, waiting) = bounded::<LiveQuery>(1);
         let (releases, to_release) = bounded(1);
         let (sender, replies) = bounded(REPLIES);
@@ -200,7 +200,7 @@ impl Drop for LiveQueryWorker {
     }
 }
 
-fn reply(engines: &mut Engines, query: &LiveQuery) -> Reply {
+fn reply(engines: &mut EnginePool, query: &LiveQuery) -> Reply {
     let began = Instant::now();
     let result = engines.catch_panics(|engines| {
         let record = engines.answer_live(&query.spec, &query.cloud)?;
@@ -227,7 +227,7 @@ mod tests {
     use crate::cloud::Order;
     use crate::knn::Metric;
 
-    fn engines(script: Script) -> Engines {
+    fn engines(script: Script) -> EnginePool {
         testing::engines(
             move |kind| if kind.as_str() == "cuda" { Err(no_driver(kind)) } else { Ok(script.clone()) },
         )

@@ -99,12 +99,12 @@ fn governor() -> Option<String> {
 
 /// Nanoseconds that this program's threads have run and waited for a core so far. Linux only.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Scheduled {
+pub(super) struct SchedulerStats {
     ran: u64,
     waited: u64,
 }
 
-impl Scheduled {
+impl SchedulerStats {
     pub fn now() -> Option<Self> {
         let mut all = Self::default();
         for thread in fs::read_dir("/proc/self/task").ok()?.flatten() {
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_waiting_share_is_relative_to_runnable_time() {
-        let at = |ran, waited| Scheduled { ran, waited };
+        let at = |ran, waited| SchedulerStats { ran, waited };
         assert_eq!(at(400, 150).waited_since(at(100, 50)), Some(0.25));
         assert_eq!(at(100, 50).waited_since(at(100, 50)), None);
         assert_eq!(at(50, 50).waited_since(at(100, 50)), None, "a thread has ended");
@@ -173,12 +173,12 @@ mod tests {
                 && machine.load_start.is_some_and(|load| load >= 0.0),
             "{machine:?}"
         );
-        let start = Scheduled::now().expect("schedstat");
+        let start = SchedulerStats::now().expect("schedstat");
         let mut sum = 0u64;
-        while Scheduled::now().is_some_and(|now| now.ran < start.ran + 1_000_000) {
+        while SchedulerStats::now().is_some_and(|now| now.ran < start.ran + 1_000_000) {
             sum = std::hint::black_box(sum + 1);
         }
-        let share = Scheduled::now().and_then(|now| now.waited_since(start)).expect("it ran");
+        let share = SchedulerStats::now().and_then(|now| now.waited_since(start)).expect("it ran");
         assert!((0.0..1.0).contains(&share), "{share}");
     }
 }

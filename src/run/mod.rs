@@ -29,19 +29,19 @@ mod worker;
 
 use std::any::Any;
 
-pub use batches::{Answered, Arithmetic, Batch, BatchAnswers, BatchError, Batches, QueryBatches};
-pub use engines::Engines;
+pub use batches::{BatchResult, Arithmetic, AnswerBatch, BatchAnswers, BatchError, BatchSearch, QueryBatches};
+pub use engines::EnginePool;
 pub use execute::execute;
 pub use live_query::{LiveQuery, LiveQueryId, LiveQueryWorker, Reply};
 pub use machine::Machine;
-pub use problem::{Resident, build_problem, query_cloud_of};
+pub use problem::{ResidentPoints, build_problem, query_cloud_of};
 pub use record::{
-    CloudFile, LoadedRun, MeasureMean, Phase, Run, RunFile, RunFileError, RunRecord, SCHEMA_VERSION, Sample,
+    CloudDescription, LoadedRun, MeasureMean, Phase, Run, RunFile, RunFileError, RunRecord, SCHEMA_VERSION, Sample,
     Summary,
 };
-pub use schema::Schema;
+pub use schema::SchemaVersion;
 pub use spec::{DeclaredMetric, EngineChoice, QuerySpec, RunSpec, defaults};
-pub use timeline::{Multiprocessor, PhaseSpan, PhaseTrack, Timeline, UnitKind, WarpTime};
+pub use timeline::{UnitTracks, PhaseSpan, PhaseTrack, Timeline, UnitKind, WarpTime};
 pub use worker::{Event, Job, JobId, Worker};
 
 use crate::cloud::CloudError;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{QuerySpec, RunError, RunSpec};
 use crate::cloud::{PointCloud, order, query_point};
-use crate::knn::{Arrangement, Points, Problem, ProblemError, Queries, Setup};
+use crate::knn::{PointSettings, Points, Problem, ProblemError, Queries, ProblemParameters};
 
 /// Builds a spec's problem over its loaded cloud, and over its loaded query file if it names one.
 ///
@@ -24,13 +24,13 @@ pub fn build_problem(
 /// # Errors
 /// Errors of [`build_problem`].
 pub fn build_resident_problem(
-    resident: &Resident,
+    resident: &ResidentPoints,
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
     query_cloud: Option<&Arc<PointCloud>>,
 ) -> Result<Problem, RunError> {
     let queries = queries(spec, cloud, query_cloud)?;
-    let setup = Setup::from(spec);
+    let setup = ProblemParameters::from(spec);
     setup.check()?;
     let points = resident.points(cloud, setup.arrangement())?;
     Ok(Problem::with_points(&points, &queries, setup)?)
@@ -75,7 +75,7 @@ pub(super) fn queries(
     })
 }
 
-impl From<&RunSpec> for Setup {
+impl From<&RunSpec> for ProblemParameters {
     fn from(spec: &RunSpec) -> Self {
         Self {
             k: spec.k,
@@ -105,9 +105,9 @@ fn rows_of(cloud: &PointCloud, records: &[u64]) -> Result<Vec<u32>, RunError> {
 /// The points of the last problem in processing order, with the data that engines prepared for them: one
 /// cloud in one arrangement. Clones share them across the engines of several threads.
 #[derive(Clone, Default)]
-pub struct Resident(Arc<Mutex<Option<Arc<Points>>>>);
+pub struct ResidentPoints(Arc<Mutex<Option<Arc<Points>>>>);
 
-impl Resident {
+impl ResidentPoints {
     /// A cloud's points in an arrangement; builds them if others are resident.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Resident {
     pub fn points(
         &self,
         cloud: &Arc<PointCloud>,
-        arrangement: Arrangement,
+        arrangement: PointSettings,
     ) -> Result<Arc<Points>, ProblemError> {
         // The lock is held while points are built, as other threads mostly need the same ones.
         let mut here = self.lock();
@@ -130,7 +130,7 @@ impl Resident {
     }
 
     /// Whether a cloud's points in this arrangement are resident.
-    pub fn contains(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> bool {
+    pub fn contains(&self, cloud: &Arc<PointCloud>, arrangement: PointSettings) -> bool {
         self.lock().as_ref().is_some_and(|points| points.matches(cloud, arrangement))
     }
 
@@ -140,7 +140,7 @@ impl Resident {
     }
 
     /// A cloud's points in this arrangement, if resident and not being built.
-    pub fn peek(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> Option<Arc<Points>> {
+    pub fn peek(&self, cloud: &Arc<PointCloud>, arrangement: PointSettings) -> Option<Arc<Points>> {
         let here = self.0.try_lock().ok()?;
         here.as_ref().filter(|points| points.matches(cloud, arrangement)).map(Arc::clone)
     }
@@ -170,13 +170,13 @@ mod tests {
     use crate::knn::{DeviceId, Metric};
     use crate::run::testing::squares;
 
-    fn arrangement(order: Order, seed: u64) -> Arrangement {
-        Arrangement::new(Metric::L2, order, seed, false)
+    fn arrangement(order: Order, seed: u64) -> PointSettings {
+        PointSettings::new(Metric::L2, order, seed, false)
     }
 
     #[test]
     fn clones_share_the_most_recent_points() {
-        let (resident, cloud) = (Resident::default(), squares(40));
+        let (resident, cloud) = (ResidentPoints::default(), squares(40));
         let first = resident.points(&cloud, arrangement(Order::Shuffled, 1)).unwrap();
         let again = resident.clone().points(&cloud, arrangement(Order::Shuffled, 1)).unwrap();
         assert!(Arc::ptr_eq(&first, &again));
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn release_drops_points_and_their_caches() {
-        let (resident, cloud) = (Resident::default(), squares(40));
+        let (resident, cloud) = (ResidentPoints::default(), squares(40));
         let points = resident.points(&cloud, arrangement(Order::File, 0)).unwrap();
         points.cache().insert(DeviceId::Cpu, Arc::new(1u8));
         assert!(resident.release_prepared() && !resident.release_prepared());

@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EngineChoice, Machine, RunSpec, Schema, stats};
+use super::{EngineChoice, Machine, RunSpec, SchemaVersion, stats};
 use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
 use crate::engines::registry;
 use crate::knn::{
-    Answer, Convergence, Descriptor, DeviceInfo, EngineId, Measured, NONE, Neighbors, Peaks, Problem,
+    Answer, Convergence, Descriptor, DeviceInfo, EngineId, Measurements, NONE, Neighbors, Peaks, Problem,
     Profile, SetupPhase,
 };
 use crate::{printable, text};
 
 /// The latest version of `run.json`, which is that of every record in memory.
-pub const SCHEMA_VERSION: u32 = Schema::Second.number();
+pub const SCHEMA_VERSION: u32 = SchemaVersion::Second.number();
 
 /// A phase of a run that the host can time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -149,8 +149,8 @@ mod means {
 
     /// Older files have bounds without means for engines without counters.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<MeasureMean>, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
+        struct EntriesVisitor;
+        impl<'de> Visitor<'de> for EntriesVisitor {
             type Value = Vec<(String, Value)>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -162,7 +162,7 @@ mod means {
             }
         }
         // Entries are in file order, which is the order of declaration.
-        let entries = deserializer.deserialize_map(Entries)?;
+        let entries = deserializer.deserialize_map(EntriesVisitor)?;
         let numbers: HashMap<&str, f64> =
             entries.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_f64()?))).collect();
         let number = |key: &str| numbers.get(key).copied();
@@ -234,7 +234,7 @@ pub struct Run<C = Arc<PointCloud>> {
     /// The neighbours of each query, as rows of `cloud`.
     pub neighbors: Neighbors,
     /// Counters per query; empty for engines without counters.
-    pub measured: Measured,
+    pub measured: Measurements,
     /// Convergence history per query; empty for engines without one.
     pub convergence: Convergence,
     /// The profile, if requested.
@@ -372,12 +372,12 @@ impl RunFile {
     /// [`RunFileError`].
     pub fn read(text: &[u8]) -> Result<Self, RunFileError> {
         #[derive(Deserialize)]
-        struct Head {
+        struct Header {
             schema_version: u64,
             warpscope_version: String,
         }
         let content = |why: serde_json::Error| RunFileError::Content(why.to_string());
-        let Head { schema_version: version, warpscope_version } =
+        let Header { schema_version: version, warpscope_version } =
             serde_json::from_slice(text).map_err(content)?;
         if version > u64::from(SCHEMA_VERSION) {
             return Err(RunFileError::Newer { version, written_by: printable::name(&warpscope_version) });
@@ -406,7 +406,7 @@ impl RunFile {
 
 /// A cloud's description, without its points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CloudFile {
+pub struct CloudDescription {
     /// The number of points, without the dropped rows.
     pub rows: u64,
     /// Number of dropped rows of the source.
@@ -418,7 +418,7 @@ pub struct CloudFile {
     pub axes: Vec<Axis>,
 }
 
-impl From<&PointCloud> for CloudFile {
+impl From<&PointCloud> for CloudDescription {
     fn from(cloud: &PointCloud) -> Self {
         Self {
             rows: cloud.len() as u64,
@@ -438,7 +438,7 @@ pub enum LoadedRun {
     /// A run whose clouds are not available.
     WithoutClouds {
         /// The run with descriptions in place of its clouds.
-        run: Arc<Run<CloudFile>>,
+        run: Arc<Run<CloudDescription>>,
         /// Paths of the files of its cloud and of its queries' cloud, as stored in the recording; empty if
         /// the recording has the points.
         source_paths: [Vec<PathBuf>; 2],
@@ -464,7 +464,7 @@ impl LoadedRun {
         head: RunFile,
         query_rows: [u32],
         neighbors: Neighbors,
-        measured: Measured,
+        measured: Measurements,
         convergence: Convergence,
         samples: [Sample]
     );
@@ -499,10 +499,10 @@ impl LoadedRun {
     }
 
     /// Descriptions of the searched cloud and of the queries' own.
-    pub fn clouds(&self) -> (CloudFile, Option<CloudFile>) {
+    pub fn clouds(&self) -> (CloudDescription, Option<CloudDescription>) {
         match self {
             Self::Whole(record) => {
-                ((&*record.cloud).into(), record.query_cloud.as_deref().map(CloudFile::from))
+                ((&*record.cloud).into(), record.query_cloud.as_deref().map(CloudDescription::from))
             }
             Self::WithoutClouds { run, .. } => (run.cloud.clone(), run.query_cloud.clone()),
         }

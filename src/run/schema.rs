@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::RunRecord;
-use crate::knn::Measured;
+use crate::knn::Measurements;
 
 /// Names of measures in schema 1, and since then.
 const RENAMED: [(&str, &str); 2] = [("accessed", "distance_evals"), ("left_out", "pruned")];
@@ -19,13 +19,13 @@ const RENAMED_KEYS: [(&str, &str); 4] = [
 
 /// A version of the schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Schema {
+pub enum SchemaVersion {
     First,
     #[default]
     Second,
 }
 
-impl Schema {
+impl SchemaVersion {
     /// The number in files.
     pub const fn number(self) -> u32 {
         match self {
@@ -70,7 +70,7 @@ impl Schema {
         }
         let columns = record.measured.columns();
         record.measured =
-            Measured::new(columns.map(|(name, values)| (self.measure(name).to_owned(), values.to_vec())));
+            Measurements::new(columns.map(|(name, values)| (self.measure(name).to_owned(), values.to_vec())));
         Arc::new(record)
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cloud::{ColumnChoice, Globe, Order, PointCloud, Source, formats};
+use crate::cloud::{ColumnChoice, GlobeAxes, Order, PointCloud, Source, formats};
 use crate::engines::registry;
 use crate::knn::{
     Descriptor, DeviceId, EngineId, MAX_ALTERNATIVES, Method, Metric, Parameters, Ranking, alternatives,
@@ -233,7 +233,7 @@ impl DeclaredMetric {
                         .to_owned(),
                 ),
             ),
-            Some(Ranking::Distance(metric)) if metric.is_on_sphere() && !Globe::matches(cloud) => (
+            Some(Ranking::Distance(metric)) if metric.is_on_sphere() && !GlobeAxes::matches(cloud) => (
                 None,
                 Some(format!(
                     "the file declares the metric {}, which needs longitude and latitude; using l2",

@@ -60,7 +60,7 @@ pub fn mean_and_deviation(values: &[f64]) -> Option<[f64; 2]> {
 
 /// The distribution of values: mean, extremes and quantiles, as in [`quantile`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
+pub struct SummaryStats {
     pub mean: f64,
     pub min: f64,
     pub p05: f64,
@@ -71,7 +71,7 @@ pub struct Spread {
     pub max: f64,
 }
 
-impl Spread {
+impl SummaryStats {
     /// `None` without values.
     pub fn new(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
@@ -105,12 +105,12 @@ mod tests {
         assert_eq!(quantile(&[10.0, 20.0], 0.25), 12.5);
         assert_eq!(quantile(&[10.0, 20.0], 1.0), 20.0);
         assert!(median(&[]).is_nan());
-        let spread = Spread::new([4.0, 1.0, 2.0, 3.0, 5.0]).unwrap();
+        let spread = SummaryStats::new([4.0, 1.0, 2.0, 3.0, 5.0]).unwrap();
         assert_eq!(
             [spread.mean, spread.min, spread.p25, spread.median, spread.p75, spread.max],
             [3.0, 1.0, 2.0, 3.0, 4.0, 5.0]
         );
-        assert_eq!(Spread::new([]), None);
+        assert_eq!(SummaryStats::new([]), None);
         assert_eq!(mean_and_deviation(&[1.0, 3.0, 5.0]), Some([3.0, 2.0]));
         assert_eq!((mean_and_deviation(&[7.0]), mean_and_deviation(&[])), (Some([7.0, 0.0]), None));
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec};
+use super::{EngineChoice, EnginePool, QuerySpec, RunError, RunRecord, RunSpec};
 use serde::Deserialize;
 
 use crate::cloud::{self, Axis, PointCloud, Source, generate};
-use crate::knn::{ProblemError, Setup};
+use crate::knn::{ProblemError, ProblemParameters};
 use crate::progress::Progress;
 use crate::text::{count, thousands};
 
@@ -18,7 +18,7 @@ pub struct Sweep {
     /// Points of a generated cloud.
     pub n: Vec<u64>,
     /// Replaces `n`: n follows from the work of a run.
-    pub work: Option<Work>,
+    pub work: Option<WorkBudget>,
     /// Queries; if empty, the base's, or all rows if there are fewer.
     pub q: Vec<QuerySpec>,
     /// Neighbours to report per query.
@@ -36,15 +36,15 @@ pub struct Sweep {
 
 /// Work that all runs of a sweep have in common, for any q and d; it determines n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub struct Work {
+pub struct WorkBudget {
     /// n·q·d.
     pub product: u64,
     /// Limit on a cloud's coordinates, n·d, if the product would give more.
-    #[serde(default = "Work::unlimited")]
+    #[serde(default = "WorkBudget::unlimited")]
     pub values: u64,
 }
 
-impl Work {
+impl WorkBudget {
     fn unlimited() -> u64 {
         u64::MAX
     }
@@ -312,7 +312,7 @@ impl Sweep {
         let some = self.specs();
         // If all runs are skipped, checks all of them, so that the first one gives the reason.
         for spec in if some.is_empty() { all } else { some } {
-            Setup::from(&spec).check_within(spec.engine.k_limit())?;
+            ProblemParameters::from(&spec).check_within(spec.engine.k_limit())?;
             if spec.queries == QuerySpec::Count(0) {
                 return Err(ProblemError::NoQueries.into());
             }
@@ -332,7 +332,7 @@ impl Sweep {
     /// [`RunError::Cancelled`], and the first error of `on_row`.
     pub fn run<E: From<RunError>>(
         &self,
-        engines: &mut Engines,
+        engines: &mut EnginePool,
         progress: &dyn Progress,
         mut on_row: impl FnMut(SweepRow) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -347,7 +347,7 @@ impl Sweep {
             let cloud = match &loaded {
                 Some((source, cloud)) if *source == spec.data => Ok(Arc::clone(cloud)),
                 // Passes on only the cancel flag, as the bar counts runs.
-                _ => cloud::load(&spec.data, spec.drop_nonfinite, &CancelOnly(progress))
+                _ => cloud::load(&spec.data, spec.drop_nonfinite, &SilentProgress(progress))
                     .map(Arc::new)
                     .map_err(RunError::from),
             };
@@ -361,7 +361,7 @@ impl Sweep {
                             &source,
                             &cloud,
                             spec.drop_nonfinite,
-                            &CancelOnly(progress),
+                            &SilentProgress(progress),
                         )?))
                     }
                     _ => None,
@@ -384,9 +384,9 @@ impl Sweep {
 }
 
 /// Passes on cancellation, but not progress.
-struct CancelOnly<'a>(&'a dyn Progress);
+struct SilentProgress<'a>(&'a dyn Progress);
 
-impl Progress for CancelOnly<'_> {
+impl Progress for SilentProgress<'_> {
     fn update(&self, _done: u64, _total: u64) {}
 
     fn cancelled(&self) -> bool {
@@ -456,7 +456,7 @@ mod tests {
     #[test]
     fn constant_work_adapts_n_to_q_and_d() {
         let q = [1, 4, 16].map(QuerySpec::Count).to_vec();
-        let work = Some(Work { product: 1024, values: 512 });
+        let work = Some(WorkBudget { product: 1024, values: 512 });
         let sweep = Sweep { q, d: vec![2, 4], k: vec![3], work, ..uniform() };
         let found = generated(&sweep);
         let clouds: Vec<&str> = found.iter().map(|(cloud, ..)| cloud.as_str()).collect();

@@ -6,16 +6,16 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{Engines, QuerySpec, RunSpec};
+use super::{EnginePool, QuerySpec, RunSpec};
 use crate::cloud::{Column, Coordinates, PointCloud, Source, Table};
 use crate::engines::registry;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters,
-    Problem, Profile, Search, SetupPhase, WarpSpan, warp,
+    Answer, KernelBuild, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters,
+    Problem, Profile, PreparedSearch, SetupPhase, WarpSpan, warp,
 };
 
 /// A searched chunk.
-pub type Call = (Build, Range<usize>);
+pub type Call = (KernelBuild, Range<usize>);
 
 /// Records what the engine did, and controls its behaviour.
 #[derive(Clone, Default)]
@@ -53,14 +53,14 @@ pub struct Script {
 }
 
 /// Compares every query with every point. Its counters identify the query.
-pub struct Plain {
+pub struct BruteForceEngine {
     pub kind: EngineId,
     pub script: Script,
 }
 
 pub const FIRST_CHUNK: usize = 4;
 
-impl Engine for Plain {
+impl Engine for BruteForceEngine {
     fn descriptor(&self) -> &'static Descriptor {
         registry::find(self.kind).expect("its id is in the registry")
     }
@@ -86,46 +86,46 @@ impl Engine for Plain {
         problem: &'a Problem,
         _parameters: &Parameters,
         _profile: bool,
-    ) -> Result<Box<dyn Search + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
         *self.script.loads.lock().unwrap() += 1;
         if self.script.unavailable {
             return Err(EngineError::Unavailable { engine: self.kind, why: "the test says so".to_owned() });
         }
-        let resident = problem.cache().get(self.device_id(), |_: &Uploaded| true).is_some();
+        let resident = problem.cache().get(self.device_id(), |_: &UploadMarker| true).is_some();
         if resident && self.script.cramped {
             return Err(EngineError::Memory { needed: 2, free: 1, device: "a test".to_owned() });
         }
         if !resident {
             *self.script.uploads.lock().unwrap() += 1;
-            problem.cache().insert(self.device_id(), Arc::new(Uploaded));
+            problem.cache().insert(self.device_id(), Arc::new(UploadMarker));
         }
         let found = Neighbors::unanswered(problem.q(), problem.k());
-        Ok(Box::new(PlainSearch {
+        Ok(Box::new(BruteForceSearch {
             engine: self,
             problem,
             resident,
             found,
             last: 0..0,
-            build: Build::Timed,
+            build: KernelBuild::Timed,
             searched: 0,
         }))
     }
 }
 
 /// Marks loaded points.
-struct Uploaded;
+struct UploadMarker;
 
-struct PlainSearch<'a> {
-    engine: &'a Plain,
+struct BruteForceSearch<'a> {
+    engine: &'a BruteForceEngine,
     problem: &'a Problem,
     resident: bool,
     found: Neighbors,
     last: Range<usize>,
-    build: Build,
+    build: KernelBuild,
     searched: usize,
 }
 
-impl Search for PlainSearch<'_> {
+impl PreparedSearch for BruteForceSearch<'_> {
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
         if self.resident {
             Vec::new()
@@ -146,7 +146,7 @@ impl Search for PlainSearch<'_> {
         self.engine.script.first_work.unwrap_or(2_000_000_000)
     }
 
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
         let began = Instant::now();
         let script = &self.engine.script;
         script.calls.lock().unwrap().push((build, queries.clone()));
@@ -185,7 +185,7 @@ impl Search for PlainSearch<'_> {
                 self.found.squared_distances[query * k + rank] = squared_distance;
             }
         }
-        let counted = script.wrong_when_counted && build == Build::Counted;
+        let counted = script.wrong_when_counted && build == KernelBuild::Counted;
         if let Some(query) =
             script.wrong_query.or(counted.then_some(0)).filter(|query| queries.contains(query))
         {
@@ -201,12 +201,12 @@ impl Search for PlainSearch<'_> {
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        assert_ne!(self.build, Build::Timed, "only a counting build can be collected");
+        assert_ne!(self.build, KernelBuild::Timed, "only a counting build can be collected");
         for query in self.last.clone() {
             answer.convergence.counted_by = warp::CONVERGENCE.to_owned();
             answer.measured.extend(&warp::MEASURES, [[2 + self.engine.script.extra_merges, query as u32, 1]]);
             answer.convergence.push([(32, 4.0), (self.problem.n() as u32, 1.0)]);
-            if self.build == Build::Profiled && !self.engine.script.unprofiled {
+            if self.build == KernelBuild::Profiled && !self.engine.script.unprofiled {
                 let profile = answer.profile.get_or_insert_with(|| Profile::new(&warp::PHASES));
                 profile.cycles.extend([1, 2, 3, 4, 5, 6]);
                 profile.spans.push(WarpSpan {
@@ -222,13 +222,13 @@ impl Search for PlainSearch<'_> {
 }
 
 /// A stand-in for the lockstep engine, without special behaviour.
-pub fn plain() -> Plain {
-    Plain { kind: EngineId::new("lockstep"), script: Script::default() }
+pub fn plain() -> BruteForceEngine {
+    BruteForceEngine { kind: EngineId::new("lockstep"), script: Script::default() }
 }
 
 /// Engines that behave as `script` says, or cannot be opened.
-pub fn engines(mut script: impl FnMut(EngineId) -> Result<Script, EngineError> + Send + 'static) -> Engines {
-    Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: script(kind)? }))))
+pub fn engines(mut script: impl FnMut(EngineId) -> Result<Script, EngineError> + Send + 'static) -> EnginePool {
+    EnginePool::with(Box::new(move |kind, _| Ok(Box::new(BruteForceEngine { kind, script: script(kind)? }))))
 }
 
 /// The error of an engine without a driver.
@@ -282,7 +282,7 @@ pub mod records {
     use std::sync::Arc;
 
     use crate::cloud::{Column, PointCloud, Source, Table};
-    use crate::knn::{Convergence, DeviceInfo, EngineId, Measured, Neighbors, Profile, WarpSpan, warp};
+    use crate::knn::{Convergence, DeviceInfo, EngineId, Measurements, Neighbors, Profile, WarpSpan, warp};
     use crate::run::{Phase, QuerySpec, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Summary};
 
     /// n pseudo-random points around 0, from a linear congruential generator.
@@ -310,8 +310,8 @@ pub mod records {
     }
 
     /// Counters of three queries, with these merges.
-    pub fn measured(merges: [u32; 3]) -> Measured {
-        let mut measured = Measured::default();
+    pub fn measured(merges: [u32; 3]) -> Measurements {
+        let mut measured = Measurements::default();
         measured.extend(&warp::MEASURES, (0..3).map(|query| [merges[query], 20 + query as u32, 2]));
         measured
     }

@@ -44,7 +44,7 @@ pub struct Timeline {
     pub unit: UnitKind,
     /// The warps of the profiled build by multiprocessor, ascending; empty without a profile. On a CPU, by
     /// the threads that answered.
-    pub multiprocessors: Vec<Multiprocessor>,
+    pub multiprocessors: Vec<UnitTracks>,
     /// The end of the last span.
     pub end_us: f64,
 }
@@ -72,7 +72,7 @@ pub struct PhaseSpan {
 
 /// The warps of one multiprocessor, or the queries of one thread.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Multiprocessor {
+pub struct UnitTracks {
     /// Index of the multiprocessor (`%smid`), or of the thread.
     pub sm: u32,
     /// Warps of a track do not overlap; each warp is on the first free track.
@@ -146,7 +146,7 @@ impl Timeline {
     }
 }
 
-impl Multiprocessor {
+impl UnitTracks {
     /// The number of warps running at a time.
     pub fn active(&self, at_us: f64) -> usize {
         let before = |times: &[f64]| times.partition_point(|&time| time <= at_us);
@@ -161,10 +161,10 @@ impl Multiprocessor {
 
 /// Lays out the warps of a multiprocessor one by one, by start time.
 #[derive(Default)]
-struct Layout {
-    multiprocessor: Multiprocessor,
+struct TrackAllocator {
+    multiprocessor: UnitTracks,
     /// Tracks whose last warp is still running when the newest one starts, by end time.
-    busy: BinaryHeap<Reverse<Busy>>,
+    busy: BinaryHeap<Reverse<BusyTrack>>,
     /// Tracks without a running warp, lowest first.
     free: BinaryHeap<Reverse<usize>>,
     /// Number of heap operations, for tests.
@@ -173,32 +173,32 @@ struct Layout {
 }
 
 /// A busy track and the end of its last warp.
-struct Busy {
+struct BusyTrack {
     stop_us: f64,
     track: usize,
 }
 
-impl Ord for Busy {
+impl Ord for BusyTrack {
     fn cmp(&self, other: &Self) -> Ordering {
         self.stop_us.total_cmp(&other.stop_us).then(self.track.cmp(&other.track))
     }
 }
 
-impl PartialOrd for Busy {
+impl PartialOrd for BusyTrack {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Busy {
+impl PartialEq for BusyTrack {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Busy {}
+impl Eq for BusyTrack {}
 
-impl Layout {
+impl TrackAllocator {
     /// Puts a warp on the first free track. Each warp costs a constant number of heap operations, so the time
     /// does not become quadratic if a file claims that all warps overlap.
     fn push(&mut self, warp: WarpTime) {
@@ -211,7 +211,7 @@ impl Layout {
         if track == self.multiprocessor.tracks.len() {
             self.multiprocessor.tracks.push(Vec::new());
         }
-        self.busy.push(Reverse(Busy { stop_us: warp.stop_us, track }));
+        self.busy.push(Reverse(BusyTrack { stop_us: warp.stop_us, track }));
         self.multiprocessor.starts.push(warp.start_us);
         self.multiprocessor.stops.push(warp.stop_us);
         self.multiprocessor.tracks[track].push(warp);
@@ -225,7 +225,7 @@ impl Layout {
     }
 }
 
-fn multiprocessors(record: &RunRecord, phases: &[PhaseTrack]) -> Vec<Multiprocessor> {
+fn multiprocessors(record: &RunRecord, phases: &[PhaseTrack]) -> Vec<UnitTracks> {
     let spans = record.profile.as_ref().map_or(&[][..], |profile| &profile.spans);
     let Some(first_ns) = spans.iter().map(|span| span.start_ns).min() else { return Vec::new() };
     let profiled = phases.iter().find(|track| track.phase == Phase::Profiled);
@@ -257,17 +257,17 @@ fn multiprocessors(record: &RunRecord, phases: &[PhaseTrack]) -> Vec<Multiproces
         })
         .collect();
     warps.sort_by(|(_, a), (_, b)| a.start_us.total_cmp(&b.start_us));
-    let mut by_sm: BTreeMap<u32, Layout> = BTreeMap::new();
+    let mut by_sm: BTreeMap<u32, TrackAllocator> = BTreeMap::new();
     for (sm, warp) in warps {
         by_sm
             .entry(sm)
-            .or_insert_with(|| Layout {
-                multiprocessor: Multiprocessor { sm, ..Multiprocessor::default() },
-                ..Layout::default()
+            .or_insert_with(|| TrackAllocator {
+                multiprocessor: UnitTracks { sm, ..UnitTracks::default() },
+                ..TrackAllocator::default()
             })
             .push(warp);
     }
-    let mut multiprocessors: Vec<Multiprocessor> =
+    let mut multiprocessors: Vec<UnitTracks> =
         by_sm.into_values().map(|layout| layout.multiprocessor).collect();
     for multiprocessor in &mut multiprocessors {
         multiprocessor.stops.sort_by(f64::total_cmp);
@@ -279,13 +279,13 @@ fn multiprocessors(record: &RunRecord, phases: &[PhaseTrack]) -> Vec<Multiproces
 mod tests {
     use std::sync::Arc;
 
-    use super::super::testing::{Plain, Script, spec, squares};
+    use super::super::testing::{BruteForceEngine, Script, spec, squares};
     use super::super::{RunSpec, execute};
     use super::*;
     use crate::knn::{EngineId, Profile, WarpSpan};
 
     fn record(spans: Vec<WarpSpan>) -> RunRecord {
-        let mut engine = Plain { kind: EngineId::new("lockstep"), script: Script::default() };
+        let mut engine = BruteForceEngine { kind: EngineId::new("lockstep"), script: Script::default() };
         let spec = RunSpec { profile: true, ..spec() };
         let mut record = execute(&spec, &squares(spans.len()), None, &mut engine, &mut |_, _| true).unwrap();
         record.profile = Some(Profile { spans, ..Profile::default() });
@@ -362,7 +362,7 @@ mod tests {
             queries: at..at + 1,
             warp: at,
         };
-        let mut layout = Layout::default();
+        let mut layout = TrackAllocator::default();
         for at in 0..COUNT {
             layout.push(warp(at, f64::from(at), 1e6 + f64::from(at)));
         }
@@ -371,7 +371,7 @@ mod tests {
         layout.push(warp(COUNT, 2e6, 3e6));
         assert_eq!((layout.multiprocessor.tracks[0].len(), layout.steps), (2, 2 * COUNT as usize + 1));
         // Of two free tracks the lower one is used, even if the other became free earlier.
-        let mut layout = Layout::default();
+        let mut layout = TrackAllocator::default();
         for (at, (start, stop)) in [(0.0, 9.0), (1.0, 5.0), (2.0, 20.0), (10.0, 30.0)].into_iter().enumerate()
         {
             layout.push(warp(at as u32, start, stop));

@@ -7,14 +7,14 @@ pub mod own_values;
 use serde::Serialize;
 
 use super::execute::answer;
-use super::{Engines, RunError};
+use super::{EnginePool, RunError};
 use crate::engines::registry;
 use crate::knn::reference::{Report, judge};
 use crate::knn::{
     Answer, Descriptor, DeviceId, DeviceInfo, EngineError, EngineId, Method, Neighbors, Problem,
 };
 use crate::progress::Progress;
-use crate::text::Exact;
+use crate::text::ExactFloat;
 
 /// The verdict on an engine.
 #[derive(Clone, Debug, Serialize)]
@@ -65,7 +65,7 @@ impl EngineVerdict {
 
 /// The result of a verification.
 #[derive(Clone, Debug)]
-pub struct Verified {
+pub struct Verification {
     pub verdicts: Vec<EngineVerdict>,
     /// The answer of the first correct engine, as positions.
     pub correct: Option<Neighbors>,
@@ -82,9 +82,9 @@ pub fn verify(
     problem: &Problem,
     named: &[Method],
     device: Option<DeviceId>,
-    engines: &mut Engines,
+    engines: &mut EnginePool,
     progress: &dyn Progress,
-) -> Result<Verified, RunError> {
+) -> Result<Verification, RunError> {
     // In registry order and without duplicates, regardless of the order of the names.
     let mut methods: Vec<Method> = registry::ENGINES.iter().map(|engine| Method::new(engine.id)).collect();
     if !named.is_empty() {
@@ -123,7 +123,7 @@ pub fn verify(
         .into_iter()
         .find(|(at, _)| verdicts[*at].mismatch.is_none())
         .map(|(_, answer)| answer.neighbors);
-    Ok(Verified { verdicts, correct })
+    Ok(Verification { verdicts, correct })
 }
 
 /// An engine's answer, and a difference between its builds, if any.
@@ -131,7 +131,7 @@ fn run_method(
     problem: &Problem,
     method: &Method,
     device: Option<DeviceId>,
-    engines: &mut Engines,
+    engines: &mut EnginePool,
     progress: &dyn Progress,
 ) -> Result<(DeviceInfo, Answer, Option<String>), RunError> {
     let mut stage = |_: &str, fraction: f32| {
@@ -214,7 +214,7 @@ fn first_difference(problem: &Problem, a: &Neighbors, b: &Neighbors) -> Option<S
                 || distances_a[rank].to_bits() != distances_b[rank].to_bits()
         })?;
         let at = |positions: &[u32], distances: &[f32]| {
-            format!("position {} at {}", positions[rank], Exact(distances[rank]))
+            format!("position {} at {}", positions[rank], ExactFloat(distances[rank]))
         };
         Some(format!(
             "query {query}, rank {rank}: {}, and {}",
@@ -274,7 +274,7 @@ mod tests {
         problem: &Problem,
         named: &[Method],
         device: Option<DeviceId>,
-        engines: &mut Engines,
+        engines: &mut EnginePool,
         progress: &NoProgress,
     ) -> Result<Vec<EngineVerdict>, RunError> {
         super::verify(problem, named, device, engines, progress).map(|verified| verified.verdicts)
@@ -284,7 +284,7 @@ mod tests {
     const LOCKSTEP: EngineId = EngineId::new("lockstep");
     const KDTREE: EngineId = EngineId::new("kdtree");
 
-    fn engines(broken: impl Fn(EngineId) -> Script + Send + 'static) -> Engines {
+    fn engines(broken: impl Fn(EngineId) -> Script + Send + 'static) -> EnginePool {
         testing::engines(move |kind| Ok(broken(kind)))
     }
 
@@ -363,7 +363,7 @@ mod tests {
         let methods =
             ["warp-select:queue=2", "warp-select:queue=9"].map(|method| method.parse::<Method>().unwrap());
         let verdicts =
-            verify(&problem(), &methods, Some(DeviceId::Cpu), &mut Engines::default(), &NoProgress).unwrap();
+            verify(&problem(), &methods, Some(DeviceId::Cpu), &mut EnginePool::default(), &NoProgress).unwrap();
         assert_eq!(
             verdicts.iter().map(|verdict| verdict.mismatch.as_deref()).collect::<Vec<_>>(),
             [None, None]

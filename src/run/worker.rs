@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::live_query::send_replacing;
-use super::{Engines, Resident, RunError, RunRecord, RunSpec};
+use super::{EnginePool, ResidentPoints, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
 
 /// Identifies a job; later jobs have larger numbers.
@@ -89,7 +89,7 @@ pub struct Worker {
     waiting: Receiver<(Ticket, Job)>,
     events: Receiver<(Ticket, Event)>,
     submissions: Arc<Submissions>,
-    resident: Resident,
+    resident: ResidentPoints,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -99,15 +99,15 @@ impl Worker {
     /// # Errors
     /// When no thread can be spawned.
     pub fn spawn(wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
-        Self::spawn_with(Engines::default(), wake)
+        Self::spawn_with(EnginePool::default(), wake)
     }
 
     /// The points of the last run, for sharing.
-    pub fn resident(&self) -> &Resident {
+    pub fn resident(&self) -> &ResidentPoints {
         &self.resident
     }
 
-    pub(super) fn spawn_with(engines: Engines, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+    pub(super) fn spawn_with(engines: EnginePool, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (jobs, waiting) = bounded(1);
         let (sender, events) = bounded(EVENTS);
         let submissions = Arc::<Submissions>::default();
@@ -188,7 +188,7 @@ impl EventSender {
 struct WorkerThread {
     jobs: Receiver<(Ticket, Job)>,
     events: EventSender,
-    engines: Engines,
+    engines: EnginePool,
 }
 
 impl WorkerThread {

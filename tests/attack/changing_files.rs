@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::everything;
-use crate::jobs::Place;
+use crate::jobs::TestDir;
 
 /// Rows of each version of the file.
 const ROWS: usize = 60_000;
@@ -37,7 +37,7 @@ fn disturb(path: &Path, stop: &AtomicBool) {
     }
 }
 
-fn info(place: &Place) -> Output {
+fn info(place: &TestDir) -> Output {
     place
         .run_in(Command::new(env!("CARGO_BIN_EXE_warpscope")).args(["info", "a.csv", "--json"]))
         .output()
@@ -46,7 +46,7 @@ fn info(place: &Place) -> Output {
 
 #[test]
 fn answers_never_mix_two_versions_of_a_file() {
-    let place = Place::new(false);
+    let place = TestDir::new(false);
     let path = place.path("a.csv");
     fs::write(&path, content(1, ROWS)).unwrap();
     let (stop, mut refused) = (AtomicBool::new(false), 0);

@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use crate::jobs::Place;
+use crate::jobs::TestDir;
 
 /// The error line of a call with a configuration, or a description of how it ended. The call is limited to
 /// ten seconds and 1 GB of memory.
-fn with_config(place: &Place, file: &str) -> String {
+fn with_config(place: &TestDir, file: &str) -> String {
     let mut shell = Command::new("sh");
     shell
         .args(["-c", "ulimit -v 1000000; exec timeout -s KILL 10 \"$0\" info cloud.npy"])
@@ -17,7 +17,7 @@ fn with_config(place: &Place, file: &str) -> String {
 
 #[test]
 fn a_configuration_must_be_a_small_regular_file() {
-    let place = Place::new(false);
+    let place = TestDir::new(false);
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
     std::fs::write(place.path("large.toml"), format!("[sweep]\nk = [{}]\n", ["1"; 600_000].join(",")))
         .unwrap();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum JobKind {
     Search,
     Lesson,
     Other,
@@ -14,17 +14,17 @@ pub enum Kind {
 /// A command to run at decreasing limits.
 pub struct Job {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: JobKind,
     pub args: &'static str,
     /// Whether the short test includes it.
     pub short: bool,
 }
 
-const fn job(kind: Kind, short: bool, name: &'static str, args: &'static str) -> Job {
+const fn job(kind: JobKind, short: bool, name: &'static str, args: &'static str) -> Job {
     Job { name, kind, args, short }
 }
 
-use Kind::{Lesson, Other, Search};
+use JobKind::{Lesson, Other, Search};
 
 pub const JOBS: &[Job] = &[
     job(Search, true, "knn -o .csv", "knn cloud.npy 2000 -k 10 -o o.csv"),
@@ -89,9 +89,9 @@ pub const JOBS: &[Job] = &[
 ];
 
 /// A folder with inputs; all reads and writes happen there.
-pub struct Place(tempfile::TempDir);
+pub struct TestDir(tempfile::TempDir);
 
-impl Place {
+impl TestDir {
     pub fn new(large: bool) -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         let n = if large { 60_000 } else { 40_000 };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::jobs::Place;
+use crate::jobs::TestDir;
 
 /// Memory of threads that `--version` does not start: stacks of 2 MiB for one thread per core and four
 /// others, and small buffers.
@@ -13,14 +13,14 @@ const THREADS: u64 = 4;
 
 /// How memory is limited.
 #[derive(Clone, Copy)]
-pub enum Limit {
+pub enum MemoryLimit {
     AddressSpace,
     Group,
 }
 
 /// How a command ended.
 #[derive(Debug)]
-pub enum End {
+pub enum Outcome {
     Done,
     /// With this error line.
     Refused(String),
@@ -28,7 +28,7 @@ pub enum End {
     Broken(String),
 }
 
-impl End {
+impl Outcome {
     pub fn mark(&self) -> char {
         match self {
             Self::Done => '+',
@@ -39,13 +39,13 @@ impl End {
 }
 
 /// A control group, removed when dropped.
-pub struct Group {
+pub struct ControlGroup {
     folder: PathBuf,
     /// Its file with the peak memory in bytes.
     most: &'static str,
 }
 
-impl Group {
+impl ControlGroup {
     /// `None` if control groups are not available.
     pub fn new() -> Option<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
@@ -69,15 +69,15 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ControlGroup {
     fn drop(&mut self) {
         let _ = fs::remove_dir(&self.folder);
     }
 }
 
 /// Runs the program with arguments and a limit in bytes.
-pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
-    let group = matches!(limit, Limit::Group).then(|| Group::new().unwrap());
+pub fn run(place: &TestDir, limit: MemoryLimit, bytes: Option<u64>, args: &str) -> Outcome {
+    let group = matches!(limit, MemoryLimit::Group).then(|| ControlGroup::new().unwrap());
     let limited = match (&group, bytes) {
         (_, None) => String::new(),
         (None, Some(bytes)) => format!("ulimit -v {}; ", bytes >> 10),
@@ -101,45 +101,45 @@ pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
     match (output.status.code(), errors.as_slice()) {
-        (Some(0), []) => End::Done,
+        (Some(0), []) => Outcome::Done,
         (Some(1), [error])
             if error.starts_with("error: ")
                 && !["panicked", "crashed", "defect"].iter().any(|word| error.contains(word)) =>
         {
             // A failed command must leave no output, not even a part.
             place.written().map_or_else(
-                || End::Refused((*error).to_owned()),
-                |name| End::Broken(format!("{error}, and `{name}` is left")),
+                || Outcome::Refused((*error).to_owned()),
+                |name| Outcome::Broken(format!("{error}, and `{name}` is left")),
             )
         }
-        _ => End::Broken(format!("{}: {stderr}", output.status)),
+        _ => Outcome::Broken(format!("{}: {stderr}", output.status)),
     }
 }
 
 /// The lowest limit in MiB for commands: where `--version` succeeds, plus room for threads. Below it the
 /// loader or a thread's start fails before the program can report anything.
-pub fn floor(place: &Place, limit: Limit) -> u64 {
+pub fn floor(place: &TestDir, limit: MemoryLimit) -> u64 {
     let (mut fails, mut works) = (0_u64, 512);
     while works - fails > 1 {
         let middle = fails.midpoint(works);
-        let done = matches!(run(place, limit, Some(middle << 20), "--version"), End::Done);
+        let done = matches!(run(place, limit, Some(middle << 20), "--version"), Outcome::Done);
         *(if done { &mut works } else { &mut fails }) = middle;
     }
     works + 2 * (std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64) + THREADS) + 8
 }
 
 /// Errors in how a command ended, without a limit and then at decreasing limits.
-pub fn faults(name: &str, limits: &[u64], ends: &[End]) -> Vec<String> {
+pub fn faults(name: &str, limits: &[u64], ends: &[Outcome]) -> Vec<String> {
     let mut faults = Vec::new();
-    if !matches!(ends[0], End::Done) {
+    if !matches!(ends[0], Outcome::Done) {
         faults.push(format!("{name} without a limit: {:?}", ends[0]));
     }
     let mut refused = None;
     for (mib, end) in limits.iter().zip(&ends[1..]) {
         match (end, refused) {
-            (End::Broken(why), _) => faults.push(format!("{name} in {mib} MiB: {why}")),
-            (End::Refused(why), None) => refused = Some((mib, why)),
-            (End::Done, Some((above, why))) => {
+            (Outcome::Broken(why), _) => faults.push(format!("{name} in {mib} MiB: {why}")),
+            (Outcome::Refused(why), None) => refused = Some((mib, why)),
+            (Outcome::Done, Some((above, why))) => {
                 faults.push(format!("{name} succeeds in {mib} MiB, but not in {above}: {why}"))
             }
             _ => {}

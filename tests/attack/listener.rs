@@ -6,15 +6,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
-use crate::jobs::Place;
+use crate::jobs::TestDir;
 
 /// A world-writable folder with listeners at the names that libraries try.
-struct Shared {
+struct ListenerDir {
     listeners: Vec<(&'static str, UnixListener)>,
 }
 
-impl Shared {
-    fn in_place(place: &Place) -> Self {
+impl ListenerDir {
+    fn in_place(place: &TestDir) -> Self {
         let folder = place.path("shared");
         fs::create_dir(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o1777)).unwrap();
@@ -39,7 +39,7 @@ impl Shared {
 }
 
 /// Runs the program and kills it after a minute.
-fn call(place: &Place, args: &str) -> Command {
+fn call(place: &TestDir, args: &str) -> Command {
     let mut command = Command::new("timeout");
     command.args(["-s", "KILL", "60", env!("CARGO_BIN_EXE_warpscope")]).args(args.split(' '));
     place.run_in(&mut command);
@@ -49,8 +49,8 @@ fn call(place: &Place, args: &str) -> Command {
 #[cfg(feature = "gui")]
 #[test]
 fn pictures_do_not_connect_to_sockets_in_a_shared_folder() {
-    let place = Place::new(false);
-    let shared = Shared::in_place(&place);
+    let place = TestDir::new(false);
+    let shared = ListenerDir::in_place(&place);
     fs::write(place.path("a.csv"), "x,y\n1,2\n3,4\n5,7\n").unwrap();
     let folder = place.path("shared");
     let folder = folder.to_str().unwrap();
@@ -76,8 +76,8 @@ fn pictures_do_not_connect_to_sockets_in_a_shared_folder() {
 
 #[test]
 fn other_commands_do_not_connect_to_sockets() {
-    let place = Place::new(false);
-    let shared = Shared::in_place(&place);
+    let place = TestDir::new(false);
+    let shared = ListenerDir::in_place(&place);
     let folder = place.path("shared");
     let mut command = call(&place, "knn cloud.npy 10 -k 2 -o a.csv");
     let done = command.env("XDG_RUNTIME_DIR", &folder).env("TMPDIR", &folder).output().unwrap();

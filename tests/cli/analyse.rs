@@ -5,8 +5,8 @@ use super::*;
 /// Two groups on a line, a duplicate and an outlier; the last row has no `kind`.
 const ROWS: &str = "x,kind\n0,a\n1,a\n1,b\n2,a\n10,b\n11,b\n12.5,b\n40,\n";
 
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestDir {
+    let place = TestDir::new();
     place.write("rows.csv", ROWS);
     place
 }
@@ -73,7 +73,7 @@ fn each_analysis_writes_columns_and_a_summary_line() {
 
 #[test]
 fn rows_keep_their_numbers_when_others_are_dropped() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("rows.csv", "x,y\n0,0\n,1\n1,0\n0,2\n");
     place.ok("analyse rows.csv --drop-nonfinite -k 1 --engine lockstep --density --out d.csv --graph g.csv");
     assert_eq!(fs::read_to_string(place.path("d.csv")).unwrap(), "row,k_distance\n0,1\n2,1\n3,2\n");
@@ -117,7 +117,7 @@ fn duplicate_groups_cut_off_by_k_and_leaks_are_reported() {
 
 #[test]
 fn a_label_column_used_as_a_coordinate_is_noted() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("rows.csv", "x,y\n0,1\n1,1\n2,0\n");
     let done = place.ok("analyse rows.csv --columns x,y -k 1 --engine lockstep --labels y");
     assert_eq!(
@@ -201,7 +201,7 @@ fn invalid_arguments_are_refused() {
 #[cfg(unix)]
 #[test]
 fn labels_cannot_send_control_codes_to_a_terminal() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("rows.csv", "x,kind\n0,=1+1\n1,\u{1b}[2J\n2,\u{1b}[2J\n");
     let done = place.ok("analyse rows.csv -k 1 --engine lockstep --labels kind --out l.csv");
     assert!(!done.stdout.contains('\u{1b}') && done.stdout.contains("[2J"), "{}", done.stdout);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Place, json};
+use super::{TestDir, json};
 
 /// Beacons: half have no height, and one in ten has a second position.
 fn beacons() -> String {
@@ -21,7 +21,7 @@ fn beacons() -> String {
 
 #[test]
 fn knn_infers_coordinates_and_notes_them() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("beacons.csv", &beacons());
     let done = place.ok("knn beacons.csv rows:1 -k 2 --engine kdtree --json");
     let report = json(&done.stdout);
@@ -57,7 +57,7 @@ fn knn_infers_coordinates_and_notes_them() {
 
 #[test]
 fn labels_and_ids_are_not_coordinates() {
-    let place = Place::new();
+    let place = TestDir::new();
     let rows: String = (0..60)
         .map(|at| format!("{},{},{},{}\n", 100 + at, at * 7 % 50, f64::from(at * 11 % 50) * 0.5, at % 3))
         .collect();
@@ -110,7 +110,7 @@ fn labels_and_ids_are_not_coordinates() {
 
 #[test]
 fn query_columns_are_matched_to_data_columns() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("beacons.csv", &beacons());
     place.write("same.csv", "note,latitude_deg,longitude_deg\n7,0.5,10\n");
     place.write("other.csv", "note,lat,lon\n7,0.5,10\n");
@@ -127,7 +127,7 @@ fn query_columns_are_matched_to_data_columns() {
 
 #[test]
 fn errors_about_missing_values_suggest_columns_first() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("beacons.csv", &beacons());
     place.ok("run --input beacons.csv --engine kdtree --warmup 0 --repeats 1");
     // Each of two columns lacks a value in 40 % of the rows, in different rows.
@@ -162,7 +162,7 @@ fn errors_about_missing_values_suggest_columns_first() {
 
 #[test]
 fn info_lists_the_role_of_each_column() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("beacons.csv", &beacons());
     let report = json(&place.ok("info beacons.csv --json").stdout);
     let roles: Vec<&str> =
@@ -195,7 +195,7 @@ fn info_lists_the_role_of_each_column() {
 
 #[test]
 fn a_column_cannot_be_two_coordinates() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("plane.csv", "x,y\n1,2\n3,4\n");
     for (columns, twice) in [("x,0", "0"), ("x,y,X", "X"), ("1,01", "01")] {
         for command in ["knn plane.csv", "run --input plane.csv", "analyse plane.csv --density"] {
@@ -217,7 +217,7 @@ fn a_column_cannot_be_two_coordinates() {
 
 #[test]
 fn lines_before_a_table_are_skipped() {
-    let place = Place::new();
+    let place = TestDir::new();
     let table = "name,lon,lat\na,0,0\nb,3,4\nc,1,x\n";
     place.write("plain.csv", table);
     let preface = "Measured in May, by hand; see the report\nstation 7, \"open quote\n\n";

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Place, json};
+use super::{TestDir, json};
 
 const JOB: &str = "-- run --generate uniform:n=2000,d=2 --queries 50 --k 8";
 
-impl Place {
+impl TestDir {
     /// A folder whose temporary files can be counted, and a wrapper program there.
     fn with_program(name: &str, script: &str) -> Self {
         let place = Self::new();
@@ -35,7 +35,7 @@ fn is_empty(folder: &Path) -> bool {
 
 #[test]
 fn two_methods_are_compared_in_alternation() {
-    let place = Place::new();
+    let place = TestDir::new();
     fs::create_dir(place.path("tmp")).unwrap();
     let args = format!("compare --method lockstep --method kdtree --pairs 5 --json {JOB} --warmup 0");
     let done = place.command(&args).env("TMPDIR", place.path("tmp")).output().unwrap();
@@ -74,7 +74,7 @@ fn two_methods_are_compared_in_alternation() {
 #[cfg(unix)]
 #[test]
 fn a_slower_program_fails_beyond_its_limit() {
-    let place = Place::with_program("usual", "exec WARPSCOPE \"$@\"");
+    let place = TestDir::with_program("usual", "exec WARPSCOPE \"$@\"");
     // Like this program, with all times tripled.
     let thrice = "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = 3 * $6 } { print }' \"$3/timings.csv\" \
                   > \"$3/slow\"\nmv \"$3/slow\" \"$3/timings.csv\"";
@@ -108,7 +108,7 @@ fn a_slower_program_fails_beyond_its_limit() {
 
 #[test]
 fn both_programs_use_the_same_defaults() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("w.toml", "[run]\nk = 7\n");
     place.write("own.toml", "[run]\nk = 5\n");
     let asked = |flag: &str| {
@@ -127,7 +127,7 @@ fn both_programs_use_the_same_defaults() {
 #[cfg(unix)]
 #[test]
 fn a_failed_program_is_reported_with_its_last_line() {
-    let place = Place::with_program("bad", "echo note: something >&2\necho error: out of luck >&2\nexit 1");
+    let place = TestDir::with_program("bad", "echo note: something >&2\necho error: out of luck >&2\nexit 1");
     let failed =
         place.fails(1, &format!("compare --exe {} --exe ./bad {JOB}", env!("CARGO_BIN_EXE_warpscope")));
     assert_eq!(failed, "the second program failed (exit code 1): out of luck: ./bad");
@@ -142,7 +142,7 @@ fn a_failed_program_is_reported_with_its_last_line() {
 
 #[test]
 fn invalid_comparisons_are_usage_errors() {
-    let place = Place::new();
+    let place = TestDir::new();
     for (args, part) in [
         ("compare --method lockstep --method kdtree", "the command to run is missing"),
         ("compare --method lockstep --method kdtree -- sweep", "the command to run is missing"),
@@ -169,7 +169,7 @@ fn invalid_comparisons_are_usage_errors() {
 
 #[test]
 fn saved_runs_are_checked_against_a_limit() {
-    let place = Place::new();
+    let place = TestDir::new();
     let timings = |name: &str, ms: f64| {
         let rows: String = (0..10)
             .map(|repeat| format!("cuda,search,{repeat},0,0,{}\n", ms + 0.01 * f64::from(repeat % 3)))
@@ -207,7 +207,7 @@ fn saved_runs_are_checked_against_a_limit() {
 
 #[test]
 fn outliers_are_excluded_and_missing_repeats_counted() {
-    let place = Place::new();
+    let place = TestDir::new();
     let timings = |name: &str, times: &[f64]| {
         let rows: String =
             times.iter().enumerate().map(|(repeat, ms)| format!("cuda,search,{repeat},0,0,{ms}\n")).collect();
@@ -246,7 +246,7 @@ fn outliers_are_excluded_and_missing_repeats_counted() {
 #[cfg(target_os = "linux")]
 #[test]
 fn runs_record_the_machine_and_compare_notes_different_load() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 \
               --out a");
     let text = fs::read_to_string(place.path("a/run.json")).unwrap();
@@ -288,7 +288,7 @@ fn runs_record_the_machine_and_compare_notes_different_load() {
 
 #[test]
 fn quiet_hides_notes_but_not_errors() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write(
         "points.csv",
         &(0..1200).fold("x,y\n".to_owned(), |rows, at| rows + &format!("{at},{}\n", at * 7 % 13)),

@@ -5,7 +5,7 @@ use super::*;
 
 #[test]
 fn counts_accept_separators_and_suffixes() {
-    let place = Place::new();
+    let place = TestDir::new();
     let done = place
         .ok("run --generate uniform:n=1e3 --queries 1_0 --k 1e2 --repeats 1e0 --warmup 0 --engine kdtree \
              --json");
@@ -41,7 +41,7 @@ fn counts_accept_separators_and_suffixes() {
 
 #[test]
 fn near_misses_are_suggested() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("points.csv", POINTS);
     for (args, why) in [
         ("rnu", "unknown command `rnu`: did you mean `run`?"),
@@ -83,7 +83,7 @@ fn near_misses_are_suggested() {
 }
 
 /// The commands, as listed by `--help`.
-fn commands(place: &Place) -> Vec<String> {
+fn commands(place: &TestDir) -> Vec<String> {
     let help = place.ok("--help").stdout;
     let listed =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
@@ -97,7 +97,7 @@ fn commands(place: &Place) -> Vec<String> {
 
 #[test]
 fn completions_contain_every_command_and_flag() {
-    let place = Place::new();
+    let place = TestDir::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = place.ok(&format!("completions {shell}")).stdout;
         for name in commands(&place) {
@@ -112,7 +112,7 @@ fn completions_contain_every_command_and_flag() {
 
 #[test]
 fn every_command_has_a_manual_page() {
-    let place = Place::new();
+    let place = TestDir::new();
     let page = place.ok("man").stdout;
     let wrote = place.ok("man pages/of").stdout;
     assert_eq!(fs::read_to_string(place.path("pages/of/warpscope.1")).unwrap(), page);
@@ -134,13 +134,13 @@ fn every_command_has_a_manual_page() {
 
 #[test]
 fn defaults_come_from_a_file_and_the_command_line_wins() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write(
         "w.toml",
         "# mine\n[run]\nk = 7\nrepeats = 2\nwarmup = 0\nengine = \"kdtree\"\n\n[knn]\nk = 3\nexclude-self = \
          true\n",
     );
-    let spec = |done: Done| json(&done.stdout)["spec"].clone();
+    let spec = |done: CliOutput| json(&done.stdout)["spec"].clone();
     let run = "run --generate uniform:n=50 --queries 5 --json";
     let given = spec(place.ok(&format!("--config w.toml {run}")));
     assert_eq!((&given["k"], &given["repeats"], &given["warmup"]), (&7.into(), &2.into(), &0.into()));
@@ -175,7 +175,7 @@ fn defaults_come_from_a_file_and_the_command_line_wins() {
 
 #[test]
 fn an_invalid_default_is_refused_with_its_file() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.ok("generate uniform:n=100,d=2 cloud.csv");
     place.ok("generate uniform:n=5,d=2 queries.csv");
     place.write("w.toml", "[knn]\nexclude-self = true\nself-first = false\n");
@@ -191,7 +191,7 @@ fn an_invalid_default_is_refused_with_its_file() {
 
 #[test]
 fn flags_override_conflicting_defaults() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.ok("generate uniform:n=100 cloud.csv");
     place.write(
         "w.toml",
@@ -220,7 +220,7 @@ fn flags_override_conflicting_defaults() {
 
 #[test]
 fn errors_in_the_configuration_name_the_file() {
-    let place = Place::new();
+    let place = TestDir::new();
     for (text, why) in [
         (
             "[knn]\nk = \"many\"\n",
@@ -248,7 +248,7 @@ fn errors_in_the_configuration_name_the_file() {
 
 #[test]
 fn every_json_has_a_schema_version() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.ok("generate uniform:n=60 cloud.csv");
     place.ok("run --input cloud.csv --queries all --k 3 --engine kdtree --warmup 0 --repeats 2 --out out \
               --record run.warpscope --neighbors found.ivecs");

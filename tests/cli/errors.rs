@@ -5,7 +5,7 @@ use super::*;
 #[cfg(unix)]
 #[test]
 fn inputs_and_read_only_files_are_not_overwritten() {
-    let place = Place::new();
+    let place = TestDir::new();
     let rows = "x,y\n1,2\n3,4\n5,7\n";
     place.write("own.csv", rows);
     let error =
@@ -21,7 +21,7 @@ fn inputs_and_read_only_files_are_not_overwritten() {
 
 #[test]
 fn unwritable_outputs_are_refused_before_anything_is_read() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("file", "");
     // The input does not exist; it must not be opened.
     for target in ["--neighbors none/found.csv", "--out file", "--out file/inside"] {
@@ -41,7 +41,7 @@ fn unwritable_outputs_are_refused_before_anything_is_read() {
 #[cfg(unix)]
 #[test]
 fn the_summary_is_printed_even_if_files_cannot_be_written() {
-    let place = Place::new();
+    let place = TestDir::new();
     // A folder with the name of the output file, which only writing detects.
     fs::create_dir_all(place.path("out/timings.csv")).unwrap();
     let done = place.call("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --out out");
@@ -54,7 +54,7 @@ fn the_summary_is_printed_even_if_files_cannot_be_written() {
 
 #[test]
 fn invalid_picture_options_are_refused_before_the_work() {
-    let place = Place::new();
+    let place = TestDir::new();
     let steps = {
         place.ok("lesson --lesson sort --out one");
         fs::read_to_string(place.path("one/steps.jsonl")).unwrap().lines().count() - 1
@@ -140,7 +140,7 @@ fn invalid_picture_options_are_refused_before_the_work() {
 
 #[test]
 fn failed_jobs_print_one_line_and_exit_with_1() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("points.csv", POINTS);
     place.write("plane.csv", "x,y\n1,2\n");
     place.write("rows.txt", "1\ntwo\n");
@@ -196,7 +196,7 @@ fn failed_jobs_print_one_line_and_exit_with_1() {
 
 #[test]
 fn usage_errors_print_one_line_and_exit_with_2() {
-    let place = Place::new();
+    let place = TestDir::new();
     let cases = [
         ("run", "--generate <SPEC>"),
         ("run --input a --generate b", "cannot be used with"),
@@ -318,7 +318,7 @@ fn usage_errors_print_one_line_and_exit_with_2() {
 #[cfg(not(feature = "gui"))]
 #[test]
 fn a_build_without_the_window_explains_how_to_get_it() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("points.csv", POINTS);
     for args in ["", "gui", "points.csv", "gui points.csv"] {
         let error = place.fails(1, args);
@@ -332,7 +332,7 @@ fn a_build_without_the_window_explains_how_to_get_it() {
 
 #[test]
 fn a_closed_pipe_is_not_an_error() {
-    let place = Place::new();
+    let place = TestDir::new();
     let args =
         "sweep --generate uniform --n 100 --q 5 --k 1,2,3,4,5,6,7,8 --engine lockstep --repeats 1 --warmup 0";
     let mut child = place.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -380,7 +380,7 @@ fn a_closed_pipe_is_not_an_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error() {
-    let place = Place::new();
+    let place = TestDir::new();
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = place.command("devices").stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -393,7 +393,7 @@ fn a_full_disk_is_an_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_failed_output_does_not_prevent_other_outputs() {
-    let place = Place::new();
+    let place = TestDir::new();
     std::os::unix::fs::symlink("/dev/full", place.path("n.csv")).unwrap();
     let done = place.call(
         "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --neighbors n.csv --out run \
@@ -408,7 +408,7 @@ fn a_failed_output_does_not_prevent_other_outputs() {
 
 #[test]
 fn folders_that_are_not_runs_are_not_changed() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("run.json", "{\"mine\": 1}");
     let refused = place.fails(1, "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --out .");
     assert!(
@@ -422,7 +422,7 @@ fn folders_that_are_not_runs_are_not_changed() {
 
 #[test]
 fn truncated_timings_are_not_compared() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 \
               --out a");
     let whole = fs::read_to_string(place.path("a/timings.csv")).unwrap();
@@ -441,7 +441,7 @@ fn truncated_timings_are_not_compared() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_size_limit_is_an_error_and_leaves_no_files() {
-    let place = Place::new();
+    let place = TestDir::new();
     let limited =
         format!("ulimit -f 8; exec '{}' generate uniform:n=1e5 a.csv", env!("CARGO_BIN_EXE_warpscope"));
     let done = Command::new("sh").arg("-c").arg(limited).current_dir(place.path("")).output().unwrap();
@@ -456,7 +456,7 @@ fn a_file_size_limit_is_an_error_and_leaves_no_files() {
 
 #[test]
 fn errors_about_missing_names_list_alternatives() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.ok("generate uniform:n=50,d=2 points.csv");
     assert_eq!(
         place.fails(1, "knn point.csv"),

@@ -1,6 +1,6 @@
 //! Longitude and latitude on the command line: `--metric haversine`, and the hint if another metric is used.
 
-use super::{Place, json, table};
+use super::{TestDir, json, table};
 
 /// Woodburn, Iowa, and places around it. The second is nearer in degrees and farther in kilometres. One lies
 /// at the antimeridian.
@@ -12,7 +12,7 @@ const NOTE: &str = "note: longitude and latitude: using metric haversine, in km;
 
 #[test]
 fn the_globe_hint_is_printed_once() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("places.csv", PLACES);
     let search = "--input places.csv --warmup 0 --repeats 1";
     for (args, said) in [
@@ -35,7 +35,7 @@ fn the_globe_hint_is_printed_once() {
 
 #[test]
 fn haversine_distances_are_in_kilometres() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("places.csv", PLACES);
     let search = "--input places.csv --queries all --k 3 --metric haversine";
     let run = |more: &str| place.ok(&format!("run {search} --engine kdtree --warmup 0 --repeats 1 {more}"));
@@ -60,7 +60,7 @@ fn haversine_distances_are_in_kilometres() {
 
 #[test]
 fn queries_may_cross_the_antimeridian() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("places.csv", PLACES);
     place.ok("run --input places.csv --queries at:-17,-179.9 --k 1 --metric haversine --engine kdtree \
               --warmup 0 --repeats 1 --neighbors found.tsv");
@@ -77,7 +77,7 @@ fn queries_may_cross_the_antimeridian() {
 
 #[test]
 fn invalid_positions_are_refused_with_a_remedy() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("map.csv", "x,y\n10,20\n515370.5,4918340\n");
     let refused = place.fails(1, "run --input map.csv --metric haversine --queries all --k 1");
     let row = "row 1, column `x`: invalid longitude 515370.5: must be between -360 and 360 degrees";

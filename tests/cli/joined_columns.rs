@@ -5,7 +5,7 @@ use super::*;
 
 #[test]
 fn columns_of_the_data_are_joined_to_neighbours() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("shops.csv", "x,name,zip_code,rank\n0,\"a, b\",02138,7\n1,,10001,8\n3,c,,9\n");
     let with = "--columns x --with name,zip_code,rank";
     let head = "query,query_row,rank,index,squared_distance,distance,name,zip_code,file_rank\n";
@@ -31,8 +31,8 @@ fn columns_of_the_data_are_joined_to_neighbours() {
 }
 
 /// Shops as data, homes as queries.
-fn shops_and_homes() -> Place {
-    let place = Place::new();
+fn shops_and_homes() -> TestDir {
+    let place = TestDir::new();
     place.write("shops.csv", "x,name,zip_code\n0,bakery,02138\n1,,10001\n9,cinema,\n");
     place.write("homes.csv", "x,Name,code,row,size\n8,\"Doe, J\",0071,5,1.5\n,gone,0072,6,2.5\n2,,,7,\n");
     place

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestDir {
+    let place = TestDir::new();
     place.write("line.csv", "x\n0\n1\n-1\n2\n-2\n9\n");
     place.write("places.csv", "name,longitude,latitude\nhere,0,0\nnear,0,0.01\nfar,0,1\nacross,180,0\n");
     place
@@ -53,7 +53,7 @@ fn the_summary_counts_queries_and_mentions_an_index() {
 }
 
 /// Runs a call, returns its first line on stderr after the note on columns, and kills it.
-fn first_note(place: &Place, args: &str) -> String {
+fn first_note(place: &TestDir, args: &str) -> String {
     let mut child = place.command(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -412,7 +412,7 @@ fn sampled_queries_are_identified_in_the_output() {
 
 #[test]
 fn self_first_puts_the_querys_row_before_its_duplicates() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("same.csv", "x\n5\n5\n5\n5\n6\n");
     let indices = |args: &str| {
         place.ok(&format!("knn same.csv {args} -o found.csv"));
@@ -430,7 +430,7 @@ fn self_first_puts_the_querys_row_before_its_duplicates() {
 }
 
 /// Runs a call with bytes on standard input.
-pub(super) fn piped(place: &Place, args: &str, input: &[u8]) -> (i32, Vec<u8>, String) {
+pub(super) fn piped(place: &TestDir, args: &str, input: &[u8]) -> (i32, Vec<u8>, String) {
     let mut child = place
         .command(args)
         .stdin(Stdio::piped())
@@ -701,7 +701,7 @@ fn mismatched_query_columns_are_noted_or_refused() {
 
 #[test]
 fn neighbours_are_in_the_order_of_the_files_values() {
-    let place = Place::new();
+    let place = TestDir::new();
     // Steps that f32 does not resolve, with far points that forbid a small origin. The order of neighbours
     // that look equally far is that of the decimals, ties by row.
     let rows: String = (0..300).map(|at| format!("{:.8}\n", 1.0 + f64::from(300 - at) * 1e-8)).collect();

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_lesson_is_written_without_a_window() {
-    let place = Place::new();
+    let place = TestDir::new();
     let done = place.ok("lesson --lesson merge --k 64 --out three");
     assert!(done.stdout.contains("recorded on  the CPU, by the kernel's twin"), "{}", done.stdout);
     assert!(
@@ -67,7 +67,7 @@ fn a_lesson_is_written_without_a_window() {
 /// A worksheet and its key have the same questions; another seed draws others.
 #[test]
 fn a_worksheet_has_a_key() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.ok("lesson --lesson sort --worksheet sheet.html --key key.html");
     let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
     let (sheet, key) = (read("sheet.html"), read("key.html"));
@@ -109,7 +109,7 @@ fn a_worksheet_has_a_key() {
 /// A lesson about a file finds the same neighbours as a run.
 #[test]
 fn a_file_can_be_the_data_of_a_lesson() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.ok("generate uniform:n=500,d=3 cloud.csv --seed 5");
     place.ok("lesson --input cloud.csv --query 123 --k 10 --order shuffled --out own");
     place.ok("run --input cloud.csv --queries rows:123 --k 10 --order shuffled --engine lockstep --repeats \
@@ -189,7 +189,7 @@ fn a_file_can_be_the_data_of_a_lesson() {
 /// one are slow.
 #[test]
 fn file_order_is_compared_with_other_orders() {
-    let place = Place::new();
+    let place = TestDir::new();
     let rows: String = (0..2000).map(|row| format!("{row},0.5\n")).collect();
     place.write("line.csv", &format!("x,y\n{rows}"));
     let done = place.ok("lesson --lesson order --input line.csv --query 1900 --out orders");
@@ -222,7 +222,7 @@ fn file_order_is_compared_with_other_orders() {
 /// Lessons have ids and numbers; the search of the index writes the same files as the kernel's.
 #[test]
 fn a_search_of_the_index_is_a_lesson() {
-    let place = Place::new();
+    let place = TestDir::new();
     let done = place.ok("lesson --lesson pruning --out tree --png --gif --max-pictures 3 --size 960x540");
     assert!(done.stdout.contains("recorded on  the CPU, by the index's twin"), "{}", done.stdout);
     place.ok("lesson --lesson pruning --out eight");
@@ -253,7 +253,7 @@ fn a_search_of_the_index_is_a_lesson() {
 /// Selectors write the same files as the kernel's search.
 #[test]
 fn selectors_have_lessons() {
-    let place = Place::new();
+    let place = TestDir::new();
     let done =
         place.ok("lesson --lesson warp-select --out queues --png --gif --max-pictures 3 --size 960x540");
     assert!(done.stdout.contains("recorded on  the CPU, by warp select's twin"), "{}", done.stdout);
@@ -301,7 +301,7 @@ fn selectors_have_lessons() {
 /// With a warp of 32 lanes, the lesson counts the same merges as the engine.
 #[test]
 fn lesson_steps_match_the_engines_counters() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.ok("lesson --lesson warp-select --k 64 --width 32 --seed 5 --out wide");
     let lines: Vec<Value> =
         fs::read_to_string(place.path("wide/steps.jsonl")).unwrap().lines().map(json).collect();
@@ -327,7 +327,7 @@ fn lesson_steps_match_the_engines_counters() {
 /// Pictures of a lesson, with default and given names.
 #[test]
 fn a_lesson_is_drawn_without_a_window() {
-    let place = Place::new();
+    let place = TestDir::new();
     let done =
         place.ok("lesson --lesson merge --out all --png --svg --gif --frames --pace 0.4 --size 960x540");
     assert_eq!(done.stderr, "");
@@ -377,7 +377,7 @@ fn a_lesson_is_drawn_without_a_window() {
 
 #[test]
 fn keys_and_query_can_be_given() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.ok("lesson --lesson sort --keys 5,3,8,1,7,2,6,4 --out typed");
     let steps = fs::read_to_string(place.path("typed/steps.jsonl")).unwrap();
     let lines: Vec<Value> = steps.lines().map(json).collect();

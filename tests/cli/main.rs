@@ -24,7 +24,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 /// The result of a call.
-struct Done {
+struct CliOutput {
     code: i32,
     stdout: String,
     /// Without the line in [`Self::searches`].
@@ -39,9 +39,9 @@ fn without_choice(stderr: &str) -> (String, String) {
 }
 
 /// A folder to work in, in which the program runs.
-struct Place(tempfile::TempDir);
+struct TestDir(tempfile::TempDir);
 
-impl Place {
+impl TestDir {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -64,11 +64,11 @@ impl Place {
         command
     }
 
-    fn call(&self, args: &str) -> Done {
+    fn call(&self, args: &str) -> CliOutput {
         let output = self.command(args).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let (searches, stderr) = without_choice(&text(output.stderr));
-        Done {
+        CliOutput {
             code: output.status.code().expect("it was not killed"),
             stdout: text(output.stdout),
             stderr,
@@ -77,7 +77,7 @@ impl Place {
     }
 
     /// Runs a call that must succeed.
-    fn ok(&self, args: &str) -> Done {
+    fn ok(&self, args: &str) -> CliOutput {
         let done = self.call(args);
         assert_eq!(done.code, 0, "{args}: {}", done.stderr);
         done
@@ -108,7 +108,7 @@ const POINTS: &str = "name,x,y\na,0,0\nb,3,4\nc,1,\nd,0,1\ne,6,8\nf,0,0\n";
 
 #[test]
 fn neighbours_of_a_file_are_record_numbers() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("points.csv", POINTS);
     let done = place.ok("run --input points.csv --columns x,y --drop-nonfinite --queries rows:0,4 --k 3 \
                          --engine lockstep --neighbors found.csv");
@@ -138,7 +138,7 @@ fn neighbours_of_a_file_are_record_numbers() {
 
 #[test]
 fn a_generated_file_equals_the_generated_cloud() {
-    let place = Place::new();
+    let place = TestDir::new();
     let fingerprint = |cloud: &str| {
         let done =
             place.ok(&format!("run {cloud} --queries 5 --engine kdtree --warmup 0 --repeats 1 --json"));
@@ -157,7 +157,7 @@ fn a_generated_file_equals_the_generated_cloud() {
 
 #[test]
 fn neighbours_are_read_back_as_a_cloud() {
-    let place = Place::new();
+    let place = TestDir::new();
     let found = |name: &str| {
         place.ok(&format!(
             "run --generate uniform:n=60,d=2 --queries all --k 5 --engine lockstep --neighbors {name}"
@@ -174,7 +174,7 @@ fn neighbours_are_read_back_as_a_cloud() {
 
 #[test]
 fn queries_come_from_a_file_a_list_or_the_seed() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("points.csv", POINTS);
     place.write("asked.csv", "y,label,x\n8,q,6\n");
     place.write("rows.txt", "4\n# not 1\n0\n");
@@ -194,7 +194,7 @@ fn queries_come_from_a_file_a_list_or_the_seed() {
 
 #[test]
 fn the_default_queries_are_noted() {
-    let place = Place::new();
+    let place = TestDir::new();
     let drawn = place.ok("run --generate uniform:n=1500 --engine lockstep --warmup 0 --repeats 1 --json");
     assert_eq!(
         drawn.stderr,
@@ -208,7 +208,7 @@ fn the_default_queries_are_noted() {
 
 #[test]
 fn a_run_folder_is_complete_and_json_equals_run_json() {
-    let place = Place::new();
+    let place = TestDir::new();
     let args = "run --generate uniform:n=3000,d=3 --queries 200 --k 7 --engine lockstep --order shuffled \
                 --seed 9 --warmup 1 --repeats 4";
     let done = place.ok(&format!("{args} --out a/b --neighbors a/b/found.npz --json"));
@@ -281,7 +281,7 @@ fn a_run_folder_is_complete_and_json_equals_run_json() {
 
 #[test]
 fn missing_neighbours_are_minus_one_at_infinity() {
-    let place = Place::new();
+    let place = TestDir::new();
     let done = place
         .ok("run --generate uniform:n=2 --queries all --k 4 --engine kdtree --neighbors found.csv --out out");
     assert_eq!(done.stderr, "note: k = 4 exceeds the 2 points: ranks from 2 on are empty\n");
@@ -299,7 +299,7 @@ fn missing_neighbours_are_minus_one_at_infinity() {
 
 #[test]
 fn the_searched_columns_are_noted() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("points.csv", POINTS);
     place.write("asked.csv", "y,label,x\n8,q,6\n");
     let problem = "--input points.csv --columns x,y --drop-nonfinite";
@@ -317,7 +317,7 @@ fn the_searched_columns_are_noted() {
 
 #[test]
 fn building_the_index_is_a_separate_phase() {
-    let place = Place::new();
+    let place = TestDir::new();
     for out in ["a", "b"] {
         place.ok(&format!("run --generate uniform:n=20 --queries all --engine kdtree --out {out}"));
     }
@@ -332,7 +332,7 @@ fn building_the_index_is_a_separate_phase() {
 
 #[test]
 fn missing_engine_features_are_reported() {
-    let place = Place::new();
+    let place = TestDir::new();
     let done = place
         .ok("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --repeats 1 --warmup 0 \
              --profile");
@@ -370,7 +370,7 @@ fn missing_engine_features_are_reported() {
 
 #[test]
 fn devices_lists_the_counters_of_one_engine() {
-    let place = Place::new();
+    let place = TestDir::new();
     let all = place.ok("devices").stdout;
     assert!(
         all.contains("Counters of an engine: warpscope devices ENGINE")
@@ -392,7 +392,7 @@ fn devices_lists_the_counters_of_one_engine() {
 
 #[test]
 fn a_skipped_first_line_is_noted() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("cancer.csv", "4,2,malignant,benign\n17.9,10.3,0\n20.5,17.7,0\n13.5,14.3,1\n9.5,12.4,1\n");
     let note = "the first line, `4,2,malignant,benign`, was not read: it counts rows and columns, and names \
                 classes: cancer.csv";
@@ -407,7 +407,7 @@ fn a_skipped_first_line_is_noted() {
 
 #[test]
 fn dropped_rows_are_counted() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("points.csv", "x,y\n0,0\n3,4\n1,nan\n0,1\n");
     let done = place.ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 \
                          --engine lockstep --json");
@@ -424,7 +424,7 @@ fn dropped_rows_are_counted() {
 
 #[test]
 fn auto_explains_why_it_did_not_choose_cuda() {
-    let place = Place::new();
+    let place = TestDir::new();
     let devices = json(&place.ok("devices --json").stdout);
     let cuda =
         devices["engines"].as_array().unwrap().iter().find(|line| line["engine"] == "cuda").unwrap().clone();
@@ -456,7 +456,7 @@ fn auto_explains_why_it_did_not_choose_cuda() {
 
 #[test]
 fn devices_lists_every_engine() {
-    let place = Place::new();
+    let place = TestDir::new();
     let text = place.ok("devices").stdout;
     let lines = json(&place.ok("devices --json").stdout);
     for engine in ["cuda", "cuda-split", "lockstep", "kdtree"] {
@@ -473,7 +473,7 @@ fn devices_lists_every_engine() {
 
 #[test]
 fn engines_are_verified() {
-    let place = Place::new();
+    let place = TestDir::new();
     let args = "verify --generate duplicates:n=3000,d=2,distinct=40 --queries 100 --k 50 --exclude-self \
                 --order shuffled";
     let text = place.ok(args).stdout;
@@ -502,7 +502,7 @@ fn engines_are_verified() {
 
 #[test]
 fn a_sweep_writes_a_row_for_each_run() {
-    let place = Place::new();
+    let place = TestDir::new();
     let args = "sweep --generate uniform --n 200,1e3 --q 20 --k 1,40 --d 2,3 --engine lockstep,kdtree \
                 --repeats 2 --warmup 0";
     let stdout = place.ok(args).stdout;
@@ -533,7 +533,7 @@ fn a_sweep_writes_a_row_for_each_run() {
 
 #[test]
 fn a_sweep_continues_after_a_failure_and_reports_it() {
-    let place = Place::new();
+    let place = TestDir::new();
     let done = place
         .call("sweep --generate uniform --n 10,100 --q 50 --k 3 --engine lockstep --repeats 1 --warmup 0");
     assert_eq!(done.code, 1);
@@ -548,7 +548,7 @@ fn a_sweep_continues_after_a_failure_and_reports_it() {
 
 #[test]
 fn runs_are_compared() {
-    let place = Place::new();
+    let place = TestDir::new();
     let run = |k: u32, out: &str| {
         place.ok(&format!(
             "run --generate uniform:n=2000 --queries all --k {k} --engine lockstep --repeats 3 --warmup 0 \
@@ -589,7 +589,7 @@ fn runs_are_compared() {
 
 #[test]
 fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
-    let place = Place::new();
+    let place = TestDir::new();
     let run = |args: &str, out: &str| {
         let usual = [
             ("--generate", "uniform:n=2000,d=2"),
@@ -679,7 +679,7 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
 
 #[test]
 fn help_and_version_are_results() {
-    let place = Place::new();
+    let place = TestDir::new();
     for args in ["--help", "run --help", "sweep -h", "help verify"] {
         let done = place.ok(args);
         assert!(
@@ -694,7 +694,7 @@ fn help_and_version_are_results() {
 
 #[test]
 fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
-    let place = Place::new();
+    let place = TestDir::new();
     let packed = include_bytes!("../../crates/cloud/src/formats/tests/hdf5/latest.hdf5.gz");
     let mut content = Vec::new();
     flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut content).unwrap();
@@ -754,7 +754,7 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
 
 #[test]
 fn written_neighbours_are_verified_for_every_kind_of_query() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("points.csv", "x,y\n0,0\n3,4\nnan,1\n0,1\n6,8\n0,0\n9,9\n2,5\n");
     place.write("asked.csv", "x,y\n8,6\n1,1\n0,4\n");
     let problem = "--input points.csv --drop-nonfinite --k 4 --engine lockstep --seed 3";
@@ -829,7 +829,7 @@ fn written_neighbours_are_verified_for_every_kind_of_query() {
 
 #[test]
 fn a_dry_run_predicts_without_searching() {
-    let place = Place::new();
+    let place = TestDir::new();
     let table = place.ok("run --generate uniform:n=5000 --k 8 --dry-run").stdout;
     for engine in ["cuda ", "cuda-split ", "lockstep ", "kdtree "] {
         assert!(table.lines().any(|line| line.starts_with(engine)), "{table}");
@@ -859,7 +859,7 @@ fn a_dry_run_predicts_without_searching() {
 
 #[test]
 fn a_query_without_a_direction_is_refused() {
-    let place = Place::new();
+    let place = TestDir::new();
     for drop in ["", " --drop-nonfinite"] {
         let error = place.fails(
             2,
@@ -878,7 +878,7 @@ fn a_query_without_a_direction_is_refused() {
 #[cfg(feature = "gui")]
 #[test]
 fn a_window_without_a_display_does_not_wait_for_input() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("two.json", r#"{"first": [[0,1],[2,3],[4,6]], "second": [[5,5],[6,7]]}"#);
     for args in ["gui two.json --png a.png", "gui two.json --frames 2", "gui two.json --frames 2 --png a.png"]
     {

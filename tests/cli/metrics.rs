@@ -9,7 +9,7 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Rows with different directions, as text and as numbers.
-fn directions(place: &Place, name: &str, n: usize) -> Vec<Vec<f64>> {
+fn directions(place: &TestDir, name: &str, n: usize) -> Vec<Vec<f64>> {
     let value =
         |row: usize, axis: usize| ((row * 7919 + axis * 104_729 + row * axis * 31) % 2003) as f64 - 1001.0;
     let rows: Vec<Vec<f64>> = (0..n).map(|row| (0..5).map(|axis| value(row, axis)).collect()).collect();
@@ -20,7 +20,7 @@ fn directions(place: &Place, name: &str, n: usize) -> Vec<Vec<f64>> {
 
 #[test]
 fn cosine_distance_is_half_the_squared_chord() {
-    let place = Place::new();
+    let place = TestDir::new();
     let rows = directions(&place, "rows.csv", 60);
     place.ok("knn rows.csv -k 8 --metric cosine -o cosine.csv");
     place.ok("knn rows.csv -k 8 --metric angular -o angular.csv");
@@ -57,7 +57,7 @@ fn cosine_distance_is_half_the_squared_chord() {
 
 #[test]
 fn every_command_accepts_cosine() {
-    let place = Place::new();
+    let place = TestDir::new();
     let rows = directions(&place, "rows.csv", 60);
     let within = rows.iter().filter(|row| cosine(&rows[0], row) <= 0.5).count();
     assert!((2..59).contains(&within), "{within}");
@@ -102,7 +102,7 @@ const WHOLE: &str = "x,y\n1,2\n-3,1\n0,0\n1,2\n2000000,-1\n-1,-2\n";
 
 #[test]
 fn the_largest_inner_products_come_first() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("rows.csv", WHOLE);
     let csv = "query,query_row,rank,index,inner_product\n0,0,0,4,1999998\n0,0,1,0,5\n0,0,2,3,5\n1,5,0,5,5\n\
                1,5,1,1,1\n1,5,2,2,0\n";
@@ -140,7 +140,7 @@ fn the_largest_inner_products_come_first() {
 
 #[test]
 fn inner_products_use_the_values_of_the_file() {
-    let place = Place::new();
+    let place = TestDir::new();
     // Far from 0, coordinates are stored relative to an origin. Inner products have no origin and use values
     // rounded to f32.
     place.write("far.csv", "x,y\n4000000.3,1\n4000001.6,-2\n4000000.8,3\n");
@@ -160,7 +160,7 @@ fn inner_products_use_the_values_of_the_file() {
 
 #[test]
 fn options_without_meaning_for_inner_products_are_refused() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("rows.csv", WHOLE);
     for (args, said) in [
         ("--radius 3", "--radius: an inner product is not a distance; drop --radius or change --metric"),
@@ -178,7 +178,7 @@ fn options_without_meaning_for_inner_products_are_refused() {
 
 #[test]
 fn metric_names_of_other_libraries_are_suggested() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("rows.csv", WHOLE);
     let knn = "knn rows.csv -k 2";
     let run = "run --input rows.csv --k 2";
@@ -219,7 +219,7 @@ fn metric_names_of_other_libraries_are_suggested() {
 
 #[test]
 fn searches_follow_the_metric_that_a_file_declares() {
-    let place = Place::new();
+    let place = TestDir::new();
     let packed = include_bytes!("../../crates/cloud/src/formats/tests/hdf5/earliest.hdf5.gz");
     let mut content = Vec::new();
     flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut content).unwrap();

@@ -1,11 +1,11 @@
 //! Presets of sweeps, and their figures.
 
-use super::{Place, table};
+use super::{TestDir, table};
 use std::fs;
 
 #[test]
 fn a_preset_is_a_sweep_with_adjustable_sizes() {
-    let place = Place::new();
+    let place = TestDir::new();
     let small = "--device cpu --n 300 --q 20 --d 2,3,5 --k 5 --warmup 0 --repeats 1";
     let done = place.ok(&format!("sweep --preset step-12a {small} --out rows.csv --figure spheres.svg"));
     assert_eq!((done.stdout.as_str(), done.stderr.as_str()), ("", ""));
@@ -61,7 +61,7 @@ fn a_preset_is_a_sweep_with_adjustable_sizes() {
 
 #[test]
 fn selectors_are_compared_by_throughput() {
-    let place = Place::new();
+    let place = TestDir::new();
     let small = "--device cpu --n 2000 --q 16 --warmup 1 --repeats 3 --out rows.csv --figure figure.svg";
     let done = place.ok(&format!("sweep --preset hanak-5.5 {small} --k 8,64"));
     assert_eq!((done.stdout.as_str(), done.stderr.as_str()), ("", ""));
@@ -107,7 +107,7 @@ fn selectors_are_compared_by_throughput() {
 
 #[test]
 fn presets_are_listed_with_their_requirements() {
-    let place = Place::new();
+    let place = TestDir::new();
     let list = place.ok("sweep --preset list").stdout;
     for said in [
         "step-5a, step-5b",

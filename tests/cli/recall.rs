@@ -3,8 +3,8 @@
 use super::*;
 
 /// Rows 0 to 5 on a line, at 0, 1, −1, 2, −2 and 3; the queries are rows 0 and 5.
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestDir {
+    let place = TestDir::new();
     place.write("line.csv", "x\n0\n1\n-1\n2\n-2\n3\n");
     place.write("asked.csv", "x\n0\n3\n");
     // A correct row; then a tie (2 instead of 1), a miss, a duplicate and a gap.
@@ -86,7 +86,7 @@ fn a_truth_from_a_file_needs_distances_to_accept_ties() {
 
 #[test]
 fn recall_uses_the_metric_of_the_answers() {
-    let place = Place::new();
+    let place = TestDir::new();
     // Under angular, row 2 ties with row 0; under l2, row 1 is nearest.
     place.write("points.csv", "x,y\n1,0\n1,0.5\n8,0\n0,1\n");
     let search = "--input points.csv --queries all --engine kdtree";
@@ -197,7 +197,7 @@ fn invalid_arguments_are_refused() {
 
 #[test]
 fn answers_to_other_rows_are_refused() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("line.csv", "x\n0\n1\n-1.5\n2.5\n-3\n4\n");
     place.ok("knn line.csv rows:5,3 -k 2 --engine kdtree -o five-three.parquet");
     place.ok("knn line.csv rows:3,5 -k 2 --engine kdtree -o three-five.npz");

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_recording_can_be_described_and_compared_without_its_input() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("points.csv", POINTS);
     let run =
         "run --input points.csv --columns x,y --drop-nonfinite --queries all --k 3 --warmup 0 --repeats 4";
@@ -49,7 +49,7 @@ fn a_recording_can_be_described_and_compared_without_its_input() {
 
 #[test]
 fn schema_1_has_the_old_names_of_counters_and_is_read() {
-    let place = Place::new();
+    let place = TestDir::new();
     let timing = "--engine bvh --device cpu --warmup 0 --repeats 1";
     let run = format!("run --generate uniform:n=400,d=2 --queries 20 --k 4 {timing}");
     let old = json(&place.ok(&format!("{run} --schema 1 --out old --record old.warpscope --json")).stdout);
@@ -90,7 +90,7 @@ fn schema_1_has_the_old_names_of_counters_and_is_read() {
 
 #[test]
 fn a_sweep_is_recorded_with_all_its_runs() {
-    let place = Place::new();
+    let place = TestDir::new();
     let sweep = "sweep --generate uniform --n 100,200 --d 2 --q 5 --k 4,300 --engine lockstep,kdtree \
                  --warmup 0 --repeats 3";
     let done = place.ok(&format!("{sweep} --record all.warpscope --no-points"));
@@ -125,7 +125,7 @@ fn a_sweep_is_recorded_with_all_its_runs() {
 
 #[test]
 fn recording_errors_are_reported_before_the_search() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("no.warpscope", "x,y\n");
     let generated = "run --generate uniform:n=50 --engine lockstep --queries all --repeats 1 --warmup 0";
     assert!(
@@ -146,7 +146,7 @@ fn recording_errors_are_reported_before_the_search() {
 
 #[test]
 fn a_damaged_recording_gives_a_one_line_error() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.ok("run --generate uniform:n=500,d=3 --queries all --k 3 --warmup 0 --repeats 4 --engine \
               lockstep --record one.warpscope");
     let whole = fs::read(place.path("one.warpscope")).unwrap();

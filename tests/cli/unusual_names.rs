@@ -5,7 +5,7 @@ use super::*;
 #[cfg(unix)]
 #[test]
 fn names_are_escaped_for_terminals_and_spreadsheets() {
-    let place = Place::new();
+    let place = TestDir::new();
     let name = "\u{1b}[31m\u{202e}a\nb\u{9b}.csv";
     place.write(name, "=x,\u{1b}[2Jy\n-1.5,2\n3,4\n5,7\n");
     let call = |args: &[&str]| {
@@ -66,7 +66,7 @@ fn names_are_escaped_for_terminals_and_spreadsheets() {
 #[test]
 fn names_that_are_not_utf8_are_accepted() {
     use std::os::unix::ffi::OsStrExt;
-    let place = Place::new();
+    let place = TestDir::new();
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.csv");
     fs::write(place.0.path().join(name), "x,y\n1,2\n3,4\n5,7\n").unwrap();
     let args = "run --queries all --k 1 --engine kdtree --repeats 1 --json --out out --record a.warpscope";

@@ -5,7 +5,7 @@ use super::*;
 
 #[test]
 fn f64_checks_the_values_of_the_file() {
-    let place = Place::new();
+    let place = TestDir::new();
     // From row 0, row 1 is farther than row 2 by less than f32 resolves.
     place.write("close.csv", "x\n0\n1.000000001\n1\n1e9\n");
     let verify =
@@ -48,7 +48,7 @@ const PLACES: &str = "name,latitude,longitude\nWoodburn,41.029822,-93.614875\nea
 
 #[test]
 fn answers_are_verified_with_their_own_metric() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("places.csv", PLACES);
     let note = |name: &str| format!("note: using metric haversine, as in {name}\n");
     let verify = "verify --input places.csv --queries all --k 3 --engine kdtree --reference";
@@ -84,7 +84,7 @@ fn answers_are_verified_with_their_own_metric() {
 
 #[test]
 fn answers_are_verified_on_their_own_columns() {
-    let place = Place::new();
+    let place = TestDir::new();
     // By x and y alone, row 2 is nearest to row 0; with the numeric column `weight`, row 1 is.
     let rows = "1,0,0,0\n2,3,0,1\n3,1,0,90\n4,9,9,5\n";
     place.write("named.csv", &format!("id,left,up,weight\n{rows}"));
@@ -150,7 +150,7 @@ fn answers_are_verified_on_their_own_columns() {
 
 #[test]
 fn metadata_survives_standard_streams() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("points.csv", "x,y\n0,0\n3,4\n0,1\n6,8\n");
     for format in ["arrow", "parquet"] {
         let mut command = place.command(&format!(
@@ -170,7 +170,7 @@ fn metadata_survives_standard_streams() {
 
 #[test]
 fn inner_products_are_not_verified_by_distance() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("points.csv", "x,y\n1,0\n3,4\n0,1\n");
     for name in ["found.parquet", "found.csv", "found.npz"] {
         place.ok(&format!("knn points.csv -k 2 --metric inner-product -o {name}"));
@@ -190,7 +190,7 @@ fn inner_products_are_not_verified_by_distance() {
 
 #[test]
 fn the_recall_of_a_reference_is_reported() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.write("line.csv", "x\n0\n1\n-1.5\n2.5\n-3\n4\n");
     // Two neighbours each of rows 0, 1 and 5: correct, half correct, in wrong order.
     place.write("answers.csv", "0,1\n1,4\n3,5\n");

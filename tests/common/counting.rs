@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-pub struct Counting;
+pub struct CountingAllocator;
 
 /// Allocated bytes, and their peak since the last reset.
 pub static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -16,7 +16,7 @@ fn grown(by: usize) {
 }
 
 // SAFETY: every call is forwarded to the system allocator; the counters do not affect it.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grown(layout.size());
         // SAFETY: as the caller promises.

@@ -8,11 +8,11 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
-use warpscope::knn::{Answer, Build, Engine, Metric, Parameters, Problem, ProblemError, Queries, Setup};
+use warpscope::knn::{Answer, KernelBuild, Engine, Metric, Parameters, Problem, ProblemError, Queries, ProblemParameters};
 
 /// The distribution of a test problem's points.
 #[derive(Clone, Copy, Debug)]
-pub enum Shape {
+pub enum PointDistribution {
     /// In a cube with edges of 2 to this power.
     Uniform { exponent: i32 },
     /// Duplicates of a few points.
@@ -30,7 +30,7 @@ pub enum Shape {
 /// A test problem of random points, determined by `seed`.
 #[derive(Clone, Debug)]
 pub struct Case {
-    pub shape: Shape,
+    pub shape: PointDistribution,
     pub n: usize,
     pub dims: usize,
     pub k: usize,
@@ -47,7 +47,7 @@ pub struct Case {
 impl Default for Case {
     fn default() -> Self {
         Self {
-            shape: Shape::Uniform { exponent: 0 },
+            shape: PointDistribution::Uniform { exponent: 0 },
             n: 100,
             dims: 2,
             k: 32,
@@ -65,12 +65,12 @@ impl Case {
     /// A random case: any shape, size, metric and order.
     pub fn any() -> impl Strategy<Value = Self> {
         let shape = prop_oneof![
-            (-50i32..=60).prop_map(|exponent| Shape::Uniform { exponent }),
-            (1usize..40).prop_map(|places| Shape::Duplicates { places }),
-            (2u32..6).prop_map(|side| Shape::Grid { side }),
-            (1usize..4).prop_map(|varying| Shape::FlatAxes { varying }),
-            Just(Shape::Descending),
-            Just(Shape::Sphere),
+            (-50i32..=60).prop_map(|exponent| PointDistribution::Uniform { exponent }),
+            (1usize..40).prop_map(|places| PointDistribution::Duplicates { places }),
+            (2u32..6).prop_map(|side| PointDistribution::Grid { side }),
+            (1usize..4).prop_map(|varying| PointDistribution::FlatAxes { varying }),
+            Just(PointDistribution::Descending),
+            Just(PointDistribution::Sphere),
         ];
         let dims = prop_oneof![4 => 1usize..6, 1 => 6usize..40, 1 => Just(64usize), 1 => Just(128usize)];
         let k = prop_oneof![
@@ -114,8 +114,8 @@ impl Case {
         let mut unit = move || f64::from(rng.next_u32()) / f64::from(u32::MAX) - 0.5;
         let (n, dims) = (count, self.dims);
         match self.shape {
-            Shape::Uniform { exponent } => (0..n * dims).map(|_| unit() * 2f64.powi(exponent)).collect(),
-            Shape::Duplicates { places } => {
+            PointDistribution::Uniform { exponent } => (0..n * dims).map(|_| unit() * 2f64.powi(exponent)).collect(),
+            PointDistribution::Duplicates { places } => {
                 let places: Vec<Vec<f64>> =
                     (0..places).map(|_| (0..dims).map(|_| unit()).collect()).collect();
                 (0..n)
@@ -124,18 +124,18 @@ impl Case {
                     })
                     .collect()
             }
-            Shape::Grid { side } => {
+            PointDistribution::Grid { side } => {
                 (0..n * dims).map(|_| ((unit() + 0.5) * f64::from(side - 1)).round()).collect()
             }
-            Shape::FlatAxes { varying } => (0..n)
+            PointDistribution::FlatAxes { varying } => (0..n)
                 .flat_map(|_| {
                     (0..dims).map(|axis| if axis < varying { unit() } else { 7.0 }).collect::<Vec<_>>()
                 })
                 .collect(),
-            Shape::Descending => (0..n)
+            PointDistribution::Descending => (0..n)
                 .flat_map(|row| std::iter::once((n - row) as f64).chain(std::iter::repeat_n(0.0, dims - 1)))
                 .collect(),
-            Shape::Sphere => {
+            PointDistribution::Sphere => {
                 let mut values = vec![0.0; dims];
                 for _ in 1..n {
                     let direction: Vec<f64> = (0..dims).map(|_| unit()).collect();
@@ -170,7 +170,7 @@ pub fn build_problem(case: &Case) -> Result<Problem, ProblemError> {
         let last = case.n as u32 - 1;
         Queries::Rows(case.query_rows.clone().unwrap_or_else(|| vec![0, last, last / 2, last / 3, last]))
     };
-    let setup = Setup {
+    let setup = ProblemParameters {
         k: case.k,
         metric: case.metric,
         order: case.order,
@@ -193,7 +193,7 @@ pub fn answer_with(engine: &mut dyn Engine, problem: &Problem, parameters: &Para
     let half = problem.q() / 2;
     for range in [0..half, half..problem.q()] {
         if !range.is_empty() {
-            search.search(range, Build::Counted).unwrap_or_else(|error| panic!("{error}"));
+            search.search(range, KernelBuild::Counted).unwrap_or_else(|error| panic!("{error}"));
             search.collect(&mut answer).unwrap_or_else(|error| panic!("{error}"));
         }
     }

@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use warpscope::cloud::Order;
 use warpscope::knn::reference::judge;
-use warpscope::knn::{Answer, Build, DeviceId, DeviceKind, Metric, Parameters, Problem};
+use warpscope::knn::{Answer, KernelBuild, DeviceId, DeviceKind, Metric, Parameters, Problem};
 use warpscope::progress::NoProgress;
 
-use crate::common::{Case, Shape, answer, build_problem};
+use crate::common::{Case, PointDistribution, answer, build_problem};
 use crate::subject::{
-    Bench, Subject, assert_same_counts, assert_same_neighbors, check_declared, check_profile, on_gpu,
+    EngineFixture, Subject, assert_same_counts, assert_same_neighbors, check_declared, check_profile, on_gpu,
 };
 
 /// k and d at the boundaries of warps, registers per lane and staged batches. An engine must refuse values
@@ -21,7 +21,7 @@ const K: [usize; 13] = [1, 31, 32, 33, 64, 100, 128, 200, 256, 500, 512, 1000, 1
 const D: [usize; 5] = [1, 2, 3, 17, 128];
 
 fn check(subjects: &[Subject], cases: impl IntoIterator<Item = Case>) {
-    let mut bench = Bench::new(subjects);
+    let mut bench = EngineFixture::new(subjects);
     let count = cases.into_iter().map(|case| bench.check(&case)).count();
     println!("{count} problems: {} engines agree", subjects.len());
 }
@@ -51,10 +51,10 @@ pub fn every_k_and_d(subjects: &[Subject]) {
 pub fn k_up_to_n(subjects: &[Subject]) {
     let n = if on_gpu(subjects) { 30_011 } else { 5003 };
     let shapes = [
-        Shape::Uniform { exponent: 0 },
-        Shape::Grid { side: 9 },
-        Shape::Duplicates { places: 1 },
-        Shape::Descending,
+        PointDistribution::Uniform { exponent: 0 },
+        PointDistribution::Grid { side: 9 },
+        PointDistribution::Duplicates { places: 1 },
+        PointDistribution::Descending,
     ];
     for (shape, dims) in shapes.into_iter().zip([2, 3, 2, 16]) {
         for k in [1025, 2048, 2049, n / 3, n - 1, n, n + 7] {
@@ -153,7 +153,7 @@ pub fn partial_samples(subjects: &[Subject]) {
     // Enough queries to be distributed over blocks.
     let blocks = [(97, 4), (500, 16), (1001, 5)].map(|(queries, dims)| {
         let query_rows = Some((0..queries).map(|query| query * 13 % 300).collect());
-        Case { shape: Shape::Grid { side: 4 }, n: 300, dims, k: 20, query_rows, ..Case::default() }
+        Case { shape: PointDistribution::Grid { side: 4 }, n: 300, dims, k: 20, query_rows, ..Case::default() }
     });
     check(subjects, sizes.chain(queries).chain(blocks));
 }
@@ -163,7 +163,7 @@ pub fn partial_samples(subjects: &[Subject]) {
 pub fn many_neighbours(subjects: &[Subject]) {
     for subject in subjects.iter().filter(|subject| subject.engine.limits.k > 1024) {
         let mut engine = subject.open();
-        for shape in [Shape::Uniform { exponent: 0 }, Shape::Descending, Shape::Duplicates { places: 3 }] {
+        for shape in [PointDistribution::Uniform { exponent: 0 }, PointDistribution::Descending, PointDistribution::Duplicates { places: 3 }] {
             for (n, k) in
                 [(3001, 2047), (3001, 2048), (3001, 4096), (9001, 2049), (9001, 4095), (30_011, 4096)]
             {
@@ -195,16 +195,16 @@ pub fn shapes(subjects: &[Subject]) {
     for n in n {
         for (k, dims) in [1, 33, 1000].into_iter().flat_map(|k| [1, 2, 3, 17].map(|dims| (k, dims))) {
             let base = Case { n, k, dims, ..Case::default() };
-            cases.push(Case { shape: Shape::Duplicates { places: 1 }, ..base.clone() });
+            cases.push(Case { shape: PointDistribution::Duplicates { places: 1 }, ..base.clone() });
             cases.push(Case {
-                shape: Shape::Duplicates { places: 40 },
+                shape: PointDistribution::Duplicates { places: 40 },
                 order: Order::Shuffled,
                 ..base.clone()
             });
-            cases.push(Case { shape: Shape::Descending, ..base.clone() });
-            cases.push(Case { shape: Shape::Sphere, ..base.clone() });
-            cases.push(Case { shape: Shape::Grid { side: 4 }, order: Order::Shuffled, ..base.clone() });
-            cases.push(Case { shape: Shape::FlatAxes { varying: 1 + dims / 3 }, ..base.clone() });
+            cases.push(Case { shape: PointDistribution::Descending, ..base.clone() });
+            cases.push(Case { shape: PointDistribution::Sphere, ..base.clone() });
+            cases.push(Case { shape: PointDistribution::Grid { side: 4 }, order: Order::Shuffled, ..base.clone() });
+            cases.push(Case { shape: PointDistribution::FlatAxes { varying: 1 + dims / 3 }, ..base.clone() });
             cases.push(Case { metric: Metric::Angular, ..base.clone() });
             cases.push(Case { metric: Metric::Angular, order: Order::Shuffled, ..base.clone() });
             cases.push(Case { exclude_self: true, foreign: dims == 3, ..base.clone() });
@@ -212,10 +212,10 @@ pub fn shapes(subjects: &[Subject]) {
         for k in [1, 33, 1000] {
             let base = Case { n, k, metric: Metric::Haversine, ..Case::default() };
             for shape in [
-                Shape::Duplicates { places: 40 },
-                Shape::Grid { side: 4 },
-                Shape::Descending,
-                Shape::Uniform { exponent: 2 },
+                PointDistribution::Duplicates { places: 40 },
+                PointDistribution::Grid { side: 4 },
+                PointDistribution::Descending,
+                PointDistribution::Uniform { exponent: 2 },
             ] {
                 cases.push(Case { shape, ..base.clone() });
             }
@@ -223,12 +223,12 @@ pub fn shapes(subjects: &[Subject]) {
             cases.push(Case { exclude_self: true, ..base });
         }
         cases.extend([-50, 60].map(|exponent| Case {
-            shape: Shape::Uniform { exponent },
+            shape: PointDistribution::Uniform { exponent },
             n,
             ..Case::default()
         }));
         cases.push(Case { exclude_self: true, n, k: 1023, ..Case::default() });
-        cases.push(Case { shape: Shape::Duplicates { places: 900 }, n, dims: 5, k: 333, ..Case::default() });
+        cases.push(Case { shape: PointDistribution::Duplicates { places: 900 }, n, dims: 5, k: 333, ..Case::default() });
     }
     check(subjects, cases);
 }
@@ -236,8 +236,8 @@ pub fn shapes(subjects: &[Subject]) {
 /// Far more points than distinct f32 distances: order by rounded distance differs from order by true
 /// distance.
 pub fn ties(subjects: &[Subject]) {
-    let report = Bench::new(subjects).check(&Case {
-        shape: Shape::Sphere,
+    let report = EngineFixture::new(subjects).check(&Case {
+        shape: PointDistribution::Sphere,
         n: 20_000,
         dims: 3,
         k: 200,
@@ -248,7 +248,7 @@ pub fn ties(subjects: &[Subject]) {
 }
 
 fn random(subjects: &[Subject], cases: u32, strategy: impl Strategy<Value = Case>) {
-    let bench = RefCell::new(Bench::new(subjects));
+    let bench = RefCell::new(EngineFixture::new(subjects));
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let result = runner.run(&strategy, |case| {
         // Skip cases that are invalid problems (no extent left in f32, or only zero rows).
@@ -325,7 +325,7 @@ pub fn smaller_k_is_a_prefix(subjects: &[Subject]) {
         let (mut engine, limits) = (subject.open(), subject.engine.limits);
         for case in [
             Case { n: 5003, ..Case::default() },
-            Case { shape: Shape::Grid { side: 5 }, n: 5003, dims: 5, ..Case::default() },
+            Case { shape: PointDistribution::Grid { side: 5 }, n: 5003, dims: 5, ..Case::default() },
         ] {
             let mut of = |k: usize| {
                 answer(engine.as_mut(), &build_problem(&Case { k, ..case.clone() }).unwrap()).neighbors
@@ -363,18 +363,18 @@ pub fn builds_agree(subjects: &[Subject]) {
             let mut search = engine
                 .load(&problem, &Parameters::NONE, true)
                 .unwrap_or_else(|error| panic!("{subject}: {error}"));
-            for build in [Build::Timed, Build::Profiled, Build::Timed, Build::Counted] {
+            for build in [KernelBuild::Timed, KernelBuild::Profiled, KernelBuild::Timed, KernelBuild::Counted] {
                 let context = format!("{subject}, {build:?}, d = {dims}");
                 let mut found = Answer::default();
                 assert!(search.search(0..problem.q(), build).unwrap() >= 0.0);
                 search.download(&mut found.neighbors).unwrap();
                 assert_same_neighbors(&found.neighbors, &counted.neighbors, &context);
-                if build == Build::Timed {
+                if build == KernelBuild::Timed {
                     continue;
                 }
                 search.collect(&mut found).unwrap();
                 assert_same_counts(&found, &counted, &context);
-                let phases = if build == Build::Profiled { subject.engine.phases } else { &[] };
+                let phases = if build == KernelBuild::Profiled { subject.engine.phases } else { &[] };
                 check_profile(phases, problem.q(), &found, &context);
             }
         }
@@ -405,7 +405,7 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
             let mut found = Answer::default();
             let mut searched = 0;
             for range in [200..301, 0..1, 1..130, 1..130, 1..130, 130..200, 0..1, 130..200] {
-                search.search(range.clone(), Build::Counted).unwrap();
+                search.search(range.clone(), KernelBuild::Counted).unwrap();
                 search.collect(&mut found).unwrap();
                 if subject.engine.counts() {
                     for (at, query) in range.clone().enumerate() {

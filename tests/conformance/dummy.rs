@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use warpscope::export;
 use warpscope::knn::{
-    Answer, Build, Cost, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group,
-    Limits, Measure, Method, Metric, Neighbors, Parameter, Parameters, Problem, Search, SetupPhase, Theory,
-    Values,
+    Answer, KernelBuild, Cost, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group,
+    Limits, Measure, Method, Metric, Neighbors, Parameter, Parameters, Problem, PreparedSearch, SetupPhase, MeanBound,
+    AllowedValues,
 };
 use warpscope::run::{EngineChoice, QuerySpec, RunSpec, execute};
 
@@ -21,7 +21,7 @@ static MEASURES: [Measure; 2] = [
         name: "visited",
         unit: ["point", "points"],
         help: "Points whose distance was computed.",
-        theory: Some(Theory { mean: |shape| shape.n as f64, condition: "always", source: "all of them" }),
+        theory: Some(MeanBound { mean: |shape| shape.n as f64, condition: "always", source: "all of them" }),
         worst_case: Some(|shape| shape.n as f64),
     },
     Measure {
@@ -37,13 +37,13 @@ static PARAMETERS: [Parameter; 2] = [
     Parameter {
         name: "block",
         help: "Points that are looked at together.",
-        values: Values::Numbers(1..=64),
+        values: AllowedValues::Numbers(1..=64),
         default: "32",
     },
     Parameter {
         name: "from",
         help: "Where it begins.",
-        values: Values::Words(&["start", "end"]),
+        values: AllowedValues::Words(&["start", "end"]),
         default: "start",
     },
 ];
@@ -78,7 +78,7 @@ pub static DUMMY: Descriptor = Descriptor {
     walk: None,
     within: None,
     inner_products: None,
-    open: |device| Ok(Box::new(Dummy(device))),
+    open: |device| Ok(Box::new(DummyEngine(device))),
 };
 
 /// The size of its answer buffer in bytes.
@@ -88,14 +88,14 @@ pub fn subjects() -> Vec<Subject> {
     vec![Subject { engine: &DUMMY, device: DeviceId::Cpu }]
 }
 
-struct Dummy(DeviceId);
+struct DummyEngine(DeviceId);
 
 /// The points in the engine's layout.
-struct Taken(Vec<f32>);
+struct DummyPoints(Vec<f32>);
 
 struct DummySearch<'a> {
     problem: &'a Problem,
-    points: Arc<Taken>,
+    points: Arc<DummyPoints>,
     taken_ms: Option<f64>,
     block: usize,
     from_end: bool,
@@ -103,7 +103,7 @@ struct DummySearch<'a> {
     rows: Vec<[u32; 2]>,
 }
 
-impl Engine for Dummy {
+impl Engine for DummyEngine {
     fn descriptor(&self) -> &'static Descriptor {
         &DUMMY
     }
@@ -121,16 +121,16 @@ impl Engine for Dummy {
         problem: &'a Problem,
         parameters: &Parameters,
         _profile: bool,
-    ) -> Result<Box<dyn Search + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
         let needed = 8 * problem.q() * problem.k();
         if needed > ROOM {
             return Err(EngineError::HostMemory { needed: (needed >> 20) as u64, free: (ROOM >> 20) as u64 });
         }
         let began = Instant::now();
-        let there = problem.cache().get(self.0, |_: &Taken| true);
+        let there = problem.cache().get(self.0, |_: &DummyPoints| true);
         let taken_ms = there.is_none().then(|| began.elapsed().as_secs_f64() * 1e3);
         let points = there.unwrap_or_else(|| {
-            let points = Arc::new(Taken(problem.points().to_vec()));
+            let points = Arc::new(DummyPoints(problem.points().to_vec()));
             problem.cache().insert(self.0, Arc::clone(&points));
             points
         });
@@ -148,7 +148,7 @@ impl Engine for Dummy {
     }
 }
 
-impl Search for DummySearch<'_> {
+impl PreparedSearch for DummySearch<'_> {
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
         self.taken_ms.map(|ms| (SetupPhase::Upload, ms)).into_iter().collect()
     }
@@ -168,7 +168,7 @@ impl Search for DummySearch<'_> {
         8
     }
 
-    fn search(&mut self, queries: Range<usize>, _build: Build) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, _build: KernelBuild) -> Result<f64, EngineError> {
         let (began, k, dims) = (Instant::now(), self.problem.k(), self.problem.dims());
         self.rows.clear();
         for query in queries {
@@ -222,7 +222,7 @@ fn runs_of_an_engine_with_custom_measures_are_exported() {
         profile: true,
         ..RunSpec::new(data.source().clone(), QuerySpec::Count(20), 4)
     };
-    let record = execute(&spec, &data, None, &mut Dummy(DeviceId::Cpu), &mut |_, _| true).unwrap();
+    let record = execute(&spec, &data, None, &mut DummyEngine(DeviceId::Cpu), &mut |_, _| true).unwrap();
     assert_eq!(record.method.as_deref(), Some("dummy:block=16,from=start"));
     let visited = record.summary.measure("visited").expect("it is declared");
     assert_eq!((visited.mean, visited.expected), (300.0, Some(300.0)));

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice};
-use warpscope::knn::{Answer, Build, DeviceKind, EngineError, Parameters, Problem};
+use warpscope::knn::{Answer, KernelBuild, DeviceKind, EngineError, Parameters, Problem};
 
-use crate::common::{Case, Shape, build_problem};
+use crate::common::{Case, PointDistribution, build_problem};
 use crate::subject::on_devices;
 
 const MIB: usize = 1 << 20;
@@ -44,9 +44,9 @@ fn memory_estimates_cover_allocations() {
             // The filter's bit masks are largest in few dimensions; points on a sphere about the queries
             // force the fallback.
             for (n, dims, shape) in [
-                (4_000_000, 2, Shape::Uniform { exponent: 0 }),
-                (4_000_000, 4, Shape::Sphere),
-                (400_000, 128, Shape::Sphere),
+                (4_000_000, 2, PointDistribution::Uniform { exponent: 0 }),
+                (4_000_000, 4, PointDistribution::Sphere),
+                (400_000, 128, PointDistribution::Sphere),
             ] {
                 let case =
                     Case { shape, n, dims, query_rows: Some((0..q).map(|_| 0).collect()), ..Case::default() };
@@ -57,7 +57,7 @@ fn memory_estimates_cover_allocations() {
                 let mut answer = |problem: &Problem| {
                     let before = free(&context);
                     let mut search = engine.load(problem, &Parameters::NONE, false)?;
-                    search.search(0..problem.q(), Build::Counted)?;
+                    search.search(0..problem.q(), KernelBuild::Counted)?;
                     search.collect(&mut Answer::default())?;
                     let (used, how) =
                         (before.saturating_sub(free(&context)), (search.parameters(), search.note()));

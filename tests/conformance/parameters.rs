@@ -1,16 +1,16 @@
 //! Parameters never change the answer's bits.
 
 use warpscope::engines::registry;
-use warpscope::knn::{Build, EngineError, Group, Method, Neighbors, Parameter, Parameters, Values};
+use warpscope::knn::{KernelBuild, EngineError, Group, Method, Neighbors, Parameter, Parameters, AllowedValues};
 
-use crate::common::{Case, Shape, answer, answer_with, build_problem};
+use crate::common::{Case, PointDistribution, answer, answer_with, build_problem};
 use crate::subject::{Subject, assert_same_counts, assert_same_neighbors, check_declared, on_gpu};
 
 /// Values of a parameter: every enumerated value; for numbers, both ends and the powers of two between them.
 fn values(parameter: &Parameter) -> Vec<String> {
     match &parameter.values {
-        Values::Words(words) => words.iter().map(|&word| word.to_owned()).collect(),
-        Values::Numbers(range) => {
+        AllowedValues::Words(words) => words.iter().map(|&word| word.to_owned()).collect(),
+        AllowedValues::Numbers(range) => {
             let powers = (0..32).map(|power| 1u32 << power).filter(|number| range.contains(number));
             let mut numbers: Vec<u32> = powers.chain([*range.start(), *range.end()]).collect();
             numbers.sort_unstable();
@@ -23,18 +23,18 @@ fn values(parameter: &Parameter) -> Vec<String> {
 /// With every point a query, a timed search may batch queries. Every enumerated value must give the same bits
 /// as the counted build.
 pub fn enumerated_values_give_the_same_bits(subjects: &[Subject]) {
-    let grid = |side| Shape::Grid { side };
+    let grid = |side| PointDistribution::Grid { side };
     let cases = [
         (grid(16), 3, 7),
         (grid(16), 3, 17),
         (grid(20), 3, 40),
         (grid(60), 2, 12),
-        (Shape::Uniform { exponent: 0 }, 2, 8),
-        (Shape::Uniform { exponent: 0 }, 2, 50),
-        (Shape::Uniform { exponent: 0 }, 3, 100),
-        (Shape::Duplicates { places: 90 }, 3, 20),
+        (PointDistribution::Uniform { exponent: 0 }, 2, 8),
+        (PointDistribution::Uniform { exponent: 0 }, 2, 50),
+        (PointDistribution::Uniform { exponent: 0 }, 3, 100),
+        (PointDistribution::Duplicates { places: 90 }, 3, 20),
         // Consecutive points far apart, so that a space-filling curve through them jumps.
-        (Shape::Descending, 2, 100),
+        (PointDistribution::Descending, 2, 100),
     ];
     for subject in subjects.iter().filter(|subject| !subject.engine.parameters.is_empty()) {
         let mut engine = subject.open();
@@ -59,13 +59,13 @@ pub fn enumerated_values_give_the_same_bits(subjects: &[Subject]) {
                 .engine
                 .parameters
                 .iter()
-                .filter(|parameter| matches!(parameter.values, Values::Words(_)))
+                .filter(|parameter| matches!(parameter.values, AllowedValues::Words(_)))
             {
                 for value in values(parameter) {
                     let parameters = Parameters::from_iter([(parameter.name, &value)]);
                     let Ok(mut search) = engine.load(&problem, &parameters, false) else { continue };
                     let mut found = Neighbors::default();
-                    search.search(0..problem.q(), Build::Timed).unwrap();
+                    search.search(0..problem.q(), KernelBuild::Timed).unwrap();
                     search.download(&mut found).unwrap();
                     assert_same_neighbors(
                         &found,
@@ -113,7 +113,7 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                         // On a GPU the timed build is another kernel.
                         let (mut search, mut timed) =
                             (engine.load(&problem, &parameters, false).unwrap(), Neighbors::default());
-                        search.search(0..problem.q(), Build::Timed).unwrap();
+                        search.search(0..problem.q(), KernelBuild::Timed).unwrap();
                         search.download(&mut timed).unwrap();
                         assert_same_neighbors(&timed, &expected.neighbors, &format!("{context}, timed"));
                     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use warpscope::cloud::Order;
 use warpscope::knn::{
-    Build, DeviceId, DeviceKind, Engine, Metric, Neighbors, Parameters, Points, Problem, Queries, Setup,
+    KernelBuild, DeviceId, DeviceKind, Engine, Metric, Neighbors, Parameters, Points, Problem, Queries, ProblemParameters,
     SetupPhase,
 };
 
@@ -16,15 +16,15 @@ fn points(n: usize, dims: usize) -> Arc<Points> {
     Arc::new(Points::new(&cloud(values, dims, None), setup(1).arrangement()).expect("numbers are points"))
 }
 
-fn setup(k: usize) -> Setup {
-    Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false }
+fn setup(k: usize) -> ProblemParameters {
+    ProblemParameters { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false }
 }
 
 /// Returns a problem's neighbours, whether prepared points were found, and the timed phases of preparing
 /// them.
 fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, Vec<SetupPhase>) {
     let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
-    search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{error}"));
+    search.search(0..problem.q(), KernelBuild::Timed).unwrap_or_else(|error| panic!("{error}"));
     let mut found = Neighbors::default();
     assert!(search.download(&mut found).unwrap_or_else(|error| panic!("{error}")) >= 0.0);
     let phases = search.setup_ms();

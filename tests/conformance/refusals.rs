@@ -3,7 +3,7 @@
 use warpscope::knn::{DeviceKind, EngineError, Metric, Parameters, Problem};
 
 use crate::common::{Case, build_problem};
-use crate::subject::{Bench, Subject};
+use crate::subject::{EngineFixture, Subject};
 
 fn refused(subject: &Subject, problem: &Problem, parameters: &Parameters) -> EngineError {
     match subject.open().load(problem, parameters, false) {
@@ -51,7 +51,7 @@ pub fn limits_are_refused_by_number(subjects: &[Subject]) {
             assert!(matches!(error, EngineError::Metric { .. }), "{error}");
         }
     }
-    Bench::new(subjects).check(&Case::default());
+    EngineFixture::new(subjects).check(&Case::default());
 }
 
 pub fn wrong_parameters_are_refused_by_name(subjects: &[Subject]) {
@@ -69,7 +69,7 @@ pub fn wrong_parameters_are_refused_by_name(subjects: &[Subject]) {
             assert!(told && !error.is_refusal(), "{subject}: {error}");
         }
     }
-    Bench::new(subjects).check(&Case::default());
+    EngineFixture::new(subjects).check(&Case::default());
 }
 
 /// Answers larger than any machine's memory.
@@ -109,5 +109,5 @@ pub fn memory_is_checked_before_the_start(subjects: &[Subject]) {
         };
         assert!(!gpu || error.to_string().contains(way_out), "{error}");
     }
-    Bench::new(subjects).check(&Case::default());
+    EngineFixture::new(subjects).check(&Case::default());
 }

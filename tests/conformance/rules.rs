@@ -4,7 +4,7 @@
 use warpscope::engines::lockstep::{self, LOCKSTEP};
 use warpscope::knn::{Answer, CONVERGENCE_ENTRIES, Counters, DeviceId, NONE, Problem, theory};
 
-use crate::common::{Case, Shape, answer, build_problem};
+use crate::common::{Case, PointDistribution, answer, build_problem};
 
 /// The reference's counters of a query.
 pub fn counters_of(answer: &Answer, query: usize) -> Counters {
@@ -107,7 +107,7 @@ fn replays_agree_in_many_dimensions() {
 
 #[test]
 fn descending_distances_are_the_worst_case() {
-    let case = Case { shape: Shape::Descending, n: 10_000, query_rows: Some(vec![9_999]), ..Case::default() };
+    let case = Case { shape: PointDistribution::Descending, n: 10_000, query_rows: Some(vec![9_999]), ..Case::default() };
     let problem = build_problem(&case).expect("a valid case");
     let found = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     let counted = counters_of(&found, 0);

@@ -3,7 +3,7 @@
 use warpscope::engines::registry;
 use warpscope::knn::reference::{Report, judge};
 use warpscope::knn::{
-    Answer, Build, CONVERGENCE_ENTRIES, Descriptor, DeviceId, DeviceKind, Engine, EngineId, NONE, Neighbors,
+    Answer, KernelBuild, CONVERGENCE_ENTRIES, Descriptor, DeviceId, DeviceKind, Engine, EngineId, NONE, Neighbors,
     Parameters, Problem, ProfilePhase,
 };
 use warpscope::progress::NoProgress;
@@ -54,13 +54,13 @@ impl Subject {
 }
 
 /// Engines kept open between problems, and the reference.
-pub struct Bench {
+pub struct EngineFixture {
     subjects: Vec<(Subject, Box<dyn Engine>)>,
     /// CPU twins of GPU engines, opened on demand.
     twins: Vec<(EngineId, Box<dyn Engine>)>,
 }
 
-impl Bench {
+impl EngineFixture {
     pub fn new(subjects: &[Subject]) -> Self {
         Self {
             subjects: subjects.iter().map(|&subject| (subject, subject.open())).collect(),
@@ -148,7 +148,7 @@ fn check_repeated(engine: &mut dyn Engine, problem: &Problem, expected: &Neighbo
     for repeat in 0..3 {
         let mut found = Neighbors::default();
         assert!(
-            search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{context}: {error}"))
+            search.search(0..problem.q(), KernelBuild::Timed).unwrap_or_else(|error| panic!("{context}: {error}"))
                 > 0.0
         );
         search.download(&mut found).unwrap_or_else(|error| panic!("{context}: {error}"));

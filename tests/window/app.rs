@@ -12,15 +12,15 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
-use warpscope::app::session::{Activity, Picked};
+use warpscope::app::session::{Activity, PickedPoint};
 use warpscope::app::state::{PaneKind, State, single_layout};
-use warpscope::app::tokens::Look;
+use warpscope::app::tokens::Theme;
 use warpscope::app::{
-    About, App, DataKind, Entry, Headless, Level, Log, QueryKind, check_adapter, render_headless,
+    Subject, App, DataKind, Entry, HeadlessOptions, Level, Log, QueryKind, check_adapter, render_headless,
 };
 use warpscope::cloud::{PointCloud, Source};
 use warpscope::engines::registry;
-use warpscope::knn::{EngineId, Peaks, Values};
+use warpscope::knn::{EngineId, Peaks, AllowedValues};
 use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
 
 /// Rows and squared distances of the k nearest, by brute force.
@@ -62,7 +62,7 @@ fn the_first_start_shows_an_answer() {
     let merges =
         record.summary.measure("merges").expect("the first start is answered by an engine that counts");
     assert!(merges.mean <= merges.expected.expect("theory bounds merges"));
-    assert!(matches!(session.picked, Some(Picked::Row(_))), "no query was picked");
+    assert!(matches!(session.picked, Some(PickedPoint::Row(_))), "no query was picked");
     assert_right(&window);
     for pane in ["Plane", "Convergence", "Timings"] {
         window.get_by_role_and_label(Role::Button, pane);
@@ -186,7 +186,7 @@ fn a_click_in_plane_picks_the_nearest_point() {
     // Plane shows the whole cloud, so the middle of the pane is the middle of the cloud.
     let cloud = session.cloud.as_ref().expect("the cloud");
     let middle: Vec<f32> = cloud.axes().iter().map(|axis| ((axis.min + axis.max) / 2.0) as f32).collect();
-    let Some(Picked::Row(row)) = session.picked else { panic!("a row was clicked") };
+    let Some(PickedPoint::Row(row)) = session.picked else { panic!("a row was clicked") };
     let answered = session.answered.as_ref().expect("an answer");
     assert_eq!(row, nearest(cloud, &middle, 1)[0].1);
     assert_eq!((answered.row(), answered.record.query_rows.len()), (row, 1), "a separate run");
@@ -280,7 +280,7 @@ fn typed_rows_stay_until_a_point_is_clicked() {
     window.run_steps(2);
     press(&mut window, "Run");
     until_answered(&mut window);
-    assert_eq!(window.state().session().picked, Some(Picked::Row(11)));
+    assert_eq!(window.state().session().picked, Some(PickedPoint::Row(11)));
     window.state_mut().send(Action::PickRow(7));
     window.run_steps(2);
     assert_eq!(window.state().state().draft.query_rows, "7");
@@ -316,13 +316,13 @@ fn a_picked_row_survives_a_run() {
     until_answered(&mut window);
     let asked = window.state().session().record.as_ref().expect("a run").query_rows.clone();
     let other = (0..).find(|row| !asked.contains(row)).expect("40 of 500 are asked for");
-    assert_eq!(window.state().session().picked, Some(Picked::Row(asked[0])), "the first query must be shown");
+    assert_eq!(window.state().session().picked, Some(PickedPoint::Row(asked[0])), "the first query must be shown");
     window.state_mut().send(Action::PickRow(other));
     until_answered(&mut window);
     press(&mut window, "Run");
     until(&mut window, "the second run", |app| app.session().runs.runs().len() == 2);
     until_answered(&mut window);
-    assert_eq!(window.state().session().picked, Some(Picked::Row(other)));
+    assert_eq!(window.state().session().picked, Some(PickedPoint::Row(other)));
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn a_position_named_by_a_run_replaces_the_picked_row() {
     press(&mut window, "Run");
     until(&mut window, "the second run", |app| app.session().runs.runs().len() == 2);
     until_answered(&mut window);
-    assert_eq!(window.state().session().picked, Some(Picked::Query(0)));
+    assert_eq!(window.state().session().picked, Some(PickedPoint::Query(0)));
 }
 
 #[test]
@@ -443,9 +443,9 @@ fn queries_can_come_from_a_file() {
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     let record = window.state().session().record.clone().expect("a run");
     assert_eq!(record.neighbors.indices, [3, 1]);
-    assert_eq!(window.state().session().picked, Some(Picked::Query(0)));
+    assert_eq!(window.state().session().picked, Some(PickedPoint::Query(0)));
     press(&mut window, "Next query");
-    assert_eq!(window.state().session().picked, Some(Picked::Query(1)));
+    assert_eq!(window.state().session().picked, Some(PickedPoint::Query(1)));
 }
 
 #[test]
@@ -575,7 +575,7 @@ fn engines_are_grouped_and_parameters_have_fields() {
     assert_eq!(window.state().state().draft.engine, EngineChoice::named(fastest.id));
     window.get_by_label("Parameters").click();
     window.run_steps(30);
-    let number = |values: &Values| matches!(values, Values::Numbers(_));
+    let number = |values: &AllowedValues| matches!(values, AllowedValues::Numbers(_));
     let parameter = fastest.parameters.iter().find(|parameter| number(&parameter.values)).expect("a number");
     fill(&mut window, parameter.name, "99999");
     let why = format!("“99999” is not allowed; {} may be {}.", parameter.name, parameter.values);
@@ -649,7 +649,7 @@ fn a_picture_of_a_pane_has_the_panes_size() {
     let mut window: Window =
         Harness::builder().with_size([700.0, 500.0]).with_pixels_per_point(2.0).wgpu().build_eframe(|cc| {
             let mut state = State {
-                look: Look::Light,
+                look: Theme::Light,
                 show_problem: false,
                 tree: single_layout(PaneKind::Plane),
                 ..State::default()
@@ -733,7 +733,7 @@ fn panes_match_their_snapshots() {
     // Engines shows what can run on this machine and predicted times; tests/window/engines.rs tests it.
     for pane in PaneKind::ALL.iter().copied().filter(|&pane| pane != PaneKind::Engines) {
         for (look, name) in
-            [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")]
+            [(Theme::Light, "light"), (Theme::Dark, "dark"), (Theme::HighContrast, "high-contrast")]
         {
             let mut window: Window =
                 Harness::builder().with_size([420.0, 320.0]).wgpu().build_eframe(move |cc| {
@@ -754,7 +754,7 @@ fn panes_match_their_snapshots() {
                 (Level::Warning, "no GPU"),
                 (Level::Error, "cannot read: it is gone: a.csv"),
             ] {
-                log.add(About::Other, Entry { unix: 45_296, level, text: text.to_owned() });
+                log.add(Subject::Other, Entry { unix: 45_296, level, text: text.to_owned() });
             }
             window.state_mut().set_log(log);
             window.state_mut().send(Action::SelectRank(Some(3)));
@@ -779,12 +779,12 @@ fn the_window_is_drawn_without_a_display() {
     let rows: Vec<String> = (0..400).map(|i| format!("{},{}", (i * 37) % 101, (i * 61) % 97)).collect();
     std::fs::write(&data, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
     let png = folder.path().join("window.png");
-    let show = |file: &Path| Headless {
+    let show = |file: &Path| HeadlessOptions {
         file: Some(file.to_owned()),
         size: [900, 600],
-        look: Look::Light,
+        look: Theme::Light,
         scale: 1.0,
-        ..Headless::default()
+        ..HeadlessOptions::default()
     };
     render_headless(&show(&data), std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
@@ -812,7 +812,7 @@ fn the_window_is_drawn_without_a_display_for_any_engine() {
         (0..100_000u32).map(|i| format!("{},{},{}", i % 317, i * 37 % 331, i * 61 % 307)).collect();
     std::fs::write(&data, format!("x,y,z\n{}\n", rows.join("\n"))).expect("a file");
     let png = folder.path().join("window.png");
-    let show = Headless { file: Some(data), size: [900, 600], scale: 1.0, ..Headless::default() };
+    let show = HeadlessOptions { file: Some(data), size: [900, 600], scale: 1.0, ..HeadlessOptions::default() };
     render_headless(&show, std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     assert!(png.metadata().expect("a PNG").len() > 20_000);
 }

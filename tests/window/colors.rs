@@ -11,7 +11,7 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::selection::{SelectAction, SelectMode};
 use warpscope::app::session::ColoringState;
 use warpscope::app::state::{PaneKind, State, single_layout};
-use warpscope::app::tokens::Look;
+use warpscope::app::tokens::Theme;
 use warpscope::app::{
     App, Channel, ColorBy, ColorMap, ColorView, Level, ProjectionKind, QueryKind, check_adapter,
 };
@@ -205,8 +205,8 @@ fn the_legend_names_the_query_and_the_hovered_point() {
         app.session().answered.as_ref().is_some_and(|answered| answered.row() == 77)
     });
     window.get_by_label("Query: k11");
-    let here = warpscope::app::selection::Hovered {
-        what: warpscope::app::session::Picked::Row(1),
+    let here = warpscope::app::selection::HoverTarget {
+        what: warpscope::app::session::PickedPoint::Row(1),
         pane: warpscope::app::state::PaneKind::Plane,
     };
     window.state_mut().send(SelectAction::Hover(Some(here)));
@@ -587,7 +587,7 @@ fn coloured_planes_match_their_snapshots() {
     ];
     let mut failures = Vec::new();
     for (name, by, moment) in choices {
-        for (look, theme) in [(Look::Light, "light"), (Look::Dark, "dark")] {
+        for (look, theme) in [(Theme::Light, "light"), (Theme::Dark, "dark")] {
             let view = ColorView { by: by.clone(), moment, ..ColorView::default() };
             let mut window: Window =
                 Harness::builder().with_size([560.0, 420.0]).wgpu().build_eframe(move |cc| {

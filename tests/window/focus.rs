@@ -7,7 +7,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::state::{PaneKind, State};
-use warpscope::app::tokens::{Look, Palette};
+use warpscope::app::tokens::{Theme, Palette};
 use warpscope::app::{App, ColorBy};
 
 /// A window in the layout of the first start.
@@ -25,7 +25,7 @@ fn window_of_size(size: [f32; 2], change: impl FnOnce(&mut State) + 'static) -> 
 }
 
 /// The focused element: its name, its whole rectangle, and the visible part.
-struct Stop {
+struct TabStop {
     name: String,
     rect: Rect,
     seen: Rect,
@@ -33,7 +33,7 @@ struct Stop {
 
 /// The stops of Tab, from the first to the last.
 #[track_caller]
-fn tab_through(window: &mut Window, mut at: impl FnMut(&Window, &Stop)) -> Vec<Stop> {
+fn tab_through(window: &mut Window, mut at: impl FnMut(&Window, &TabStop)) -> Vec<TabStop> {
     let (mut stops, mut ids) = (Vec::new(), Vec::new());
     for _ in 0..300 {
         window.key_press(Key::Tab);
@@ -48,7 +48,7 @@ fn tab_through(window: &mut Window, mut at: impl FnMut(&Window, &Stop)) -> Vec<S
             .last()
             .expect("a node");
         let name = node.accesskit_node().label().or(node.accesskit_node().value()).unwrap_or_default();
-        let stop = Stop { name, rect: response.rect, seen: response.interact_rect };
+        let stop = TabStop { name, rect: response.rect, seen: response.interact_rect };
         at(window, &stop);
         ids.push(id);
         stops.push(stop);
@@ -61,7 +61,7 @@ fn tab_through(window: &mut Window, mut at: impl FnMut(&Window, &Stop)) -> Vec<S
 
 #[test]
 fn tab_follows_reading_order_with_a_visible_focus_ring() {
-    for look in [Look::Light, Look::Dark, Look::HighContrast] {
+    for look in [Theme::Light, Theme::Dark, Theme::HighContrast] {
         let mut window = window_of_size([1280.0, 1500.0], move |state| {
             state.look = look;
             state.color.by = ColorBy::Axis(0);
@@ -86,7 +86,7 @@ fn tab_follows_reading_order_with_a_visible_focus_ring() {
             assert!(shown, "{look:?}: no ring around “{}”, {:?}", stop.name, stop.seen);
             assert!(!stop.name.is_empty(), "{look:?}: no name at {:?}", stop.rect);
         });
-        if look != Look::Light {
+        if look != Theme::Light {
             continue;
         }
         let left = window.get_by_role_and_label(Role::Button, "Run").rect().right() + 5.0;

@@ -60,7 +60,7 @@ fn window(factor: f32, scale: f32) -> Window {
 }
 
 /// A painted text.
-struct Painted {
+struct PaintedText {
     text: String,
     rect: Rect,
     clip: Rect,
@@ -69,8 +69,8 @@ struct Painted {
     broken: bool,
 }
 
-fn texts(shapes: &[ClippedShape]) -> Vec<Painted> {
-    fn collect(shape: &Shape, clip: Rect, into: &mut Vec<Painted>) {
+fn texts(shapes: &[ClippedShape]) -> Vec<PaintedText> {
+    fn collect(shape: &Shape, clip: Rect, into: &mut Vec<PaintedText>) {
         match shape {
             Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, into)),
             Shape::Text(text) if text.angle == 0.0 => {
@@ -88,7 +88,7 @@ fn texts(shapes: &[ClippedShape]) -> Vec<Painted> {
                         place.x + first.pos.x..=place.x + last.max_x(),
                         place.y..=place.y + row.height(),
                     );
-                    into.push(Painted { text: row.text(), rect, clip, elided: text.galley.elided, broken });
+                    into.push(PaintedText { text: row.text(), rect, clip, elided: text.galley.elided, broken });
                 }
             }
             _ => {}
@@ -124,8 +124,8 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
     // Skip content that is scrolled out of sight; a field scrolls to its cursor.
     let fields: Vec<String> =
         window.query_all_by_role(Role::TextInput).filter_map(|field| field.value()).collect();
-    let is_seen = |text: &&Painted| text.rect.intersects(text.clip) && !fields.contains(&text.text);
-    let seen: Vec<&Painted> = painted[first..].iter().filter(is_seen).collect();
+    let is_seen = |text: &&PaintedText| text.rect.intersects(text.clip) && !fields.contains(&text.text);
+    let seen: Vec<&PaintedText> = painted[first..].iter().filter(is_seen).collect();
     assert!(seen.len() > 3, "only {} texts are painted", seen.len());
     let mut wrong = BTreeSet::new();
     for text in &seen {

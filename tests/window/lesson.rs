@@ -11,11 +11,11 @@ use warpscope::app::commands::{Action, Command};
 use warpscope::app::lesson::player::Player;
 use warpscope::app::lesson::quiz::Quiz;
 use warpscope::app::lesson::session::LessonDraft;
-use warpscope::app::lesson::{LessonAction, Presenting, target_position};
-use warpscope::app::session::Picked;
+use warpscope::app::lesson::{LessonAction, PresentationMode, target_position};
+use warpscope::app::session::PickedPoint;
 use warpscope::app::state::State;
-use warpscope::app::tokens::Look;
-use warpscope::app::{App, Draft, Headless, QueryKind, check_adapter, render_headless};
+use warpscope::app::tokens::Theme;
+use warpscope::app::{App, Draft, HeadlessOptions, QueryKind, check_adapter, render_headless};
 use warpscope::knn::Metric;
 use warpscope::lesson::Level;
 use warpscope::lesson::lessons::{LESSONS, named};
@@ -313,19 +313,19 @@ fn the_presenter_hides_everything_else() {
     let mut window = on_lesson("sort");
     window.get_by_role_and_label(Role::Button, "File");
     key(&mut window, Key::F5);
-    assert_eq!(window.state().session().lesson.presenting, Presenting::Presenter);
+    assert_eq!(window.state().session().lesson.presenting, PresentationMode::Presenter);
     assert!(window.query_by_role_and_label(Role::Button, "File").is_none());
     window.get_by_role_and_label(Role::Button, "Step forward");
     key(&mut window, Key::F6);
-    assert_eq!(window.state().session().lesson.presenting, Presenting::Bare);
+    assert_eq!(window.state().session().lesson.presenting, PresentationMode::Bare);
     assert!(window.query_by_role_and_label(Role::Button, "Step forward").is_none());
     let before = position(&window);
     key(&mut window, Key::ArrowRight);
     assert_eq!(position(&window), before + 1, "the keys still work");
     key(&mut window, Key::Escape);
-    assert_eq!(window.state().session().lesson.presenting, Presenting::Presenter);
+    assert_eq!(window.state().session().lesson.presenting, PresentationMode::Presenter);
     key(&mut window, Key::Escape);
-    assert_eq!(window.state().session().lesson.presenting, Presenting::No);
+    assert_eq!(window.state().session().lesson.presenting, PresentationMode::No);
     window.get_by_role_and_label(Role::Button, "File");
 }
 
@@ -368,7 +368,7 @@ fn lesson_7_shows_the_picked_query() {
     lesson_of_run(&mut window, Action::PickRow(123));
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
     let session = window.state().session();
-    assert_eq!(session.picked, Some(Picked::Row(123)));
+    assert_eq!(session.picked, Some(PickedPoint::Row(123)));
     let recording = &player(&window).take().recording;
     let parameters = &recording.parameters;
     assert_eq!((parameters.query_row, parameters.shape.n, parameters.shape.k), (123, 500, 8));
@@ -626,7 +626,7 @@ fn overwriting_a_folder_needs_confirmation() {
 }
 
 /// A window with a picture.
-fn drawn(size: [f32; 2], look: Look, scale: f32) -> Window {
+fn drawn(size: [f32; 2], look: Theme, scale: f32) -> Window {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
@@ -647,7 +647,7 @@ fn snapshot(window: &mut Window, title: &str, failures: &mut Vec<String>) {
     window.run_steps(4);
     // The status line depends on the machine.
     let rect = window.ctx.content_rect();
-    if window.state().session().lesson.presenting == Presenting::No {
+    if window.state().session().lesson.presenting == PresentationMode::No {
         window.mask(egui::Rect::from_min_max(egui::pos2(0.0, rect.bottom() - 32.0), rect.max));
     }
     let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(60);
@@ -660,7 +660,7 @@ fn snapshot(window: &mut Window, title: &str, failures: &mut Vec<String>) {
 fn lessons_match_their_snapshots_at_each_level() {
     let mut failures = Vec::new();
     // Snapshots are small and show only the picture, because there are many.
-    let mut window = drawn([640.0, 400.0], Look::Light, 1.0);
+    let mut window = drawn([640.0, 400.0], Theme::Light, 1.0);
     for lesson in &LESSONS {
         open(&mut window, lesson.id);
         if lesson.number == 1 {
@@ -685,7 +685,7 @@ fn lessons_match_their_snapshots_at_each_level() {
 #[test]
 fn presenter_questions_and_themes_match_their_snapshots() {
     let mut failures = Vec::new();
-    for (look, name) in [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")]
+    for (look, name) in [(Theme::Light, "light"), (Theme::Dark, "dark"), (Theme::HighContrast, "high-contrast")]
     {
         let mut window = drawn([960.0, 600.0], look, 1.0);
         open(&mut window, "merge");
@@ -693,7 +693,7 @@ fn presenter_questions_and_themes_match_their_snapshots() {
         window.run_steps(2);
         snapshot(&mut window, &format!("lesson-window-{name}"), &mut failures);
         window.state_mut().send(Command::Presenter);
-        if look != Look::Light {
+        if look != Theme::Light {
             snapshot(&mut window, &format!("lesson-presenter-{name}"), &mut failures);
         }
         open(&mut window, "buffer");
@@ -707,14 +707,14 @@ fn presenter_questions_and_themes_match_their_snapshots() {
 fn a_lesson_is_drawn_without_a_display() {
     let folder = tempfile::tempdir().expect("a folder");
     let png = folder.path().join("lesson.png");
-    let show = Headless {
+    let show = HeadlessOptions {
         lesson: Some(number("merge")),
         at: Some(100),
         presenter: true,
         size: [1280, 720],
-        look: Look::Dark,
+        look: Theme::Dark,
         scale: 1.0,
-        ..Headless::default()
+        ..HeadlessOptions::default()
     };
     render_headless(&show, std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
@@ -723,7 +723,7 @@ fn a_lesson_is_drawn_without_a_display() {
     let empty = picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count();
     assert!(empty < 1280 * 720 * 9 / 10, "no picture was drawn");
     let late = folder.path().join("late.png");
-    let error = render_headless(&Headless { at: Some(999_999), ..show }, std::slice::from_ref(&late))
+    let error = render_headless(&HeadlessOptions { at: Some(999_999), ..show }, std::slice::from_ref(&late))
         .expect_err("there is no such step")
         .to_string();
     assert!(error.starts_with("invalid step 999999: must be between 0 and ") && !late.exists(), "{error}");

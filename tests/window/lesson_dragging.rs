@@ -5,7 +5,7 @@ use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::lesson::player::Player;
-use warpscope::app::lesson::{LessonAction, MAP, Presenting, place_in_map, target_position};
+use warpscope::app::lesson::{LessonAction, MAP, PresentationMode, place_in_map, target_position};
 use warpscope::lesson::Step;
 use warpscope::lesson::lessons::named;
 use warpscope::lesson::picture::Target;
@@ -211,7 +211,7 @@ fn dragging_is_disabled_during_questions() {
 fn dragging_works_in_the_presenter() {
     let mut window = on_lesson("search");
     key(&mut window, Key::F5);
-    assert_eq!(window.state().session().lesson.presenting, Presenting::Presenter);
+    assert_eq!(window.state().session().lesson.presenting, PresentationMode::Presenter);
     let own = query(&window);
     let from = on_map(&window, None);
     let to = drag(&mut window, from, vec2(-60.0, 30.0));

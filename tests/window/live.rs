@@ -5,7 +5,7 @@ use egui::accesskit::Role;
 use egui::{Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
-use warpscope::app::session::Picked;
+use warpscope::app::session::PickedPoint;
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::{App, screen_position};
 use warpscope::cloud::PointCloud;
@@ -68,7 +68,7 @@ fn assert_at_place(app: &App) -> Vec<f64> {
     let QuerySpec::At(at) = &answered.record.spec.queries else {
         panic!("{:?} is not a position", answered.record.spec.queries)
     };
-    assert_eq!(session.picked, Some(Picked::Coordinates));
+    assert_eq!(session.picked, Some(PickedPoint::Coordinates));
     let (place, row) = session.picked_point().expect("the place");
     assert_eq!(
         (0..place.dims()).map(|axis| place.coordinate(row, axis)).collect::<Vec<_>>(),
@@ -118,7 +118,7 @@ fn escape_restores_the_old_query() {
     let (picked, before) =
         (window.state().session().picked, window.state().session().answered.clone().expect("an answer"));
     drag(&mut window, vec2(60.0, 30.0));
-    assert_eq!(window.state().session().picked, Some(Picked::Coordinates));
+    assert_eq!(window.state().session().picked, Some(PickedPoint::Coordinates));
     window.key_press(egui::Key::Escape);
     window.run_steps(2);
     let back = |window: &Window| {
@@ -156,7 +156,7 @@ fn arrow_keys_move_the_query() {
     window.key_press(egui::Key::Escape);
     window.run_steps(2);
     assert!(
-        matches!(window.state().session().picked, Some(Picked::Row(_))),
+        matches!(window.state().session().picked, Some(PickedPoint::Row(_))),
         "{:?}",
         window.state().session().picked
     );
@@ -167,12 +167,12 @@ fn a_position_can_be_typed() {
     let mut window = answered(|_| ());
     fill(&mut window, "x", "0.25");
     window.get_by_label("Press Enter to search from there.");
-    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "the query moved before Enter");
+    assert!(matches!(window.state().session().picked, Some(PickedPoint::Row(_))), "the query moved before Enter");
     fill(&mut window, "y", "north");
     window.key_press(egui::Key::Enter);
     window.run_steps(3);
     window.get_by_label("“north” is not a number such as 51.507.");
-    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))));
+    assert!(matches!(window.state().session().picked, Some(PickedPoint::Row(_))));
     fill(&mut window, "y", "-3.5");
     window.key_press(egui::Key::Enter);
     window.run_steps(2);
@@ -298,7 +298,7 @@ fn in_3d_a_dragged_query_snaps_to_rows() {
     window.run_steps(2);
     until_settled(&mut window);
     let session = window.state().session();
-    let Some(Picked::Row(row)) = session.picked else { panic!("{:?} is not a row", session.picked) };
+    let Some(PickedPoint::Row(row)) = session.picked else { panic!("{:?} is not a row", session.picked) };
     assert_ne!(session.picked, before);
     let answered = session.answered.as_ref().expect("an answer");
     assert_eq!(answered.row(), row);
@@ -384,7 +384,7 @@ fn undoing_to_no_query_leaves_nothing_pending() {
     window.state_mut().send(Command::Redo);
     window.run_steps(2);
     until_settled(&mut window);
-    assert_eq!(window.state().session().picked, Some(Picked::Row(7)));
+    assert_eq!(window.state().session().picked, Some(PickedPoint::Row(7)));
 }
 
 #[test]
@@ -407,7 +407,7 @@ fn large_clouds_are_not_searched_on_the_ui_thread() {
         screen_position(app, PaneKind::Plane, canvas, row as usize).expect("in sight").distance(to)
     };
     let nearest = (0..cloud.len() as u32).min_by(|&a, &b| far(a).total_cmp(&far(b))).expect("rows");
-    let Some(Picked::Row(row)) = app.session().picked else { panic!("a row") };
+    let Some(PickedPoint::Row(row)) = app.session().picked else { panic!("a row") };
     assert!(
         far(row) <= far(nearest) + 1e-3,
         "row {row} is {} away, row {nearest} {}",
@@ -436,7 +436,7 @@ fn a_live_query_can_be_cancelled() {
     assert!(!window.state().is_busy(), "the live query was not cancelled");
     window.get_by_label("Cancelled");
     window.get_by_label("Cancelled before it was answered.");
-    assert_eq!(window.state().session().picked, Some(Picked::Row(7)), "the query changed");
+    assert_eq!(window.state().session().picked, Some(PickedPoint::Row(7)), "the query changed");
     // The same query is answered when it is repeated.
     window.state_mut().send(Action::PickRow(7));
     until(&mut window, "an answer", |app| app.session().answered.is_some());
@@ -456,7 +456,7 @@ fn live_queries_do_not_wait_for_a_run() {
     let to = mark(&window);
     window.drop_at(to);
     until(&mut window, "an answer beside the run", |app| {
-        app.session().picked == Some(Picked::Coordinates)
+        app.session().picked == Some(PickedPoint::Coordinates)
             && app
                 .session()
                 .answered
@@ -466,7 +466,7 @@ fn live_queries_do_not_wait_for_a_run() {
     assert!(window.state().session().activity.is_busy(), "the run ended");
     window.state_mut().send(Command::Cancel);
     until(&mut window, "the end", |app| !app.is_busy());
-    assert_eq!(window.state().session().picked, Some(Picked::Coordinates));
+    assert_eq!(window.state().session().picked, Some(PickedPoint::Coordinates));
 }
 
 #[test]
@@ -486,6 +486,6 @@ fn a_run_does_not_replace_a_typed_position() {
     until(&mut window, "the cloud", |app| {
         app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300)
     });
-    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "the query picked on opening");
+    assert!(matches!(window.state().session().picked, Some(PickedPoint::Row(_))), "the query picked on opening");
     assert!(window.state().session().live.place().is_none());
 }

@@ -7,7 +7,7 @@ use crate::driven::{Window, fill, press, small, until, until_answered, window};
 use egui::{Modifiers, Pos2};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::Action;
-use warpscope::app::session::Picked;
+use warpscope::app::session::PickedPoint;
 use warpscope::app::state::PaneKind;
 use warpscope::app::tokens::Palette;
 use warpscope::app::{DataKind, ExportKind, screen_position};
@@ -91,7 +91,7 @@ fn rows_of_neighbours_select_and_highlight_their_points() {
     };
     assert_eq!([1, 3, 4, 5].map(|rank| ringed(neighbors[rank])), [true, true, true, false]);
     // The pointer is still there: its point is highlighted in the views.
-    assert_eq!(window.state().session().hovered.map(|hovered| hovered.what), Some(Picked::Row(neighbors[2])));
+    assert_eq!(window.state().session().hovered.map(|hovered| hovered.what), Some(PickedPoint::Row(neighbors[2])));
 }
 
 /// 60 towns at distinct positions, with names and populations.

@@ -8,8 +8,8 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::state::{PaneKind, State, single_layout};
-use warpscope::app::tokens::{Look, Palette};
-use warpscope::app::{App, ExportKind, Headless, PictureSize, SinglePane, check_adapter, render_headless};
+use warpscope::app::tokens::{Theme, Palette};
+use warpscope::app::{App, ExportKind, HeadlessOptions, PictureSize, SinglePane, check_adapter, render_headless};
 
 /// Texts of controls, which no picture may contain.
 const CONTROLS: [&str; 14] = [
@@ -33,7 +33,7 @@ fn drawn(pane: PaneKind) -> Window {
     check_adapter().unwrap_or_else(|error| panic!("{error:#}"));
     let mut window: Window = Harness::builder().with_size([900.0, 600.0]).wgpu().build_eframe(move |cc| {
         let mut state =
-            State { look: Look::Dark, hints: false, tree: single_layout(pane), ..State::default() };
+            State { look: Theme::Dark, hints: false, tree: single_layout(pane), ..State::default() };
         small(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
     });
@@ -151,15 +151,15 @@ fn engines_are_compared_before_their_pane_is_drawn() {
         legend: true,
         names: false,
     };
-    let show = Headless {
+    let show = HeadlessOptions {
         generator: Some("uniform:n=500,d=4".to_owned()),
         queries: Some(20),
         repeats: Some(2),
         size: [1280, 800],
-        look: Look::Light,
+        look: Theme::Light,
         scale: 1.0,
         pane: Some(alone),
-        ..Headless::default()
+        ..HeadlessOptions::default()
     };
     render_headless(&show, std::slice::from_ref(&svg)).unwrap_or_else(|error| panic!("{error:#}"));
     let text = std::fs::read_to_string(&svg).expect("a picture");
@@ -184,13 +184,13 @@ fn a_pane_is_drawn_alone_without_a_display() {
     std::fs::write(&data, format!("x,y,town\n{}\n", rows.join("\n"))).expect("a file");
     let alone =
         SinglePane { pane: PaneKind::Plane, size: PictureSize::Page, title: None, legend: true, names: true };
-    let show = Headless {
+    let show = HeadlessOptions {
         file: Some(data),
         size: [1280, 800],
-        look: Look::Light,
+        look: Theme::Light,
         scale: 1.0,
         pane: Some(alone),
-        ..Headless::default()
+        ..HeadlessOptions::default()
     };
     let files: [PathBuf; 2] = ["a.png", "a.svg"].map(|name| folder.path().join(name));
     assert_eq!(render_headless(&show, &files).unwrap_or_else(|error| panic!("{error:#}")), files);

@@ -134,7 +134,7 @@ fn a_recording_of_two_compared_runs_opens_their_comparison() {
     check(&mut window, &format!("Compare {FIRST}"));
     until(&mut window, "the comparison", |app| app.session().runs.compared.is_some());
     window.state_mut().send(Action::StartExport(warpscope::app::ExportKind::Recording(
-        warpscope::app::runs::Saved::Compared,
+        warpscope::app::runs::SaveScope::Compared,
     )));
     window.run_steps(3);
     fill(&mut window, "File", path.to_str().expect("a plain path"));
@@ -378,7 +378,7 @@ fn a_recording_of_an_unavailable_engine_can_be_used() {
     (record.head.engine, record.head.spec.engine) =
         (EngineId::new("cuda"), EngineChoice::named(EngineId::new("cuda")));
     record.head.device.name = "NVIDIA H200".to_owned();
-    let recorded = warpscope::run::recording::Recorded {
+    let recorded = warpscope::run::recording::RecordedRun {
         name: "on the server".to_owned(),
         pinned: false,
         run: warpscope::run::LoadedRun::Whole(Arc::new(record)),

@@ -10,7 +10,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::selection::{SelectAction, SelectMode};
-use warpscope::app::session::Picked;
+use warpscope::app::session::PickedPoint;
 use warpscope::app::state::{PaneKind, State, measuring_layout, single_layout};
 use warpscope::app::{App, DataKind, QueryKind, screen_position};
 use warpscope::knn::EngineId;
@@ -223,7 +223,7 @@ fn clicks_pick_a_point_and_with_ctrl_toggle_it() {
         click(&mut window, pos, Modifiers::SHIFT);
         assert_eq!(selected(&window), [7, 42, 123].into(), "Shift only adds");
         click(&mut window, pos, Modifiers::NONE);
-        assert_eq!(window.state().session().picked, Some(Picked::Row(123)));
+        assert_eq!(window.state().session().picked, Some(PickedPoint::Row(123)));
         assert_eq!(selected(&window), [7, 42, 123].into(), "the query must not change");
     }
 }
@@ -257,7 +257,7 @@ fn a_click_on_empty_ground_picks_nothing() {
             click(&mut window, empty, modifiers);
             assert_eq!(
                 (window.state().session().picked, selected(&window)),
-                (Some(Picked::Row(9)), [9].into()),
+                (Some(PickedPoint::Row(9)), [9].into()),
                 "from {far} points away"
             );
         }
@@ -266,7 +266,7 @@ fn a_click_on_empty_ground_picks_nothing() {
         window.state_mut().send(Action::PickRow(3));
         window.run_steps(2);
         click(&mut window, pos, Modifiers::NONE);
-        until(&mut window, "the nearest", |app| app.session().picked == Some(Picked::Row(9)));
+        until(&mut window, "the nearest", |app| app.session().picked == Some(PickedPoint::Row(9)));
     }
 }
 
@@ -305,7 +305,7 @@ fn double_clicks_zoom_to_a_point_or_fit_the_view() {
     double_click(&mut window, pos);
     until(&mut window, "the zoom", |app| app.state().plane.window.is_some());
     let app = window.state();
-    assert_eq!(app.session().picked, Some(Picked::Row(77)));
+    assert_eq!(app.session().picked, Some(PickedPoint::Row(77)));
     let answered = app.session().answered.clone().expect("an answer");
     let rect = canvas(&window, PaneKind::Plane);
     let far = |row: u32| position_of(&window, PaneKind::Plane, row).distance(rect.center());
@@ -493,7 +493,7 @@ fn selection_pick_and_view_can_be_undone_and_redone() {
         window.key_press_modifiers(keys.0, keys.1);
         window.run_steps(3);
     }
-    assert_eq!((window.state().session().picked, selected(&window)), (Some(Picked::Row(9)), first.clone()));
+    assert_eq!((window.state().session().picked, selected(&window)), (Some(PickedPoint::Row(9)), first.clone()));
     until(&mut window, "the answer again", |app| {
         app.session().answered.as_ref().is_some_and(|answered| answered.row() == 9)
     });

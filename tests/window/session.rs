@@ -14,18 +14,18 @@ use warpscope::app::live::LiveAction;
 use warpscope::app::runs::RunsAction;
 use warpscope::app::saved::{Layout, SavedSession};
 use warpscope::app::selection::{SelectAction, SelectMode};
-use warpscope::app::session::{Activity, Picked};
+use warpscope::app::session::{Activity, PickedPoint};
 use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, single_layout};
-use warpscope::app::tokens::{Look, Palette};
+use warpscope::app::tokens::{Theme, Palette};
 use warpscope::app::{
-    App, ColorAction, ColorBy, ColorView, DataKind, Draft, Headless, Level, ProjectionKind, ProjectionView,
+    App, ColorAction, ColorBy, ColorView, DataKind, Draft, HeadlessOptions, Level, ProjectionKind, ProjectionView,
     QueryKind, check_adapter, render_headless,
 };
 use warpscope::cloud::Source;
 use warpscope::knn::EngineId;
 use warpscope::progress::NoProgress;
 use warpscope::run::EngineChoice;
-use warpscope::run::recording::{self, CloudLoading, Shown};
+use warpscope::run::recording::{self, CloudLoadMode, WindowState};
 
 /// 300 rows of 4 dimensions.
 fn data(folder: &Path) -> PathBuf {
@@ -208,7 +208,7 @@ fn a_session_is_saved_and_restored() {
     let session = window.state().session();
     assert_eq!(
         (session.picked, session.selection.rows().len(), session.rank),
-        (Some(Picked::Row(123)), 5, Some(2))
+        (Some(PickedPoint::Row(123)), 5, Some(2))
     );
     let names: Vec<&str> = session.runs.runs().iter().map(|run| run.name.as_str()).collect();
     assert_eq!(names[0], "baseline");
@@ -234,7 +234,7 @@ fn a_session_is_saved_and_restored() {
         fresh.state_mut().send(action);
         fresh.run_steps(1);
     }
-    until(&mut fresh, "an answer", |app| app.session().picked == Some(Picked::Coordinates) && !app.is_busy());
+    until(&mut fresh, "an answer", |app| app.session().picked == Some(PickedPoint::Coordinates) && !app.is_busy());
     fresh.state_mut().send(Command::FitView);
     fresh.run_steps(2);
     fresh.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
@@ -265,7 +265,7 @@ fn a_session_is_drawn_without_a_display() {
     window.run_steps(3);
     save(&mut window, &path);
     let show =
-        Headless { file: Some(path), size: [640, 480], look: Look::Light, scale: 1.0, ..Headless::default() };
+        HeadlessOptions { file: Some(path), size: [640, 480], look: Theme::Light, scale: 1.0, ..HeadlessOptions::default() };
     let png = render_headless(&show, &[folder.path().join("window.png")])
         .unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png[0]).expect("a PNG").into_rgb8();
@@ -302,7 +302,7 @@ fn saved_and_reopened(
                     pane,
                     show_problem: false,
                     hints: false,
-                    look: Look::Light,
+                    look: Theme::Light,
                     ..State::default()
                 };
                 small(&mut state);
@@ -325,7 +325,7 @@ fn saved_and_reopened(
     std::fs::remove_file(&data).expect("it exists");
     let mut fresh = drawing(Some(path));
     fresh.state_mut().send(Action::ShowHints(false));
-    fresh.state_mut().send(Action::SetLook(Look::Light));
+    fresh.state_mut().send(Action::SetLook(Theme::Light));
     until(&mut fresh, "an answer", |app| {
         app.session().answered.is_some() && app.session().columns.is_some() && !app.is_busy()
     });
@@ -538,12 +538,12 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
         window.state_mut().send(Command::Run);
         until_answered(&mut window);
         save(&mut window, &path);
-        let show = Headless {
+        let show = HeadlessOptions {
             file: Some(path),
             size: [1200, 300],
-            look: Look::Light,
+            look: Theme::Light,
             scale: 1.0,
-            ..Headless::default()
+            ..HeadlessOptions::default()
         };
         let png = render_headless(&show, &[png]).unwrap_or_else(|error| panic!("{error:#}"));
         image::open(&png[0]).expect("a PNG").into_rgb8()
@@ -592,7 +592,7 @@ fn a_session_can_be_driven_by_accessible_names() {
         });
     }
     window.get_by_role_and_label(Role::Canvas, "Plane of points").click();
-    until(&mut window, "a row", |app| matches!(app.session().picked, Some(Picked::Row(_))) && !app.is_busy());
+    until(&mut window, "a row", |app| matches!(app.session().picked, Some(PickedPoint::Row(_))) && !app.is_busy());
     let clicked = window.state().session().picked;
     window.get_by_role_and_label(Role::Button, "Query, to be dragged").focus();
     window.run_steps(2);
@@ -631,7 +631,7 @@ fn a_recording_is_not_turned_into_a_session() {
     let mut window = window_with_changes(&data(folder.path()));
     window
         .state_mut()
-        .send(Action::StartExport(warpscope::app::ExportKind::Recording(warpscope::app::runs::Saved::All)));
+        .send(Action::StartExport(warpscope::app::ExportKind::Recording(warpscope::app::runs::SaveScope::All)));
     window.run_steps(4);
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     press(&mut window, "Save");
@@ -789,12 +789,12 @@ fn an_invalid_session_still_opens_its_runs() {
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = window_with_changes(&data);
     save(&mut window, &path);
-    let recording = recording::read(&path, CloudLoading::Restore, &NoProgress).expect("a recording");
+    let recording = recording::read(&path, CloudLoadMode::Restore, &NoProgress).expect("a recording");
     let text = recording.session.expect("a session").expect("it can be read");
     let text = String::from_utf8(text).expect("text");
     let write = |text: &str| {
         warpscope::export::session(
-            Shown { session: text.as_bytes(), cloud: None },
+            WindowState { session: text.as_bytes(), cloud: None },
             &recording.runs,
             true,
             &path,
@@ -916,7 +916,7 @@ fn the_next_start_restores_the_last_session() {
     });
     until_idle(&mut after);
     assert_same(&mut before, &mut after);
-    assert_eq!(after.state().session().picked, Some(Picked::Row(7)));
+    assert_eq!(after.state().session().picked, Some(PickedPoint::Row(7)));
 
     // Without a stored session, or with an invalid one, the window loads the data typed on the left.
     assert!(window(small).state().session_text().is_none());
@@ -949,7 +949,7 @@ fn equal_points_are_restored_from_the_shown_file() {
     }
     save(&mut window, &path);
     // Each run keeps its own source.
-    let recording = recording::read(&path, CloudLoading::Restore, &NoProgress).expect("a recording");
+    let recording = recording::read(&path, CloudLoadMode::Restore, &NoProgress).expect("a recording");
     let sources = |recording: &recording::Recording| {
         let of = |source: &Source| {
             if let Source::File { path, .. } = source { path.clone() } else { PathBuf::new() }
@@ -1173,14 +1173,14 @@ fn only_its_own_cancel_button_cancels_a_save() {
     window.step();
     assert!(!path.exists(), "already written");
     drop(window);
-    let recording = recording::read(&path, CloudLoading::Restore, &NoProgress).expect("a recording");
+    let recording = recording::read(&path, CloudLoadMode::Restore, &NoProgress).expect("a recording");
     assert_eq!(recording.cloud.map(|cloud| cloud.len()), Some(300_000));
 }
 
 #[derive(Debug)]
-struct Dropped(PathBuf);
+struct FakeDroppedFile(PathBuf);
 
-impl egui::DroppedFile for Dropped {
+impl egui::DroppedFile for FakeDroppedFile {
     fn path(&self) -> &Path {
         &self.0
     }
@@ -1192,7 +1192,7 @@ impl egui::DroppedFile for Dropped {
 
 fn drop_files(window: &mut Window, paths: &[&Path]) {
     window.input_mut().dropped_files =
-        paths.iter().map(|path| Arc::new(Dropped(path.to_path_buf())) as egui::DroppedFileHandle).collect();
+        paths.iter().map(|path| Arc::new(FakeDroppedFile(path.to_path_buf())) as egui::DroppedFileHandle).collect();
     window.step();
     window.input_mut().dropped_files.clear();
 }
@@ -1252,7 +1252,7 @@ fn a_query_of_a_file_is_restored() {
     window.state_mut().send(SelectAction::rows(vec![5, 6], SelectMode::Add, "click in Plane"));
     window.run_steps(3);
     save(&mut window, &path);
-    assert_eq!(window.state().session().picked, Some(Picked::Query(1)));
+    assert_eq!(window.state().session().picked, Some(PickedPoint::Query(1)));
     assert_eq!(
         (window.state().session().selection.queries().len(), window.state().session().selection.rows().len()),
         (2, 2)
@@ -1280,7 +1280,7 @@ fn selected_queries_are_restored() {
     assert_same(&mut window, &mut fresh);
     assert_eq!(fresh.state().state().draft.selected_rows[..], [1, 2, 3, 250]);
     assert_eq!(fresh.state().state().draft.data, DataKind::File);
-    let text = recording::read(&path, CloudLoading::Skip, &NoProgress)
+    let text = recording::read(&path, CloudLoadMode::Skip, &NoProgress)
         .expect("a recording")
         .session
         .expect("a session")

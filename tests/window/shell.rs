@@ -7,9 +7,9 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command, Mode};
-use warpscope::app::saved::{Layout, Share};
+use warpscope::app::saved::{Layout, SizedTile};
 use warpscope::app::state::{PaneKind, State, single_layout};
-use warpscope::app::tokens::{Look, Palette};
+use warpscope::app::tokens::{Theme, Palette};
 use warpscope::app::{App, ExportKind, Level, check_adapter};
 use warpscope::cloud::ColumnChoice;
 use warpscope::cloud::formats::read;
@@ -156,7 +156,7 @@ fn a_row_is_found_and_queried_by_name() {
     window.get_by_label("Light, AR");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
     window.run_steps(3);
-    assert_eq!(window.state().state().look, Look::Light);
+    assert_eq!(window.state().state().look, Theme::Light);
 }
 
 #[test]
@@ -210,10 +210,10 @@ fn the_finder_scrolls_and_fits_long_matches() {
 fn the_finder_is_drawn_in_every_theme() {
     let mut window = window(small);
     for (words, look) in [
-        ("dark", Look::Dark),
-        ("high contrast", Look::HighContrast),
-        ("light look", Look::Light),
-        ("system look", Look::System),
+        ("dark", Theme::Dark),
+        ("high contrast", Theme::HighContrast),
+        ("light look", Theme::Light),
+        ("system look", Theme::System),
     ] {
         key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
         window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text(words);
@@ -339,7 +339,7 @@ fn a_tab_bar_is_dragged_by_its_background() {
         let Some(Layout::Row(parts)) = Layout::from_tree(&window.state().state().tree) else {
             panic!("views, and what is beside them")
         };
-        let strip = |part: &Share| match &part.layout {
+        let strip = |part: &SizedTile| match &part.layout {
             Layout::Tabs { children, .. } => children
                 .iter()
                 .filter_map(|child| if let Layout::Pane(pane) = child { Some(*pane) } else { None })
@@ -774,7 +774,7 @@ fn a_pane_is_exported_at_higher_resolution_and_as_vectors() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window: Window = Harness::builder().with_size([900.0, 600.0]).wgpu().build_eframe(|cc| {
         let mut state = State {
-            look: Look::Light,
+            look: Theme::Light,
             hints: false,
             tree: single_layout(PaneKind::Plane),
             ..State::default()

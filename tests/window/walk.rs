@@ -7,9 +7,9 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command, WalkAction};
-use warpscope::app::session::{Picked, WalkState, Walkthrough};
+use warpscope::app::session::{PickedPoint, WalkState, Walkthrough};
 use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, State, WalkView, single_layout};
-use warpscope::app::tokens::Look;
+use warpscope::app::tokens::Theme;
 use warpscope::app::{App, QueryKind, check_adapter};
 use warpscope::knn::{DeviceId, EngineId, Metric};
 use warpscope::run::{EngineChoice, RunRecord};
@@ -141,7 +141,7 @@ fn a_new_query_keeps_the_step_of_the_walk() {
     window.run_steps(2);
     window.key_press(egui::Key::ArrowRight);
     until(&mut window, "the moved query", |app| {
-        app.session().picked == Some(Picked::Coordinates) && !app.is_busy()
+        app.session().picked == Some(PickedPoint::Coordinates) && !app.is_busy()
     });
     let moved = walkthrough(&mut window);
     assert_eq!(moved.answered.record.engine, EngineId::new("bvh"));
@@ -227,7 +227,7 @@ fn picture(
     name: &str,
     record: &Arc<RunRecord>,
     pane: PaneKind,
-    look: Look,
+    look: Theme,
     near: bool,
 ) -> Result<(), String> {
     let mut window: Window = Harness::builder().with_size([640.0, 560.0]).wgpu().build_eframe(move |cc| {
@@ -271,12 +271,12 @@ fn walks_match_their_snapshots() {
     let (boxes, spheres) = (record("bvh", plane), record("step", plane));
     let in_space = record("step", "gaussian-mixture:n=3000,d=3,clusters=5");
     let failures = [
-        picture("plane-walk-light", &boxes, PaneKind::Plane, Look::Light, true),
-        picture("plane-walk-dark", &boxes, PaneKind::Plane, Look::Dark, true),
-        picture("plane-walk-high-contrast", &boxes, PaneKind::Plane, Look::HighContrast, true),
-        picture("plane-walk-clusters-light", &spheres, PaneKind::Plane, Look::Light, false),
-        picture("plane-walk-clusters-dark", &spheres, PaneKind::Plane, Look::Dark, false),
-        picture("space-walk-clusters-light", &in_space, PaneKind::Space, Look::Light, false),
+        picture("plane-walk-light", &boxes, PaneKind::Plane, Theme::Light, true),
+        picture("plane-walk-dark", &boxes, PaneKind::Plane, Theme::Dark, true),
+        picture("plane-walk-high-contrast", &boxes, PaneKind::Plane, Theme::HighContrast, true),
+        picture("plane-walk-clusters-light", &spheres, PaneKind::Plane, Theme::Light, false),
+        picture("plane-walk-clusters-dark", &spheres, PaneKind::Plane, Theme::Dark, false),
+        picture("space-walk-clusters-light", &in_space, PaneKind::Space, Theme::Light, false),
     ];
     let failures: Vec<String> = failures.into_iter().filter_map(Result::err).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));

@@ -48,11 +48,11 @@ fn rounded(number: f64, digits: usize) -> f64 {
 
 /// The shortest text that parses to the same float: `inf` for infinity, an exponent for very large and small
 /// values.
-pub struct Exact<T>(pub T);
+pub struct ExactFloat<T>(pub T);
 
 macro_rules! exact {
     ($float:ty) => {
-        impl fmt::Display for Exact<$float> {
+        impl fmt::Display for ExactFloat<$float> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let size = self.0.abs();
                 if size == 0.0 || size.is_infinite() || (1e-5..1e16).contains(&size) {

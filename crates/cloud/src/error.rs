@@ -45,7 +45,7 @@ pub enum CloudError {
         /// NaN, inf or -inf.
         value: f64,
         /// All unusable values of the source.
-        unusable: Box<Unusable>,
+        unusable: Box<UnusableRows>,
         /// The file or generator.
         origin: String,
     },
@@ -171,8 +171,8 @@ impl Hint {
 
 /// Remedies for rows with NaN or ±∞: other columns first, then dropping the rows, with the number that would
 /// remain.
-pub(super) fn remedies(unusable: &Unusable, words: fn(Hint) -> &'static str) -> String {
-    let Unusable { count, rows, whole, .. } = unusable;
+pub(super) fn remedies(unusable: &UnusableRows, words: fn(Hint) -> &'static str) -> String {
+    let UnusableRows { count, rows, whole, .. } = unusable;
     let columns = whole.as_ref().map(|columns| words(Hint::WholeColumns).replace("COLUMNS", columns));
     let left = match rows - count {
         _ if *rows == 0 => String::new(),
@@ -230,7 +230,7 @@ const MAX_LISTED_ROWS: usize = 8;
 
 /// Rows with coordinates that are NaN, infinite or missing.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Unusable {
+pub struct UnusableRows {
     /// Number of these rows.
     pub count: u64,
     /// Number of all rows of the source.
@@ -252,7 +252,7 @@ pub struct UnusableRow {
     pub value: f64,
 }
 
-impl Unusable {
+impl UnusableRows {
     /// Finds the unusable rows among row-major values.
     pub(super) fn find<T: Real>(values: &[T], names: &[String]) -> Self {
         let mut unusable = Self { rows: (values.len() / names.len().max(1)) as u64, ..Self::default() };
@@ -315,7 +315,7 @@ mod tests {
         let mut values = vec![0.5f64; 40];
         (values[3], values[4], values[5]) = (f64::NAN, f64::INFINITY, f64::NAN);
         values[20..].fill(f64::NAN);
-        let unusable = Unusable::find(&values, &names);
+        let unusable = UnusableRows::find(&values, &names);
         assert_eq!((unusable.count, unusable.rows, unusable.first.len()), (12, 20, MAX_LISTED_ROWS));
         let told: Vec<(u64, &str)> =
             unusable.first.iter().map(|of| (of.row, of.column.as_str())).take(3).collect();

@@ -10,7 +10,7 @@ pub const EARTH_RADIUS_KM: f64 = 6371.0088;
 
 /// Two columns in degrees, longitude and latitude in either order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Globe {
+pub struct GlobeAxes {
     longitude: usize,
     /// Whether the column names determine the order; otherwise longitude comes first.
     named: bool,
@@ -94,12 +94,12 @@ pub enum GlobeError {
 
 /// The angle that a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum Angle {
     Longitude,
     Latitude,
 }
 
-impl Role {
+impl Angle {
     fn name(self) -> &'static str {
         match self {
             Self::Longitude => "longitude",
@@ -126,7 +126,7 @@ fn longitude_of(names: [&str; 2]) -> Option<usize> {
     Some(headings::coordinates(&names.map(Some)).filter(|found| found.space != Space::Flat)?.columns[0])
 }
 
-impl Globe {
+impl GlobeAxes {
     /// Finds the longitude among a cloud's columns: by name, or else the first.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl Globe {
         if let Some(longitude) = longitude_of([&first.name, &second.name]) {
             return Ok(Self { longitude, named: true });
         }
-        let roles = [first, second].map(|axis| Role::from_name(&axis.name));
+        let roles = [first, second].map(|axis| Angle::from_name(&axis.name));
         let longitude = match roles {
             [Some(a), Some(b)] if a == b => {
                 return Err(GlobeError::Alike {
@@ -146,7 +146,7 @@ impl Globe {
                 });
             }
             // One recognised name determines the other column.
-            [Some(Role::Latitude), _] | [_, Some(Role::Longitude)] => 1,
+            [Some(Angle::Latitude), _] | [_, Some(Angle::Longitude)] => 1,
             _ => 0,
         };
         Ok(Self { longitude, named: roles.iter().all(Option::is_some) })
@@ -211,8 +211,8 @@ impl Globe {
         })
     }
 
-    fn role(self, axis: usize) -> Role {
-        if axis == self.longitude { Role::Longitude } else { Role::Latitude }
+    fn role(self, axis: usize) -> Angle {
+        if axis == self.longitude { Angle::Longitude } else { Angle::Latitude }
     }
 
     fn is_valid(self, axis: usize, value: f64) -> bool {
@@ -249,7 +249,7 @@ impl Globe {
     pub fn check_queries(self, queries: &PointCloud, data: &PointCloud) -> Result<(), GlobeError> {
         let theirs = Self::from_axes(queries.axes())?;
         if theirs.longitude != self.longitude
-            && (theirs.named || queries.axes().iter().any(|axis| Role::from_name(&axis.name).is_some()))
+            && (theirs.named || queries.axes().iter().any(|axis| Angle::from_name(&axis.name).is_some()))
         {
             let names = |cloud: &PointCloud| {
                 cloud.axes().iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ")
@@ -369,7 +369,7 @@ mod tests {
     use crate::tests::cloud;
 
     fn longitude(names: [&str; 2]) -> (usize, bool) {
-        let globe = Globe::from_axes(cloud(&names, vec![0.0, 0.0]).axes()).unwrap();
+        let globe = GlobeAxes::from_axes(cloud(&names, vec![0.0, 0.0]).axes()).unwrap();
         (globe.longitude, globe.named)
     }
 
@@ -387,13 +387,13 @@ mod tests {
             "GPSLongitude",
             "startLon",
         ] {
-            assert_eq!(Role::from_name(name), Some(Role::Longitude), "{name}");
+            assert_eq!(Angle::from_name(name), Some(Angle::Longitude), "{name}");
         }
         for name in ["lat", "Latitude", "lat (deg)", "y_latitude", "dropoff.lat", "lat0"] {
-            assert_eq!(Role::from_name(name), Some(Role::Latitude), "{name}");
+            assert_eq!(Angle::from_name(name), Some(Angle::Latitude), "{name}");
         }
         for name in ["x", "", "along", "flat", "plateau", "lat_lon", "colon"] {
-            assert_eq!(Role::from_name(name), None, "{name}");
+            assert_eq!(Angle::from_name(name), None, "{name}");
         }
         assert_eq!(longitude(["lat", "lon"]), (1, true));
         assert_eq!(longitude(["lon", "lat"]), (0, true));
@@ -402,13 +402,13 @@ mod tests {
             ((1, false), (0, false), (0, false))
         );
         let both = cloud(&["pickup_lon", "dropoff_lon"], vec![0.0, 0.0]);
-        let why = Globe::from_axes(both.axes()).unwrap_err().to_string();
+        let why = GlobeAxes::from_axes(both.axes()).unwrap_err().to_string();
         assert_eq!(
             why,
             "columns `pickup_lon` and `dropoff_lon` are both longitudes: choose a longitude and a latitude \
              with --columns"
         );
-        let note = Globe::from_axes(cloud(&["x", "y"], vec![0.0, 0.0]).axes())
+        let note = GlobeAxes::from_axes(cloud(&["x", "y"], vec![0.0, 0.0]).axes())
             .unwrap()
             .note(cloud(&["x", "y"], vec![0.0, 0.0]).axes());
         assert_eq!(note.as_deref(), Some("column x is taken as longitude and y as latitude, in degrees"));
@@ -416,10 +416,10 @@ mod tests {
 
     #[test]
     fn geographic_clouds_are_recognised_by_names_and_values() {
-        let is = |names: &[&str], values: Vec<f64>| Globe::recognise(cloud(names, values).axes()).is_some();
+        let is = |names: &[&str], values: Vec<f64>| GlobeAxes::recognise(cloud(names, values).axes()).is_some();
         assert!(is(&["lat", "lon"], vec![90.0, 360.0, -90.0, -360.0]));
         assert!(!is(&["lat", "lon"], vec![100.0, 10.0]), "beyond the pole");
-        let why = |names: &[&str], values: Vec<f64>| Globe::not_degrees(cloud(names, values).axes());
+        let why = |names: &[&str], values: Vec<f64>| GlobeAxes::not_degrees(cloud(names, values).axes());
         let beyond = why(&["lat", "lon"], vec![100.0, 10.0, -3.0, 4.0]);
         assert_eq!(
             beyond.as_deref(),
@@ -440,7 +440,7 @@ mod tests {
     fn invalid_degrees_are_refused_with_their_row() {
         let why = |names: &[&str], values: Vec<f64>| {
             let cloud = cloud(names, values);
-            Globe::from_axes(cloud.axes()).and_then(|globe| globe.check(&cloud)).unwrap_err().to_string()
+            GlobeAxes::from_axes(cloud.axes()).and_then(|globe| globe.check(&cloud)).unwrap_err().to_string()
         };
         let degrees = "degrees; choose a longitude and a latitude with --columns: test (seed 0)";
         assert_eq!(
@@ -455,7 +455,7 @@ mod tests {
                      choose a longitude and a latitude with --columns";
         assert_eq!(why(&["lon", "lat", "z"], vec![0.0; 3]), three);
         let data = cloud(&["lon", "lat"], vec![0.0; 2]);
-        let globe = Globe::from_axes(data.axes()).unwrap();
+        let globe = GlobeAxes::from_axes(data.axes()).unwrap();
         let place = super::super::query_point::cloud(&[10.0, 91.0], &data).unwrap();
         let said = globe.check_queries(&place, &data).unwrap_err().to_string();
         assert_eq!(
@@ -475,7 +475,7 @@ mod tests {
         assert_eq!(globe.check_queries(&cloud(&["a", "b"], vec![0.0; 2]), &data), Ok(()));
     }
 
-    const GLOBE: Globe = Globe { longitude: 0, named: true };
+    const GLOBE: GlobeAxes = GlobeAxes { longitude: 0, named: true };
 
     fn angle(a: [f64; 3], b: [f64; 3]) -> f64 {
         let chord = a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
@@ -488,7 +488,7 @@ mod tests {
         assert_eq!([0.0, 77.7, -180.0].map(|longitude| at(longitude, 90.0)), [[0.0, 0.0, 1.0]; 3]);
         assert_eq!([180.0, -180.0].map(|longitude| at(longitude, 0.0)), [[-1.0, 0.0, 0.0]; 2]);
         assert_eq!(GLOBE.unit_vector([-90.0, 0.0]), [0.0, -1.0, 0.0]);
-        assert_eq!(Globe { longitude: 1, ..GLOBE }.unit_vector([0.0, 270.0]), [0.0, -1.0, 0.0]);
+        assert_eq!(GlobeAxes { longitude: 1, ..GLOBE }.unit_vector([0.0, 270.0]), [0.0, -1.0, 0.0]);
     }
 
     #[test]

@@ -42,17 +42,17 @@ pub enum JoinedValues {
     Whole(Vec<f64>),
     /// NaN if missing.
     Numbers(Vec<f64>),
-    Texts(Texts),
+    Texts(TextBuffer),
 }
 
 /// Concatenated texts; an empty one is missing.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Texts {
+pub struct TextBuffer {
     all: String,
     ends: Vec<usize>,
 }
 
-impl Texts {
+impl TextBuffer {
     fn push(&mut self, text: &str) {
         self.all.push_str(text);
         self.ends.push(self.all.len());
@@ -227,7 +227,7 @@ impl ColumnBuilder {
         self.numbers |= matches!(cell, Cell::Number(_));
         self.large |= matches!(cell, Cell::Number(number) if is_large_integer(*number));
         if let (Numbers(numbers) | Whole(numbers), Cell::Text(_)) = (&self.values, cell) {
-            let mut texts = Texts::default();
+            let mut texts = TextBuffer::default();
             for &number in numbers {
                 texts.push(&if number.is_nan() { String::new() } else { number.to_string() });
             }

@@ -26,8 +26,8 @@ mod value;
 
 use std::path::{Path, PathBuf};
 
-pub use error::{CloudError, Hint, Unusable, UnusableRow};
-pub use globe::{Globe, GlobeError};
+pub use error::{CloudError, Hint, UnusableRows, UnusableRow};
+pub use globe::{GlobeAxes, GlobeError};
 pub use loading::{AutoColumns, axes_in_file_order, load, load_auto, load_queries, load_queries_auto};
 pub use order::Order;
 pub use point_cloud::{Axis, CloudParts, Duplicates, Fingerprint, PointCloud};

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::formats::{self, ColumnGuess, FormatError, Reason, Stamp};
+use super::formats::{self, ColumnGuess, FormatError, Reason, FileStamp};
 use super::joined::JoinedColumns;
 use super::{
-    CloudError, Column, ColumnChoice, Coordinates, FileValue, Globe, PointCloud, Source, Table, generate,
+    CloudError, Column, ColumnChoice, Coordinates, FileValue, GlobeAxes, PointCloud, Source, Table, generate,
     query_point,
 };
 use crate::printable;
@@ -61,8 +61,8 @@ pub fn load_auto(
 }
 
 /// State of a source's file before it is read, to detect changes.
-fn stamp(source: &Source) -> Option<Stamp> {
-    if let Source::File { path, .. } = source { Some(Stamp::now(path)) } else { None }
+fn stamp(source: &Source) -> Option<FileStamp> {
+    if let Source::File { path, .. } = source { Some(FileStamp::now(path)) } else { None }
 }
 
 /// Coordinates, the source with the columns actually selected, and the inferred roles of a file's columns.
@@ -215,13 +215,13 @@ fn frames_differ(queries: &[Column], data: &PointCloud) -> bool {
         queries.iter().map(|column| &column.name).collect(),
         data.axes().iter().map(|axis| &axis.name).collect::<Vec<_>>(),
     ];
-    let is_globe = |names: &[&String]| Globe::is_named(names.iter().map(|name| name.as_str()));
+    let is_globe = |names: &[&String]| GlobeAxes::is_named(names.iter().map(|name| name.as_str()));
     let made_up = Column::unnamed(data.dims());
     let says = |names: &[&String]| !names.iter().copied().eq(made_up.iter().map(|column| &column.name));
     match (is_globe(&of_queries), is_globe(&of_data)) {
         // Another frame, such as galactic coordinates.
         (true, true) => {
-            !of_queries.iter().all(|name| of_data.iter().any(|other| Globe::same_angle(name, other)))
+            !of_queries.iter().all(|name| of_data.iter().any(|other| GlobeAxes::same_angle(name, other)))
         }
         (true, false) => says(&of_data),
         (false, true) => says(&of_queries),

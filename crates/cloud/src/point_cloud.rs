@@ -15,13 +15,13 @@ use rayon::iter::{
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
-use super::{CloudError, Coordinates, FileValue, MAX_ROWS, Source, Unusable, Values, memory, rounding};
-use crate::formats::{FormatError, Stamp};
-use crate::rounding::Exact;
+use super::{CloudError, Coordinates, FileValue, MAX_ROWS, Source, UnusableRows, Values, memory, rounding};
+use crate::formats::{FormatError, FileStamp};
+use crate::rounding::RoundingErrors;
 use crate::table::{Real, with_values};
 use crate::value::exceeds_15_digits;
 pub use parts::CloudParts;
-use statistics::Bulk;
+use statistics::BulkRanges;
 pub use statistics::Duplicates;
 
 /// One dimension of a cloud, in the file's own coordinates.
@@ -59,20 +59,20 @@ pub struct PointCloud {
     /// n × d local coordinates, row-major.
     points: Vec<f32>,
     /// Data to restore the file's coordinates, if `origin + local` does not.
-    exact: Option<Exact>,
+    exact: Option<RoundingErrors>,
     /// Whether the file's values are decimals, which f64 rounds.
     decimals: bool,
     /// Values of more than 15 digits whose f64 stands for another decimal: index, exponent and mantissa,
     /// ascending.
     long_values: Vec<(u64, i32, i128)>,
     axes: Vec<Axis>,
-    bulk: Bulk,
+    bulk: BulkRanges,
     /// The record of each row, if rows were dropped.
     records: Option<RecordMap>,
     dropped: u64,
     source: Source,
     /// The source's file before it was read.
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
     /// A copy of the source's file, and a guard that removes it on drop.
     copy: Option<(PathBuf, Arc<dyn Any + Send + Sync>)>,
     /// Forbids opening the source's file. Set for recordings from other people, whose paths are not trusted.
@@ -141,7 +141,7 @@ impl PointCloud {
             exact,
             decimals,
             long_values: Vec::new(),
-            bulk: Bulk::new(axes.len()),
+            bulk: BulkRanges::new(axes.len()),
             axes,
             records,
             dropped,
@@ -298,7 +298,7 @@ impl PointCloud {
             exact: None,
             decimals: false,
             long_values: Vec::new(),
-            bulk: Bulk::new(N),
+            bulk: BulkRanges::new(N),
             axes,
             records: self.records.clone(),
             dropped: self.dropped,
@@ -344,7 +344,7 @@ impl PointCloud {
 
     /// Records the state of the file before it was read.
     #[must_use]
-    pub(super) fn with_stamp(self, stamp: Option<Stamp>) -> Self {
+    pub(super) fn with_stamp(self, stamp: Option<FileStamp>) -> Self {
         Self { stamp, ..self }
     }
 
@@ -388,7 +388,7 @@ fn finite<T: Real>(
         let from = chunk * rounding::chunk_len(dims);
         let at = from + values[from..].iter().position(|value| !value.to_f64().is_finite()).unwrap_or(0);
         let (row, column, value) = ((at / dims) as u64, names[at % dims].clone(), values[at].to_f64());
-        let unusable = Box::new(Unusable::find(values, names));
+        let unusable = Box::new(UnusableRows::find(values, names));
         return Err(CloudError::NonFinite {
             row,
             line: None,
@@ -415,7 +415,7 @@ fn round_to_f32(
     axes: &[Axis],
     records: Option<&RecordMap>,
     source: &Source,
-) -> Result<(Vec<f32>, Option<Exact>), CloudError> {
+) -> Result<(Vec<f32>, Option<RoundingErrors>), CloudError> {
     let dims = axes.len();
     let mut points: Vec<f32> = room(values.len(), source)?;
     points.resize(values.len(), 0.0f32);
@@ -441,7 +441,7 @@ fn round_to_f32(
         return Err(CloudError::TooLarge { row, line: None, column, value, origin: source.to_string() });
     }
     let exact =
-        (!faithful).then(|| Exact::new(values, far, |at| axes[at % dims].origin + f64::from(points[at])));
+        (!faithful).then(|| RoundingErrors::new(values, far, |at| axes[at % dims].origin + f64::from(points[at])));
     Ok((points, exact))
 }
 

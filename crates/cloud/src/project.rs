@@ -12,7 +12,7 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
 use super::{CloudError, PointCloud};
-use crate::generate::draw::Draw;
+use crate::generate::draw::CloudRng;
 use crate::progress::Progress;
 
 /// The number of directions of a projection: three for Space, of which the first two are used in Plane.
@@ -142,7 +142,7 @@ impl Projection {
 /// A d × `count` matrix of independent normal numbers.
 fn random_directions(dims: usize, count: usize, seed: u64) -> DMatrix<f64> {
     // Decorrelated from the generator's stream with the same seed, which may have produced the cloud.
-    let mut draw = Draw::new(seed ^ 0x7072_6f6a_6563_7401);
+    let mut draw = CloudRng::new(seed ^ 0x7072_6f6a_6563_7401);
     DMatrix::from_fn(dims, count, |_, _| draw.normal())
 }
 

@@ -11,7 +11,7 @@ use crate::table::Real;
 
 /// The range of an axis, and the largest error of rounding its values to f32 without an origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Span {
+pub struct AxisRange {
     /// The smallest value; ∞ if there are none.
     pub min: f64,
     /// The largest value; −∞ if there are none.
@@ -25,25 +25,25 @@ pub fn chunk_len(dims: usize) -> usize {
 }
 
 /// The span of each of `dims` axes of row-major finite values.
-pub fn spans<T: Real>(values: &[T], dims: usize) -> Vec<Span> {
-    let none = || vec![Span { min: f64::INFINITY, max: f64::NEG_INFINITY, max_error: 0.0 }; dims];
-    let of_chunk = |mut spans: Vec<Span>, chunk: &[T]| {
+pub fn spans<T: Real>(values: &[T], dims: usize) -> Vec<AxisRange> {
+    let none = || vec![AxisRange { min: f64::INFINITY, max: f64::NEG_INFINITY, max_error: 0.0 }; dims];
+    let of_chunk = |mut spans: Vec<AxisRange>, chunk: &[T]| {
         for row in chunk.chunks_exact(dims) {
             for (span, value) in spans.iter_mut().zip(row.iter().map(|value| value.to_f64())) {
                 let max_error = (f64::from(value as f32) - value).abs();
-                span.include(Span { min: value, max: value, max_error });
+                span.include(AxisRange { min: value, max: value, max_error });
             }
         }
         spans
     };
-    let both = |mut spans: Vec<Span>, more: Vec<Span>| {
+    let both = |mut spans: Vec<AxisRange>, more: Vec<AxisRange>| {
         spans.iter_mut().zip(more).for_each(|(span, more)| span.include(more));
         spans
     };
     values.par_chunks(chunk_len(dims)).fold(none, of_chunk).reduce(none, both)
 }
 
-impl Span {
+impl AxisRange {
     fn include(&mut self, other: Self) {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
@@ -71,7 +71,7 @@ impl Span {
 
 /// The rounding error of each value.
 #[derive(Clone, Debug)]
-pub enum Exact {
+pub enum RoundingErrors {
     /// Ulps from the rounded value (origin + local) to the original.
     Steps {
         /// One i32 per value, stored in the allocation of the original values: the f64 element type has no
@@ -95,7 +95,7 @@ fn is_short(far: usize, values: usize) -> bool {
     far < values / 64 + 16
 }
 
-impl Exact {
+impl RoundingErrors {
     /// Packs the original values. `rounded` is the rounded value at an index; for `far` of them,
     /// [`ulps_between`] is `None`.
     pub fn new(mut values: Vec<f64>, far: usize, rounded: impl Fn(usize) -> f64 + Sync) -> Self {
@@ -206,7 +206,7 @@ mod tests {
         let rounded = |at: usize| origin + f64::from(local[at]);
         let far =
             values.iter().enumerate().filter(|&(at, &v)| ulps_between(v, rounded(at)).is_none()).count();
-        let exact = Exact::new(values.to_vec(), far, rounded);
+        let exact = RoundingErrors::new(values.to_vec(), far, rounded);
         for (at, value) in values.iter().enumerate() {
             assert_eq!(exact.value(at, rounded(at)).to_bits(), value.to_bits(), "{value} about {origin}");
         }
@@ -246,8 +246,8 @@ mod tests {
         let values: Vec<f64> = (0..10_001).map(|at| 4_918_340.364 + f64::from(at) * 0.000_25).collect();
         let origin = 4_918_350.0;
         let local: Vec<f32> = values.iter().map(|value| (value - origin) as f32).collect();
-        let exact = Exact::new(values, 0, |at| origin + f64::from(local[at]));
-        let Exact::Steps { steps, far } = exact else { panic!("a copy was kept") };
+        let exact = RoundingErrors::new(values, 0, |at| origin + f64::from(local[at]));
+        let RoundingErrors::Steps { steps, far } = exact else { panic!("a copy was kept") };
         assert_eq!((steps.capacity(), far.len()), (5001, 0));
     }
 }

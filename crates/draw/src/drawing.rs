@@ -44,7 +44,7 @@ pub enum Shape {
         /// Fill, if it is not an outline.
         fill: Option<Paint>,
         /// Outline, centred on the edge.
-        line: Option<Line>,
+        line: Option<StrokeStyle>,
     },
     /// Circles of equal size and colour.
     Dots {
@@ -55,14 +55,14 @@ pub enum Shape {
         /// Fill, if they are not outlines.
         fill: Option<Paint>,
         /// Outline of each circle.
-        line: Option<Line>,
+        line: Option<StrokeStyle>,
     },
     /// A polyline, drawn as a stroke.
     Path {
         /// Vertices in drawing order.
         points: Vec<Point>,
         /// Stroke of the line.
-        line: Line,
+        line: StrokeStyle,
     },
     /// A filled convex polygon, such as an arrowhead.
     Polygon {
@@ -116,7 +116,7 @@ impl From<Ink> for Paint {
 
 /// The style of a stroke.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
+pub struct StrokeStyle {
     /// Colour and opacity of the stroke.
     pub paint: Paint,
     /// Width of the stroke, in points.

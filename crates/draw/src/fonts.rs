@@ -377,9 +377,9 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Path(String);
+    struct SvgPathPen(String);
 
-    impl OutlinePen for Path {
+    impl OutlinePen for SvgPathPen {
         fn move_to(&mut self, x: f32, y: f32) {
             let _ = write!(self.0, "M{x} {y}");
         }
@@ -404,7 +404,7 @@ mod tests {
     fn outline(font: &[u8], character: char) -> String {
         let font = FontRef::new(font).expect("a font");
         let id = font.charmap().map(character).expect("a glyph");
-        let mut path = Path::default();
+        let mut path = SvgPathPen::default();
         let settings = DrawSettings::unhinted(Size::unscaled(), LocationRef::default());
         font.outline_glyphs()
             .get(id)

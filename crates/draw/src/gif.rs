@@ -16,13 +16,13 @@ const UNCHANGED: u8 = 0;
 const EXACT_COLORS: usize = 96;
 
 /// A GIF palette: 255 colours, and a transparent one for unchanged pixels.
-pub struct Colors {
+pub struct GifPalette {
     table: Vec<[u8; 3]>,
     /// Cache of the nearest palette entry per colour.
     nearest: HashMap<[u8; 3], u8>,
 }
 
-impl Colors {
+impl GifPalette {
     /// Builds a palette from sample pictures: the colours of `palette` that they use, then frequent colours
     /// that are far from those already chosen.
     pub fn from_samples(samples: &[RgbaImage], palette: &Palette) -> Self {
@@ -90,7 +90,7 @@ fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
 /// Writes a looping GIF.
 pub struct GifWriter<W: Write> {
     encoder: Encoder<W>,
-    colors: Colors,
+    colors: GifPalette,
     last: Option<RgbaImage>,
 }
 
@@ -99,7 +99,7 @@ impl<W: Write> GifWriter<W> {
     ///
     /// # Errors
     /// I/O errors of the writer.
-    pub fn new(out: W, [width, height]: [u16; 2], colors: Colors) -> io::Result<Self> {
+    pub fn new(out: W, [width, height]: [u16; 2], colors: GifPalette) -> io::Result<Self> {
         let mut encoder =
             Encoder::new(out, width, height, colors.table.as_flattened()).map_err(to_io_error)?;
         encoder.set_repeat(Repeat::Infinite).map_err(to_io_error)?;
@@ -194,7 +194,7 @@ mod tests {
             scene.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Query.into()), line: None });
             let second = raster(&scene, palette, 1.0).unwrap();
             let mut bytes = Vec::new();
-            let colors = Colors::from_samples(&[first.clone(), second.clone()], palette);
+            let colors = GifPalette::from_samples(&[first.clone(), second.clone()], palette);
             let mut animation = GifWriter::new(&mut bytes, [200, 120], colors).unwrap();
             for (picture, delay) in [(&first, 120), (&first, 120), (&second, 360)] {
                 animation.add(picture.clone(), delay).unwrap();
@@ -216,7 +216,7 @@ mod tests {
             let mut animation = GifWriter::new(
                 &mut again,
                 [200, 120],
-                Colors::from_samples(&[first.clone(), second], palette),
+                GifPalette::from_samples(&[first.clone(), second], palette),
             )
             .unwrap();
             animation.add(first, 120).unwrap();

@@ -1,6 +1,6 @@
 //! Helpers to draw with: text that fits its area, strokes, rectangles.
 
-use super::drawing::{Area, Drawing, Font, Ink, Line, Paint, Point, Shape};
+use super::drawing::{Area, Drawing, Font, Ink, StrokeStyle, Paint, Point, Shape};
 pub use super::fonts::width;
 
 /// Line height relative to the font size.
@@ -14,7 +14,7 @@ const ENLARGED_FROM: f32 = 0.85;
 
 /// Font, size and colour of a text.
 #[derive(Clone, Copy)]
-pub struct Style {
+pub struct TextStyle {
     /// Font size in points.
     pub size: f32,
     /// The proportional or the monospaced font.
@@ -24,13 +24,13 @@ pub struct Style {
 }
 
 /// A style in the proportional font.
-pub fn sans(size: f32, ink: impl Into<Paint>) -> Style {
-    Style { size, font: Font::Sans, paint: ink.into() }
+pub fn sans(size: f32, ink: impl Into<Paint>) -> TextStyle {
+    TextStyle { size, font: Font::Sans, paint: ink.into() }
 }
 
 /// A style in the monospaced font.
-pub fn mono(size: f32, ink: impl Into<Paint>) -> Style {
-    Style { size, font: Font::Mono, paint: ink.into() }
+pub fn mono(size: f32, ink: impl Into<Paint>) -> TextStyle {
+    TextStyle { size, font: Font::Mono, paint: ink.into() }
 }
 
 /// An ink with an opacity.
@@ -39,13 +39,13 @@ pub fn faint(ink: Ink, opacity: f32) -> Paint {
 }
 
 /// A solid stroke of a width in points.
-pub fn line(paint: impl Into<Paint>, width: f32) -> Line {
-    Line { paint: paint.into(), width, dash: None }
+pub fn line(paint: impl Into<Paint>, width: f32) -> StrokeStyle {
+    StrokeStyle { paint: paint.into(), width, dash: None }
 }
 
 /// A dashed stroke; `dash` is the length of dashes and gaps.
-pub fn dashed(paint: impl Into<Paint>, width: f32, dash: f32) -> Line {
-    Line { paint: paint.into(), width, dash: Some(dash) }
+pub fn dashed(paint: impl Into<Paint>, width: f32, dash: f32) -> StrokeStyle {
+    StrokeStyle { paint: paint.into(), width, dash: Some(dash) }
 }
 
 /// A rectangle from its top left corner and size.
@@ -103,7 +103,7 @@ impl Area {
 }
 
 /// The font size at which a text fits a width, within limits, and the text, truncated if necessary.
-pub fn fit(text: &str, style: Style, min_size: f32, room: f32) -> (f32, String) {
+pub fn fit(text: &str, style: TextStyle, min_size: f32, room: f32) -> (f32, String) {
     let full = width(style.font, style.size, text);
     if full <= room {
         return (style.size, text.to_owned());
@@ -123,13 +123,13 @@ pub fn fit(text: &str, style: Style, min_size: f32, room: f32) -> (f32, String) 
 }
 
 /// A text prepared for line breaking.
-pub struct Words<'a> {
+pub struct MeasuredText<'a> {
     font: Font,
     /// Words with their widths at font size 1.
     words: Vec<(&'a str, f32)>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> MeasuredText<'a> {
     /// Splits a text into measured words.
     pub fn new(text: &'a str, font: Font) -> Self {
         Self { font, words: text.split(' ').map(|word| (word, width(font, 1.0, word))).collect() }
@@ -156,7 +156,7 @@ impl<'a> Words<'a> {
 /// Adds shapes.
 impl Drawing {
     /// Adds a text, unless it is empty or would not fit at the minimum type size.
-    pub fn text(&mut self, at: Point, anchor: [f32; 2], style: Style, text: impl Into<String>) {
+    pub fn text(&mut self, at: Point, anchor: [f32; 2], style: TextStyle, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() && style.size >= self.min_type * ENLARGED_FROM {
             let size = style.size.max(self.min_type);
@@ -166,20 +166,20 @@ impl Drawing {
 
     /// Adds text, vertically centred in an area and aligned left (0), centre (0.5) or right (1), shrunk or
     /// truncated to fit. Returns its width.
-    pub fn label(&mut self, room: Area, side: f32, style: Style, text: &str) -> f32 {
-        let style = Style { size: style.size.min(room.height / ROW).max(self.min_type), ..style };
+    pub fn label(&mut self, room: Area, side: f32, style: TextStyle, text: &str) -> f32 {
+        let style = TextStyle { size: style.size.min(room.height / ROW).max(self.min_type), ..style };
         let (size, text) = fit(text, style, self.min_type, room.width);
         let wide = width(style.font, size, &text);
         self.text(
             [room.x + room.width * side, room.y + room.height / 2.0],
             [side, 0.5],
-            Style { size, ..style },
+            TextStyle { size, ..style },
             text,
         );
         wide
     }
 
-    pub fn rect(&mut self, area: Area, round: f32, fill: Option<Paint>, line: Option<Line>) {
+    pub fn rect(&mut self, area: Area, round: f32, fill: Option<Paint>, line: Option<StrokeStyle>) {
         self.shapes.push(Shape::Rect { area, round, fill, line });
     }
 
@@ -187,11 +187,11 @@ impl Drawing {
         self.rect(area, 0.0, Some(paint.into()), None);
     }
 
-    pub fn path(&mut self, points: Vec<Point>, line: Line) {
+    pub fn path(&mut self, points: Vec<Point>, line: StrokeStyle) {
         self.shapes.push(Shape::Path { points, line });
     }
 
-    pub fn dots(&mut self, centers: Vec<Point>, radius: f32, fill: Option<Paint>, line: Option<Line>) {
+    pub fn dots(&mut self, centers: Vec<Point>, radius: f32, fill: Option<Paint>, line: Option<StrokeStyle>) {
         if !centers.is_empty() {
             self.shapes.push(Shape::Dots { centers, radius, fill, line });
         }

@@ -11,7 +11,7 @@ use tiny_skia::{
     Transform,
 };
 
-use crate::drawing::{Area, Drawing, Line, Paint, Point, Shape};
+use crate::drawing::{Area, Drawing, StrokeStyle, Paint, Point, Shape};
 use crate::fonts;
 use crate::palette::{Palette, Rgb};
 
@@ -161,12 +161,12 @@ impl Painter<'_> {
         brush
     }
 
-    fn path(&mut self, path: Option<Path>, fill: Option<Paint>, line: Option<Line>) {
+    fn path(&mut self, path: Option<Path>, fill: Option<Paint>, line: Option<StrokeStyle>) {
         let Some(path) = path else { return };
         if let Some(fill) = fill {
             self.fill(&path, &self.brush(fill), self.transform());
         }
-        if let Some(Line { paint, width, dash }) = line {
+        if let Some(StrokeStyle { paint, width, dash }) = line {
             let dash = dash.and_then(|length| StrokeDash::new(vec![length, length], 0.0));
             let stroke = Stroke { width, line_join: LineJoin::Round, dash, ..Stroke::default() };
             let (brush, transform) = (self.brush(paint), self.transform());

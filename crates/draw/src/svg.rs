@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-use super::drawing::{Area, Drawing, Font, Ink, Line, Paint, Point, Shape};
+use super::drawing::{Area, Drawing, Font, Ink, StrokeStyle, Paint, Point, Shape};
 use super::fonts::{self, FontSubsets};
 use super::palette::{DARK, LIGHT, Palette, Rgb};
-use super::pen::Style;
+use super::pen::TextStyle;
 
 /// A complete SVG file in the colours of a palette, on its canvas, with the fonts of its text.
 pub fn svg(drawing: &Drawing, palette: &Palette) -> String {
@@ -107,7 +107,7 @@ impl<'a> Writer<'a> {
             Shape::Polygon { corners, fill } => self.polygon(corners, Some(*fill), None),
             Shape::Text { at, anchor, size, font, paint, text } => {
                 if let Some(baseline) = baseline(*at, *anchor, *size, *font, text) {
-                    self.text(&baseline, Style { size: *size, font: *font, paint: *paint }, None, text);
+                    self.text(&baseline, TextStyle { size: *size, font: *font, paint: *paint }, None, text);
                 }
             }
             Shape::Clip(area) => {
@@ -127,7 +127,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds a closed polygon.
-    pub fn polygon(&mut self, corners: &[Point], fill: Option<Paint>, line: Option<Line>) {
+    pub fn polygon(&mut self, corners: &[Point], fill: Option<Paint>, line: Option<StrokeStyle>) {
         let _ = writeln!(
             self.out,
             "<polygon points=\"{}\" style=\"{}\"/>",
@@ -137,7 +137,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds a line of text, stretched to its baseline and rotated clockwise by degrees about a point.
-    pub fn text(&mut self, baseline: &Baseline, style: Style, rotation: Option<(f32, Point)>, text: &str) {
+    pub fn text(&mut self, baseline: &Baseline, style: TextStyle, rotation: Option<(f32, Point)>, text: &str) {
         self.subsets.add(text, style.font);
         let [x, y, width] = [baseline.start[0], baseline.start[1], baseline.width].map(short);
         let transform = rotation.map_or_else(String::new, |(degrees, [x, y])| {
@@ -189,7 +189,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn style(&self, fill: Option<Paint>, line: Option<Line>) -> String {
+    fn style(&self, fill: Option<Paint>, line: Option<StrokeStyle>) -> String {
         style(fill, line, self.color)
     }
 }
@@ -226,12 +226,12 @@ pub fn dot_style(fill: Paint, radius: f32, color: &dyn Fn(Ink) -> String) -> Str
 }
 
 /// The CSS of a shape with a fill, an outline, or both.
-pub fn style(fill: Option<Paint>, line: Option<Line>, color: &dyn Fn(Ink) -> String) -> String {
+pub fn style(fill: Option<Paint>, line: Option<StrokeStyle>, color: &dyn Fn(Ink) -> String) -> String {
     let mut style = match fill {
         None => "fill:none".to_owned(),
         Some(paint) => format!("fill:{}{}", color(paint.ink), opacity("fill", paint)),
     };
-    if let Some(Line { paint, width, dash }) = line {
+    if let Some(StrokeStyle { paint, width, dash }) = line {
         let _ = write!(
             style,
             ";stroke:{}{};stroke-width:{};stroke-linejoin:round",

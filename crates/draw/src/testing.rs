@@ -6,13 +6,13 @@ use epaint_default_fonts::{HACK_REGULAR, UBUNTU_LIGHT};
 use image::RgbaImage;
 use resvg::{tiny_skia, usvg};
 
-use crate::drawing::{Area, Drawing, Font, Ink, Line, Paint, Shape};
+use crate::drawing::{Area, Drawing, Font, Ink, StrokeStyle, Paint, Shape};
 
 /// Every kind of shape.
 pub fn all_shapes() -> Drawing {
     let mut drawing = Drawing::new(200.0, 120.0);
     let area = |x, y, width, height| Area { x, y, width, height };
-    let line = |ink: Ink, dash| Line { paint: ink.into(), width: 2.0, dash };
+    let line = |ink: Ink, dash| StrokeStyle { paint: ink.into(), width: 2.0, dash };
     let text = |at, anchor, font, ink: Ink, text: &str| Shape::Text {
         at,
         anchor,

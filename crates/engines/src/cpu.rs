@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use super::host_memory;
 use super::lockstep::distance::GroupedPoints;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Neighbors, Parameters, Problem,
-    Search, SetupPhase, WarpSpan,
+    Answer, KernelBuild, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Neighbors, Parameters, Problem,
+    PreparedSearch, SetupPhase, WarpSpan,
 };
 
 /// How an engine searches a problem on the CPU.
@@ -30,7 +30,7 @@ pub trait Searcher {
         &mut self,
         problem: &Problem,
         queries: Range<usize>,
-        build: Build,
+        build: KernelBuild,
         found: &mut SearchOutput<Self::Visits>,
     );
 
@@ -93,7 +93,7 @@ impl<'a, S: Searcher> CpuSearch<'a, S> {
     }
 }
 
-impl<S: Searcher> Search for CpuSearch<'_, S> {
+impl<S: Searcher> PreparedSearch for CpuSearch<'_, S> {
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
         self.setup.into_iter().collect()
     }
@@ -118,9 +118,9 @@ impl<S: Searcher> Search for CpuSearch<'_, S> {
         self.searcher.chunk_ms()
     }
 
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
         let history = queries.len() * self.searcher.history_bytes(self.problem);
-        if build != Build::Timed && history > 0 {
+        if build != KernelBuild::Timed && history > 0 {
             host_memory::check_bytes(history as u64)?;
         }
         let start = Instant::now();
@@ -163,14 +163,14 @@ pub fn open<L>(
     load: L,
 ) -> Result<Box<dyn Engine>, EngineError>
 where
-    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> + Send + 'static,
+    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> + Send + 'static,
 {
     Ok(Box::new(CpuEngine { descriptor, name, detail, load }))
 }
 
 impl<L> Engine for CpuEngine<L>
 where
-    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> + Send,
+    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> + Send,
 {
     fn descriptor(&self) -> &'static Descriptor {
         self.descriptor
@@ -193,7 +193,7 @@ where
         problem: &'a Problem,
         parameters: &Parameters,
         _profile: bool,
-    ) -> Result<Box<dyn Search + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
         (self.load)(problem, parameters)
     }
 }
@@ -275,12 +275,12 @@ pub fn grouped(
 }
 
 /// Times consecutive intervals on the current thread.
-pub struct Laps {
+pub struct LapTimer {
     thread: u32,
     since_ns: u64,
 }
 
-impl Laps {
+impl LapTimer {
     pub fn start() -> Self {
         // Work that is not distributed runs on the caller's thread, which is not in the pool.
         let thread = rayon::current_thread_index().map_or(0, |thread| thread as u32);
@@ -310,19 +310,19 @@ pub struct SearchOutput<V> {
 }
 
 /// Receives a block's answers, query by query.
-pub struct Rows<'a, V> {
+pub struct AnswerWriter<'a, V> {
     k: usize,
     indices: &'a mut [u32],
     squared_distances: &'a mut [f32],
     visits: &'a mut [V],
     /// The block's time spans and its clock; `None` except in the profiled build.
-    timed: Option<(&'a mut [WarpSpan], Laps)>,
+    timed: Option<(&'a mut [WarpSpan], LapTimer)>,
     /// Index of the block's first query in the problem.
     first: usize,
     done: usize,
 }
 
-impl<V> Rows<'_, V> {
+impl<V> AnswerWriter<'_, V> {
     /// Index of the block's first query in the problem.
     pub fn first(&self) -> usize {
         self.first
@@ -355,12 +355,12 @@ impl<V> Rows<'_, V> {
 
 impl<V: Clone + Default + Send> SearchOutput<V> {
     /// Clears the records of the last search and makes room for the next one.
-    pub fn restart(&mut self, queries: usize, build: Build) {
+    pub fn restart(&mut self, queries: usize, build: KernelBuild) {
         let rooms = |is_kept: bool| if is_kept { queries } else { 0 };
         self.visits.clear();
-        self.visits.resize(rooms(build != Build::Timed), V::default());
+        self.visits.resize(rooms(build != KernelBuild::Timed), V::default());
         self.spans.clear();
-        self.spans.resize(rooms(build == Build::Profiled), WarpSpan::default());
+        self.spans.resize(rooms(build == KernelBuild::Profiled), WarpSpan::default());
     }
 
     /// Answers a range of a problem's queries in blocks of `block`. `search` receives their coordinates,
@@ -370,8 +370,8 @@ impl<V: Clone + Default + Send> SearchOutput<V> {
         problem: &Problem,
         queries: Range<usize>,
         block: usize,
-        build: Build,
-        search: impl Fn(&[f32], &mut Rows<'_, V>) + Sync,
+        build: KernelBuild,
+        search: impl Fn(&[f32], &mut AnswerWriter<'_, V>) + Sync,
     ) {
         let (dims, k, count) = (problem.dims(), problem.k(), queries.len());
         self.restart(count, build);
@@ -380,8 +380,8 @@ impl<V: Clone + Default + Send> SearchOutput<V> {
         let indices = &mut self.neighbors.indices[entries.clone()];
         let squared_distances = &mut self.neighbors.squared_distances[entries];
         let rows = |first, indices, squared_distances, visits, spans| {
-            let timed = (build == Build::Profiled).then(|| (spans, Laps::start()));
-            Rows { k, indices, squared_distances, visits, timed, first, done: 0 }
+            let timed = (build == KernelBuild::Profiled).then(|| (spans, LapTimer::start()));
+            AnswerWriter { k, indices, squared_distances, visits, timed, first, done: 0 }
         };
         if count == 1 {
             // Run a single work item on this thread: the pool may be busy with another run.
@@ -411,7 +411,7 @@ mod tests {
 
     #[test]
     fn laps_are_contiguous() {
-        let mut laps = Laps::start();
+        let mut laps = LapTimer::start();
         let (first, second) = (laps.lap(), laps.lap());
         assert!(
             first.start_ns <= first.stop_ns
@@ -421,9 +421,9 @@ mod tests {
         assert_eq!((first.sm, first.warp), (0, 0), "a test does not run on the pool");
     }
 
-    struct Idle;
+    struct IdleSearcher;
 
-    impl Searcher for Idle {
+    impl Searcher for IdleSearcher {
         type Visits = ();
 
         fn queries_per_thread(&self) -> usize {
@@ -434,7 +434,7 @@ mod tests {
             &mut self,
             _problem: &Problem,
             queries: Range<usize>,
-            build: Build,
+            build: KernelBuild,
             found: &mut SearchOutput<()>,
         ) {
             found.restart(queries.len(), build);
@@ -444,12 +444,12 @@ mod tests {
     #[test]
     fn only_profiled_builds_record_spans() {
         let problem = crate::testing::problem(1, vec![1.0, 2.0, 3.0], vec![0, 1, 2], 1);
-        let (mut search, mut answer) = (CpuSearch::new(&problem, None, Idle), Answer::default());
-        search.search(0..3, Build::Counted).unwrap();
+        let (mut search, mut answer) = (CpuSearch::new(&problem, None, IdleSearcher), Answer::default());
+        search.search(0..3, KernelBuild::Counted).unwrap();
         search.collect(&mut answer).unwrap();
         assert_eq!(answer.profile, None);
         for _ in 0..2 {
-            search.search(0..3, Build::Profiled).unwrap();
+            search.search(0..3, KernelBuild::Profiled).unwrap();
             search.collect(&mut answer).unwrap();
         }
         let profile = answer.profile.unwrap();

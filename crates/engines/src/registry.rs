@@ -122,7 +122,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::knn::{Parameters, Values};
+    use crate::knn::{Parameters, AllowedValues};
 
     #[test]
     fn engine_descriptors_are_complete_and_unique() {
@@ -174,14 +174,14 @@ mod tests {
                 let check =
                     |value: &str| engine.check_parameters(&Parameters::from_iter([(parameter.name, value)]));
                 match &parameter.values {
-                    Values::Numbers(range) => {
+                    AllowedValues::Numbers(range) => {
                         assert!(
                             check(&range.start().to_string()).is_ok()
                                 && check(&range.end().to_string()).is_ok()
                         );
                         assert!(check(&(range.end() + 1).to_string()).is_err() && check("many").is_err());
                     }
-                    Values::Words(words) => assert!(
+                    AllowedValues::Words(words) => assert!(
                         words.iter().all(|word| check(word).is_ok()) && check("nothing-like-it").is_err()
                     ),
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cloud::{Column, Order, PointCloud, Source, Table};
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, Metric, Neighbors, Parameters, Problem, Queries, Setup,
+    Answer, KernelBuild, Descriptor, DeviceId, Metric, Neighbors, Parameters, Problem, Queries, ProblemParameters,
 };
 
 /// A problem whose points are in file order and whose queries are rows of it.
@@ -20,7 +20,7 @@ pub fn problem_with_metric(
     rows: Vec<u32>,
     k: usize,
 ) -> Problem {
-    let setup = Setup { k, metric, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    let setup = ProblemParameters { k, metric, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
     Problem::new(&Arc::new(cloud(dims, values)), &Queries::Rows(rows), setup).unwrap()
 }
 
@@ -50,7 +50,7 @@ pub fn search(
     let mut engine = engine.open_on(DeviceId::Cpu).unwrap();
     let mut search = engine.load(problem, parameters, false).unwrap();
     let (mut found, mut answer) = (Neighbors::default(), Answer::default());
-    search.search(0..problem.q(), Build::Counted).unwrap();
+    search.search(0..problem.q(), KernelBuild::Counted).unwrap();
     search.download(&mut found).unwrap();
     search.collect(&mut answer).unwrap();
     (found, answer)

@@ -23,8 +23,8 @@ mod sphere;
 mod vectors;
 
 pub use margin::Margin;
-pub use order::{Query, Ranked, Ranking};
+pub use order::{Query, RankedPoint, Ranking};
 pub use product::{ProductRefiner, products_k};
 pub use radius::RadiusTest;
-pub use refine::{Refined, Refiner, nearest_of_all, refined_bytes, search_k};
+pub use refine::{RefinedNeighbors, Refiner, nearest_of_all, refined_bytes, search_k};
 pub use vectors::RowVectors;

@@ -22,7 +22,7 @@ const MEMORY_SHARE: u64 = 4;
 
 /// A point with its distance to a query as f64 computes it, within the bounds of [`Ranking`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ranked {
+pub struct RankedPoint {
     pub row: u32,
     /// L2 distance of [`RowVectors`].
     pub distance: f64,
@@ -34,7 +34,7 @@ pub struct Ranking<'a> {
     cloud: &'a PointCloud,
     queries: &'a PointCloud,
     vectors: RowVectors,
-    rows: Rows<'a>,
+    rows: VectorSource<'a>,
     /// Relative error bound of a distance in f64.
     relative: f64,
     /// Absolute error bound: of unit vectors, and of decimals that f64 rounds.
@@ -42,7 +42,7 @@ pub struct Ranking<'a> {
 }
 
 /// Where the vectors of rows come from.
-enum Rows<'a> {
+enum VectorSource<'a> {
     /// The file's values are these f32 values.
     Stored(&'a [f32]),
     /// Computed in advance, row-major.
@@ -74,20 +74,20 @@ impl<'a> Ranking<'a> {
         let decimals: f64 = [cloud, queries].map(|cloud| decimal_error(metric, cloud)).iter().sum();
         let vectors = RowVectors::new(metric, cloud);
         let rows = if !cloud.is_rounded() && vectors.globe().is_none() {
-            Rows::Stored(cloud.points())
+            VectorSource::Stored(cloud.points())
         } else if evaluations > cloud.len() / 2
             && let Some(computed) = all_vectors(&vectors, cloud, metric.dims(cloud.dims()))
         {
-            Rows::Computed(computed)
+            VectorSource::Computed(computed)
         } else {
-            Rows::Separate
+            VectorSource::Separate
         };
         Self { metric, cloud, queries, vectors, rows, relative, absolute: absolute + decimals }
     }
 
     /// The rows that a device may compare instead, with the same result: f32 holds the values of all.
     pub fn stored_rows(&self) -> Option<StoredRows<'a>> {
-        let Rows::Stored(points) = self.rows else { return None };
+        let VectorSource::Stored(points) = self.rows else { return None };
         let stored = StoredRows {
             points,
             queries: (!std::ptr::eq(self.queries, self.cloud)).then_some(self.queries.points()),
@@ -102,10 +102,10 @@ impl<'a> Ranking<'a> {
     }
 
     /// Computes the distance of a row. `vector` may be overwritten.
-    pub fn rank(&self, query: &Query, row: u32, vector: &mut Vec<f64>) -> Ranked {
+    pub fn rank(&self, query: &Query, row: u32, vector: &mut Vec<f64>) -> RankedPoint {
         let (target, at) = (&query.vector, row as usize);
         let squared = match &self.rows {
-            Rows::Stored(points) => {
+            VectorSource::Stored(points) => {
                 let point = &points[at * target.len()..][..target.len()];
                 if self.vectors.are_normalised() {
                     squared_distance_of_direction(target, point)
@@ -113,17 +113,17 @@ impl<'a> Ranking<'a> {
                     squared_distance_of_f32(target, point)
                 }
             }
-            Rows::Computed(all) => squared_distance(target, &all[at * target.len()..][..target.len()]),
-            Rows::Separate => {
+            VectorSource::Computed(all) => squared_distance(target, &all[at * target.len()..][..target.len()]),
+            VectorSource::Separate => {
                 self.vectors.write(self.cloud, at, vector);
                 squared_distance(target, vector)
             }
         };
-        Ranked { row, distance: squared.sqrt() }
+        RankedPoint { row, distance: squared.sqrt() }
     }
 
     /// The distance of a ranked point in the metric's unit. `vector` may be overwritten.
-    fn distance(&self, query: &Query, ranked: Ranked, vector: &mut Vec<f64>) -> f64 {
+    fn distance(&self, query: &Query, ranked: RankedPoint, vector: &mut Vec<f64>) -> f64 {
         if ranked.distance > 1.0 && self.metric != Metric::L2 {
             self.vectors.write(self.cloud, ranked.row as usize, vector);
         }
@@ -131,17 +131,17 @@ impl<'a> Ranking<'a> {
     }
 
     /// An upper bound on the real distance of a ranked point.
-    pub fn at_most(&self, ranked: Ranked) -> f64 {
+    pub fn at_most(&self, ranked: RankedPoint) -> f64 {
         ranked.distance * (1.0 + self.relative) + self.absolute
     }
 
     /// A lower bound on the real distance of a ranked point.
-    pub fn at_least(&self, ranked: Ranked) -> f64 {
+    pub fn at_least(&self, ranked: RankedPoint) -> f64 {
         ranked.distance * (1.0 - self.relative) - self.absolute
     }
 
     /// Sorts points, nearest first. `tied` receives whether each is as far as the one before.
-    pub fn sort(&self, query: &Query, ranked: &mut [Ranked], tied: &mut Vec<bool>) {
+    pub fn sort(&self, query: &Query, ranked: &mut [RankedPoint], tied: &mut Vec<bool>) {
         tied.clear();
         tied.resize(ranked.len(), false);
         self.sort_runs(query, ranked, |start, ties| tied[start..][..ties.len()].copy_from_slice(ties));
@@ -151,7 +151,7 @@ impl<'a> Ranking<'a> {
     pub fn distances(
         &self,
         query: &Query,
-        (ranked, tied): (&[Ranked], &[bool]),
+        (ranked, tied): (&[RankedPoint], &[bool]),
         vector: &mut Vec<f64>,
         mut done: impl FnMut(usize, f32, f64),
     ) {
@@ -171,7 +171,7 @@ impl<'a> Ranking<'a> {
     }
 
     /// A point with its distance from exact differences, if f64 rounds values too much for it.
-    fn with_exact_distance(&self, query: &Query, ranked: Ranked) -> Ranked {
+    fn with_exact_distance(&self, query: &Query, ranked: RankedPoint) -> RankedPoint {
         if self.metric != Metric::L2
             || !(self.cloud.has_long_values() || self.queries.has_long_values())
             || self.absolute <= ranked.distance * MAX_RELATIVE_ERROR
@@ -181,11 +181,11 @@ impl<'a> Ranking<'a> {
         let rows = [(self.queries, query.row), (self.cloud, ranked.row as usize)];
         let [query, point] = rows.map(values);
         let exact = Scale::common(query.iter().chain(&point).copied()).distance(&query, &point);
-        Ranked { distance: exact.unwrap_or(ranked.distance), ..ranked }
+        RankedPoint { distance: exact.unwrap_or(ranked.distance), ..ranked }
     }
 
     /// Keeps the points that may be among the `k` nearest.
-    pub fn keep_nearest(&self, ranked: &mut Vec<Ranked>, k: usize) {
+    pub fn keep_nearest(&self, ranked: &mut Vec<RankedPoint>, k: usize) {
         if k > 0 && k < ranked.len() {
             let (_, kth, _) = ranked.select_nth_unstable_by(k - 1, |a, b| a.distance.total_cmp(&b.distance));
             // The k-th by f64 is at least as far as the k-th by real distance, but for its error.
@@ -195,7 +195,7 @@ impl<'a> Ranking<'a> {
     }
 
     /// Sorts points, nearest first, and numbers their distances: equal ones have the same number.
-    pub fn number_distances(&self, query: &Query, ranked: &mut [Ranked]) -> Vec<u32> {
+    pub fn number_distances(&self, query: &Query, ranked: &mut [RankedPoint]) -> Vec<u32> {
         let mut tied = Vec::new();
         self.sort(query, ranked, &mut tied);
         let mut number = 0;
@@ -209,7 +209,7 @@ impl<'a> Ranking<'a> {
 
     /// Sorts points. Passes to `done`, for points that f64 does not separate, the index of the first and
     /// whether each is as far as the one before.
-    fn sort_runs(&self, query: &Query, ranked: &mut [Ranked], mut done: impl FnMut(usize, &[bool])) {
+    fn sort_runs(&self, query: &Query, ranked: &mut [RankedPoint], mut done: impl FnMut(usize, &[bool])) {
         ranked.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(a.row.cmp(&b.row)));
         // Neighbouring points whose intervals overlap form a run; f64 separates points of different runs.
         let mut start = 0;
@@ -224,7 +224,7 @@ impl<'a> Ranking<'a> {
     }
 
     /// Whether a point is within a radius.
-    pub fn is_within(&self, query: &Query, ranked: Ranked, radius: &RadiusTest) -> bool {
+    pub fn is_within(&self, query: &Query, ranked: RankedPoint, radius: &RadiusTest) -> bool {
         if let Some(decided) = radius.decide(self.at_least(ranked), self.at_most(ranked)) {
             return decided;
         }
@@ -243,8 +243,8 @@ impl<'a> Ranking<'a> {
     }
 
     /// Sorts points that f64 does not separate, and returns whether each is as far as the one before.
-    fn sort_exactly(&self, query_row: usize, run: &mut [Ranked]) -> Vec<bool> {
-        let tied = |order: &mut [Ranked]| {
+    fn sort_exactly(&self, query_row: usize, run: &mut [RankedPoint]) -> Vec<bool> {
+        let tied = |order: &mut [RankedPoint]| {
             order.sort_unstable_by_key(|ranked| ranked.row);
             (0..order.len()).map(|at| at > 0).collect()
         };
@@ -319,8 +319,8 @@ fn all_vectors(vectors: &RowVectors, cloud: &PointCloud, dims: usize) -> Option<
 }
 
 /// Sorts by keys, ties by row, and returns whether each key equals the one before.
-fn sort_by_keys<K>(run: &mut [Ranked], keys: Vec<K>, compare: impl Fn(&K, &K) -> Ordering) -> Vec<bool> {
-    let mut pairs: Vec<(K, Ranked)> = keys.into_iter().zip(run.iter().copied()).collect();
+fn sort_by_keys<K>(run: &mut [RankedPoint], keys: Vec<K>, compare: impl Fn(&K, &K) -> Ordering) -> Vec<bool> {
+    let mut pairs: Vec<(K, RankedPoint)> = keys.into_iter().zip(run.iter().copied()).collect();
     pairs.sort_by(|(a, one), (b, other)| compare(a, b).then(one.row.cmp(&other.row)));
     run.iter_mut().zip(&pairs).for_each(|(ranked, (_, sorted))| *ranked = *sorted);
     let is_tied = |at: usize| at > 0 && compare(&pairs[at - 1].0, &pairs[at].0).is_eq();

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::cloud::{FileValue, PointCloud};
 use crate::knn::NONE;
-use crate::knn::inner_product::{Product, Products};
+use crate::knn::inner_product::{Product, InnerProductProblem};
 use crate::order::values;
 use crate::scaled::Scale;
 
@@ -31,7 +31,7 @@ pub fn products_k(k: usize, largest: usize) -> usize {
 
 /// Ranks an engine's largest products by the file's values.
 pub struct ProductRefiner<'a> {
-    products: &'a Products,
+    products: &'a InnerProductProblem,
     cloud: &'a PointCloud,
     queries: &'a PointCloud,
     /// The length of the longest row.
@@ -43,7 +43,7 @@ pub struct ProductRefiner<'a> {
 
 impl<'a> ProductRefiner<'a> {
     /// `None` if the rule is exact: products and sums are integers that f64 represents.
-    pub fn new(products: &'a Products, cloud: &'a PointCloud, queries: &'a PointCloud) -> Option<Self> {
+    pub fn new(products: &'a InnerProductProblem, cloud: &'a PointCloud, queries: &'a PointCloud) -> Option<Self> {
         let (unit, small, dims) = (2f64.powi(-24), 2f64.powi(-53), cloud.dims() as f64);
         let relative = (dims + 3.0) * small * SLACK;
         let is_rounded = cloud.is_rounded() || queries.is_rounded();
@@ -146,7 +146,7 @@ mod tests {
         Arc::new(PointCloud::from_table(values, source, None, false).unwrap())
     }
 
-    fn ranked(products: &Products, query: usize) -> Vec<Product> {
+    fn ranked(products: &InnerProductProblem, query: usize) -> Vec<Product> {
         let shape = products.shape();
         let target = &products.queries()[query * shape.d..][..shape.d];
         let rows = products.points().chunks_exact(shape.d).zip(0u32..);
@@ -177,7 +177,7 @@ mod tests {
             let cloud = cloud(dims, decimals, (0..60 * dims).map(value).collect());
             let queries = Queries::Rows((0..60).collect());
             for k in [1, 7, 60, 70] {
-                let products = Products::new(&cloud, &queries, products_k(k, 2048), false).unwrap();
+                let products = InnerProductProblem::new(&cloud, &queries, products_k(k, 2048), false).unwrap();
                 let refiner = ProductRefiner::new(&products, &cloud, &cloud).expect("values are rounded");
                 for query in 0..60 {
                     let (found, mut refined) = (ranked(&products, query), vec![Product::NONE; k]);
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn integer_products_need_no_refining() {
         let cloud = cloud(2, false, (0..40).map(f64::from).collect());
-        let products = Products::new(&cloud, &Queries::Rows(vec![3]), 5, false).unwrap();
+        let products = InnerProductProblem::new(&cloud, &Queries::Rows(vec![3]), 5, false).unwrap();
         assert!(ProductRefiner::new(&products, &cloud, &cloud).is_none());
     }
 }

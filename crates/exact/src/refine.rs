@@ -8,9 +8,9 @@ use crate::cloud::PointCloud;
 use crate::knn::distance::squared_distances;
 use crate::knn::exact_distances::{ExactDistances, StoredRows};
 use crate::knn::within::Opener;
-use crate::knn::{Metric, NONE, Neighbors, Problem, Within, theory};
+use crate::knn::{Metric, NONE, Neighbors, Problem, RadiusIndex, theory};
 use crate::margin::Margin;
-use crate::order::{Query, Ranked, Ranking};
+use crate::order::{Query, RankedPoint, Ranking};
 use crate::progress::Progress;
 
 /// Bytes of a row from which queries are processed by their neighbours, so that rows are read from caches.
@@ -46,7 +46,7 @@ pub fn search_k(k: usize, dims: usize, largest: usize) -> usize {
 
 /// The k nearest of each query, by the file's values.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Refined {
+pub struct RefinedNeighbors {
     /// Rows of the cloud, k per query, nearest first, padded with [`NONE`].
     pub rows: Vec<u32>,
     /// Squared L2 distances, of unit vectors for metrics other than L2, rounded; ∞ where there is no
@@ -68,7 +68,7 @@ pub fn nearest_of_all(problem: &Problem, queries: &PointCloud, query: usize, k: 
     let query = ranking.query(problem.query_row(query) as usize);
     let rows = (0..problem.n() as u32).into_par_iter().map(|position| problem.row(position));
     let rank = |vector: &mut Vec<f64>, row| ranking.rank(&query, row, vector);
-    let mut ranked: Vec<Ranked> = rows.filter(|row| own != Some(*row)).map_init(Vec::new, rank).collect();
+    let mut ranked: Vec<RankedPoint> = rows.filter(|row| own != Some(*row)).map_init(Vec::new, rank).collect();
     ranking.keep_nearest(&mut ranked, k);
     ranking.sort(&query, &mut ranked, &mut Vec::new());
     let mut rows: Vec<u32> = ranked.iter().map(|ranked| ranked.row).collect();
@@ -84,11 +84,11 @@ pub struct Refiner<'a> {
     /// Whether positions ascend with rows, once this is needed.
     rows_ascend: OnceLock<bool>,
     open: Option<Opener>,
-    index: OnceLock<Option<Box<dyn Within + 'a>>>,
+    index: OnceLock<Option<Box<dyn RadiusIndex + 'a>>>,
 }
 
 /// The places of a query's neighbours in a [`Refined`].
-struct Slots<'a> {
+struct QueryOutput<'a> {
     query: usize,
     rows: &'a mut [u32],
     squared_distances: &'a mut [f32],
@@ -98,7 +98,7 @@ struct Slots<'a> {
 /// Memory that queries of a thread reuse.
 #[derive(Default)]
 struct Scratch {
-    ranked: Vec<Ranked>,
+    ranked: Vec<RankedPoint>,
     /// Whether each is as far as the one before.
     tied: Vec<bool>,
     vector: Vec<f64>,
@@ -107,7 +107,7 @@ struct Scratch {
 /// Bytes of a [`Refined`], and while it is computed.
 pub fn refined_bytes(q: usize, k: usize) -> u64 {
     let neighbor = size_of::<u32>() + size_of::<f32>() + size_of::<f64>();
-    (q as u64).saturating_mul((k as u64).saturating_mul(neighbor as u64) + size_of::<Slots<'_>>() as u64)
+    (q as u64).saturating_mul((k as u64).saturating_mul(neighbor as u64) + size_of::<QueryOutput<'_>>() as u64)
 }
 
 /// Queries that are refined together.
@@ -153,20 +153,20 @@ impl<'a> Refiner<'a> {
         k: usize,
         mut device: Option<Box<dyn ExactDistances + '_>>,
         progress: &dyn Progress,
-    ) -> Option<Refined> {
+    ) -> Option<RefinedNeighbors> {
         let q = found.queries();
-        let mut refined = Refined {
+        let mut refined = RefinedNeighbors {
             rows: vec![NONE; q * k],
             squared_distances: vec![f32::INFINITY; q * k],
             distances: vec![f64::INFINITY; q * k],
             widened: 0,
             on_device: device.is_some(),
         };
-        let mut queries: Vec<Slots<'_>> = (refined.rows.chunks_mut(k))
+        let mut queries: Vec<QueryOutput<'_>> = (refined.rows.chunks_mut(k))
             .zip(refined.squared_distances.chunks_mut(k))
             .zip(refined.distances.chunks_mut(k))
             .enumerate()
-            .map(|(query, ((rows, squared_distances), distances))| Slots {
+            .map(|(query, ((rows, squared_distances), distances))| QueryOutput {
                 query,
                 rows,
                 squared_distances,
@@ -190,7 +190,7 @@ impl<'a> Refiner<'a> {
                 (device, refined.on_device) = (None, false);
             }
             // Queries whose candidates do not suffice, with the distance within which to search.
-            let wide: Vec<(&mut Slots<'_>, f64)> = queries
+            let wide: Vec<(&mut QueryOutput<'_>, f64)> = queries
                 .par_iter_mut()
                 .map_init(Scratch::default, |scratch, slots| {
                     let computed = squared
@@ -219,7 +219,7 @@ impl<'a> Refiner<'a> {
     /// may be among them, returns the distance within which these are.
     fn nearest(
         &self,
-        slots: &mut Slots<'_>,
+        slots: &mut QueryOutput<'_>,
         found: &Neighbors,
         computed: Option<&[f64]>,
         scratch: &mut Scratch,
@@ -230,7 +230,7 @@ impl<'a> Refiner<'a> {
         let (rows, squared) = found.for_query(slots.query);
         let count = rows.iter().take_while(|&&row| row != NONE).count();
         let mut rank = |at: usize| match computed {
-            Some(squared) => Ranked { row: rows[at], distance: squared[at].sqrt() },
+            Some(squared) => RankedPoint { row: rows[at], distance: squared[at].sqrt() },
             None => self.ranking.rank(&query, rows[at], vector),
         };
         ranked.clear();
@@ -265,9 +265,9 @@ impl<'a> Refiner<'a> {
     /// that is excluded.
     fn within(
         &self,
-        slots: &mut Slots<'_>,
+        slots: &mut QueryOutput<'_>,
         distance: f64,
-        index: Option<&(dyn Within + 'a)>,
+        index: Option<&(dyn RadiusIndex + 'a)>,
         scratch: &mut Scratch,
     ) {
         let (limit, target) = (self.margin.squared_at_most(distance), self.problem.query(slots.query));
@@ -298,7 +298,7 @@ impl<'a> Refiner<'a> {
     }
 
     /// Writes the first of the ranked points.
-    fn write(&self, slots: &mut Slots<'_>, query: &Query, scratch: &mut Scratch) {
+    fn write(&self, slots: &mut QueryOutput<'_>, query: &Query, scratch: &mut Scratch) {
         let Scratch { ranked, tied, vector } = scratch;
         let count = ranked.len().min(slots.rows.len());
         slots.rows.iter_mut().zip(&*ranked).for_each(|(row, ranked)| *row = ranked.row);

@@ -6,17 +6,17 @@ use crate::cloud::FileValue;
 
 /// A value as mantissa · 2^two · 10^ten.
 #[derive(Clone, Copy)]
-struct Parts {
+struct ScaledMantissa {
     mantissa: i128,
     two: i32,
     ten: i32,
 }
 
 /// `None` for zero, which has any scale.
-fn parts(value: FileValue) -> Option<Parts> {
+fn parts(value: FileValue) -> Option<ScaledMantissa> {
     match value {
         FileValue::Decimal { mantissa, exponent } => {
-            (mantissa != 0).then_some(Parts { mantissa, two: 0, ten: exponent })
+            (mantissa != 0).then_some(ScaledMantissa { mantissa, two: 0, ten: exponent })
         }
         FileValue::Binary(value) => {
             let bits = value.to_bits();
@@ -30,7 +30,7 @@ fn parts(value: FileValue) -> Option<Parts> {
             let zeros = mantissa.trailing_zeros();
             let mantissa = i128::from(mantissa >> zeros);
             let mantissa = if value < 0.0 { -mantissa } else { mantissa };
-            Some(Parts { mantissa, two: exponent + zeros as i32, ten: 0 })
+            Some(ScaledMantissa { mantissa, two: exponent + zeros as i32, ten: 0 })
         }
     }
 }

@@ -3,7 +3,7 @@
 use multiversion::multiversion;
 
 use crate::cloud::globe::EARTH_RADIUS_KM;
-use crate::cloud::{Globe, PointCloud};
+use crate::cloud::{GlobeAxes, PointCloud};
 use crate::knn::Metric;
 use crate::knn::exact_distances::LANES;
 
@@ -13,16 +13,16 @@ use crate::knn::exact_distances::LANES;
 pub struct RowVectors {
     metric: Metric,
     /// For metrics on the sphere.
-    globe: Option<Globe>,
+    globe: Option<GlobeAxes>,
 }
 
 impl RowVectors {
     pub fn new(metric: Metric, cloud: &PointCloud) -> Self {
-        Self { metric, globe: Globe::from_axes(cloud.axes()).ok().filter(|_| metric.is_on_sphere()) }
+        Self { metric, globe: GlobeAxes::from_axes(cloud.axes()).ok().filter(|_| metric.is_on_sphere()) }
     }
 
     /// The globe of metrics on the sphere.
-    pub fn globe(&self) -> Option<Globe> {
+    pub fn globe(&self) -> Option<GlobeAxes> {
         self.globe
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Measured, ProfilePhase};
+use super::{Measurements, ProfilePhase};
 
 /// Marks a missing neighbour (k > n). Exported as −1.
 pub const NONE: u32 = u32::MAX;
@@ -195,7 +195,7 @@ pub struct Answer {
     /// Indices are positions in processing order.
     pub neighbors: Neighbors,
     /// From the counted build; empty for engines that count nothing.
-    pub measured: Measured,
+    pub measured: Measurements,
     /// From the counted build; no queries for engines without a history.
     pub convergence: Convergence,
     /// `None` unless the profiled build ran.

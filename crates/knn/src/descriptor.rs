@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Measured, Metric, Parameter,
+    Cost, DeviceId, DeviceKind, Engine, EngineError, EngineId, Measure, Measurements, Metric, Parameter,
     Parameters, Problem, Radius, Walk, theory, warp,
 };
 use crate::progress::Progress;
@@ -113,7 +113,7 @@ pub struct Descriptor {
     pub source: &'static str,
     /// Source files of the algorithm, the kernel before its CPU twin. Excludes code shared with other
     /// engines.
-    pub code: &'static [Code],
+    pub code: &'static [SourceFile],
     /// Path in the repository of the document that explains it.
     pub document: &'static str,
     /// Id of the lesson that steps through it.
@@ -130,7 +130,7 @@ pub struct Descriptor {
     /// Mean number of active threads per warp, from the counts of all queries in the order they were
     /// answered. A lane is active if it has a point to test or, with one thread per query, an unfinished
     /// query. `None` if the counts do not determine it.
-    pub active_threads: Option<fn(&Measured) -> Option<f64>>,
+    pub active_threads: Option<fn(&Measurements) -> Option<f64>>,
     /// Phases timed by the profiled build; empty if there is none.
     pub phases: &'static [ProfilePhase],
     pub parameters: &'static [Parameter],
@@ -139,7 +139,7 @@ pub struct Descriptor {
     pub is_exhaustive: bool,
     /// Mean FP32 distance evaluations per query, from n, the parameters used and the counts. `None` if
     /// unknown.
-    pub distances: fn(usize, &Parameters, &Measured) -> Option<f64>,
+    pub distances: fn(usize, &Parameters, &Measurements) -> Option<f64>,
     /// The engine whose algorithm this engine implements on another device, with the same counts.
     pub twin_of: Option<EngineId>,
     /// The cost model for a kind of device, at rates measured on one machine. The planner scales them to the
@@ -330,7 +330,7 @@ impl Shape {
 /// A source file of the repository that implements an engine, embedded so that it can be shown with the
 /// explanation.
 #[derive(Clone, Copy, Debug)]
-pub struct Code {
+pub struct SourceFile {
     /// Path in the repository: `cuda/select/bits.cuh`.
     pub path: &'static str,
     pub text: &'static str,
@@ -341,7 +341,7 @@ pub struct Code {
 macro_rules! code {
     ($($path:literal),+ $(,)?) => {
         &[$(
-            $crate::Code {
+            $crate::SourceFile {
                 path: $path,
                 text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path)),
             }

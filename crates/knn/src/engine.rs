@@ -35,8 +35,8 @@ mod details {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Details, D::Error> {
-        struct Pairs;
-        impl<'de> Visitor<'de> for Pairs {
+        struct DetailsVisitor;
+        impl<'de> Visitor<'de> for DetailsVisitor {
             type Value = Details;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -51,7 +51,7 @@ mod details {
                 Ok(details)
             }
         }
-        deserializer.deserialize_map(Pairs)
+        deserializer.deserialize_map(DetailsVisitor)
     }
 }
 
@@ -67,7 +67,7 @@ pub enum SetupPhase {
 /// The compile-time instrumentation of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Build {
+pub enum KernelBuild {
     /// No instrumentation: the build that benchmarks run.
     Timed,
     /// Adds counters and the convergence history.
@@ -76,7 +76,7 @@ pub enum Build {
     Profiled,
 }
 
-impl Build {
+impl KernelBuild {
     /// The builds to load a problem for.
     pub fn all(profile: bool) -> &'static [Self] {
         if profile { &[Self::Timed, Self::Counted, Self::Profiled] } else { &[Self::Timed, Self::Counted] }
@@ -270,7 +270,7 @@ pub trait Engine: Send {
         problem: &'a Problem,
         parameters: &Parameters,
         profile: bool,
-    ) -> Result<Box<dyn Search + 'a>, EngineError>;
+    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError>;
 
     /// Checks the problem against the engine's limits and free memory, then loads it.
     ///
@@ -281,7 +281,7 @@ pub trait Engine: Send {
         problem: &'a Problem,
         parameters: &Parameters,
         profile: bool,
-    ) -> Result<Box<dyn Search + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
         self.descriptor().check(problem, parameters)?;
         check_answers(&problem.shape())?;
         self.prepare(problem, parameters, profile)
@@ -289,7 +289,7 @@ pub trait Engine: Send {
 }
 
 /// A problem loaded into an engine, ready to be searched in chunks.
-pub trait Search {
+pub trait PreparedSearch {
     /// Milliseconds of each phase of loading, without phases that were served from the cache.
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)>;
 
@@ -336,7 +336,7 @@ pub trait Search {
     ///
     /// # Errors
     /// [`EngineError::Device`].
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError>;
+    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError>;
 
     /// Copies out the neighbours of all queries, which must have been searched, and returns the elapsed
     /// milliseconds.

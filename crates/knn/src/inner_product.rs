@@ -58,7 +58,7 @@ pub enum ProductError {
 }
 
 /// n points and q queries in d dimensions, and the number of products to find.
-pub struct Products {
+pub struct InnerProductProblem {
     dims: usize,
     k: usize,
     points: Rows,
@@ -115,7 +115,7 @@ impl Rows {
     }
 }
 
-impl Products {
+impl InnerProductProblem {
     /// # Errors
     /// [`ProductError`].
     pub fn new(
@@ -176,14 +176,14 @@ impl Products {
 }
 
 /// Points prepared for a search for the largest inner products.
-pub trait LargestProducts: Sync {
+pub trait InnerProductSearch: Sync {
     /// Finds the k largest of each query in a range, on this thread, and writes them to `found`, largest
     /// first, padded with [`Product::NONE`].
     fn search(&self, queries: Range<usize>, found: &mut [Product]);
 }
 
 /// Prepares the points, on the CPU.
-pub type Opener = for<'a> fn(&'a Products) -> Result<Box<dyn LargestProducts + 'a>, EngineError>;
+pub type Opener = for<'a> fn(&'a InnerProductProblem) -> Result<Box<dyn InnerProductSearch + 'a>, EngineError>;
 
 #[cfg(test)]
 mod tests {
@@ -211,7 +211,7 @@ mod tests {
         // Coordinates far from 0 are stored relative to an origin, which must not change an inner product.
         let far = cloud(&["x", "y"], vec![4_000_000.3, 1.0, 4_000_001.6, 2.0, 4_000_000.8, 3.0]);
         assert_ne!(far.axes()[0].origin, 0.0, "the test needs an origin");
-        let products = Products::new(&far, &Queries::Rows(vec![1]), 1, true).unwrap();
+        let products = InnerProductProblem::new(&far, &Queries::Rows(vec![1]), 1, true).unwrap();
         assert_eq!(
             products.points(),
             [4_000_000.25f64, 1.0, 4_000_001.5, 2.0, 4_000_000.75, 3.0].map(|value| value as f32)
@@ -219,13 +219,13 @@ mod tests {
         assert_eq!((products.queries(), products.own_row(0)), (&[4_000_001.5f32, 2.0][..], Some(1)));
         let shape = Shape { n: 3, q: 1, d: 2, k: 1 };
         assert_eq!(products.shape(), shape);
-        let wrong = Products::new(&far, &Queries::Rows(vec![3]), 1, true).err().unwrap();
+        let wrong = InnerProductProblem::new(&far, &Queries::Rows(vec![3]), 1, true).err().unwrap();
         assert_eq!(wrong.to_string(), "invalid query row 3: must be between 0 and 2");
         assert_eq!(
-            Products::new(&far, &Queries::Rows(Vec::new()), 1, true).err(),
+            InnerProductProblem::new(&far, &Queries::Rows(Vec::new()), 1, true).err(),
             Some(ProductError::NoQueries)
         );
-        let other = Products::new(&far, &Queries::Cloud(cloud(&["x"], vec![1.0])), 1, false).err().unwrap();
+        let other = InnerProductProblem::new(&far, &Queries::Cloud(cloud(&["x"], vec![1.0])), 1, false).err().unwrap();
         assert_eq!(other.to_string(), "queries have 1 dimensions, but the data has 2");
     }
 }

@@ -31,19 +31,19 @@ pub use answer::{
 };
 pub use cost::{Cost, Stage, Term};
 pub use descriptor::{
-    Buffer, Code, Descriptor, Goal, Group, Limits, MemorySpace, ProfilePhase, Shape, Walker,
+    Buffer, SourceFile, Descriptor, Goal, Group, Limits, MemorySpace, ProfilePhase, Shape, Walker,
 };
 pub use engine::{
-    Build, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, Search, SetupPhase, answer_bytes,
+    KernelBuild, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, PreparedSearch, SetupPhase, answer_bytes,
     check_answers,
 };
 pub use id::{DeviceId, DeviceKind, EngineId};
-pub use measure::{Measure, Measured, Theory};
-pub use method::{MAX_ALTERNATIVES, Method, Parameter, Parameters, Values, alternatives, split_methods};
+pub use measure::{Measure, Measurements, MeanBound};
+pub use method::{MAX_ALTERNATIVES, Method, Parameter, Parameters, AllowedValues, alternatives, split_methods};
 pub use metric::{INNER_PRODUCT, Metric, Ranking};
 pub use peaks::Peaks;
-pub use points::{Arrangement, Cache, Points};
-pub use problem::{Problem, ProblemError, Queries, Setup};
+pub use points::{PointSettings, Cache, Points};
+pub use problem::{Problem, ProblemError, Queries, ProblemParameters};
 pub use radius::{AngleUnit, Radius, Unit};
 pub use walk::Walk;
-pub use within::Within;
+pub use within::RadiusIndex;

@@ -13,7 +13,7 @@ pub struct Measure {
     /// One sentence for tooltips and help.
     pub help: &'static str,
     /// The expected mean over all queries; `None` if there is no theory.
-    pub theory: Option<Theory>,
+    pub theory: Option<MeanBound>,
     /// The largest possible value for any query; `None` if unknown.
     pub worst_case: Option<fn(&Shape) -> f64>,
 }
@@ -32,7 +32,7 @@ impl Measure {
 
 /// An upper bound on the mean of a measure.
 #[derive(Clone, Copy, Debug)]
-pub struct Theory {
+pub struct MeanBound {
     /// Evaluates the bound for a problem.
     pub mean: fn(&Shape) -> f64,
     /// The assumption under which it holds: `in random order`.
@@ -44,11 +44,11 @@ pub struct Theory {
 /// Measured values: one u32 per query and column. Column names are owned strings, because a recording may
 /// come from an engine unknown to this program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Measured {
+pub struct Measurements {
     columns: Vec<(String, Vec<u32>)>,
 }
 
-impl Measured {
+impl Measurements {
     /// Builds the table from named columns of equal length.
     ///
     /// # Panics
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn rows_are_stored_as_columns() {
         let declared = [measure("visited"), measure("distance_evals")];
-        let mut measured = Measured::default();
+        let mut measured = Measurements::default();
         assert!(measured.is_empty() && measured.mean("visited").is_none());
         measured.extend(&declared, [[1, 10], [2, 20]]);
         measured.extend(&declared, [[6, 30]]);
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!((measured.mean("visited"), measured.mean("merges")), (Some(3.0), None));
         assert_eq!(measured.for_query(2).collect::<Vec<_>>(), [("visited", 6), ("distance_evals", 30)]);
         assert_eq!(
-            Measured::new(measured.columns().map(|(name, values)| (name.to_owned(), values.to_vec()))),
+            Measurements::new(measured.columns().map(|(name, values)| (name.to_owned(), values.to_vec()))),
             measured
         );
     }

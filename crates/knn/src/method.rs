@@ -16,21 +16,21 @@ pub struct Parameter {
     pub name: &'static str,
     /// One sentence for help and tooltips.
     pub help: &'static str,
-    pub values: Values,
+    pub values: AllowedValues,
     /// How an omitted parameter is chosen, in words: `from the tuned table`.
     pub default: &'static str,
 }
 
 /// The allowed values of a parameter.
 #[derive(Clone, Debug)]
-pub enum Values {
+pub enum AllowedValues {
     /// Whole numbers, both ends included.
     Numbers(RangeInclusive<u32>),
     /// One of a list of words.
     Words(&'static [&'static str]),
 }
 
-impl Values {
+impl AllowedValues {
     /// Whether a value is allowed, as spelled.
     pub fn allow(&self, value: &str) -> bool {
         match self {
@@ -43,7 +43,7 @@ impl Values {
     }
 }
 
-impl fmt::Display for Values {
+impl fmt::Display for AllowedValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Numbers(range) => write!(f, "{} to {}", range.start(), range.end()),
@@ -238,11 +238,11 @@ mod tests {
 
     fn declared() -> [Parameter; 2] {
         [
-            Parameter { name: "warps", help: "", values: Values::Numbers(1..=32), default: "8" },
+            Parameter { name: "warps", help: "", values: AllowedValues::Numbers(1..=32), default: "8" },
             Parameter {
                 name: "kernel",
                 help: "",
-                values: Values::Words(&["direct", "filter"]),
+                values: AllowedValues::Words(&["direct", "filter"]),
                 default: "direct",
             },
         ]

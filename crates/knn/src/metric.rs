@@ -24,7 +24,7 @@ pub enum Metric {
 }
 
 /// Names of a metric and of its distances.
-struct Names {
+struct MetricNames {
     /// On the command line and in files.
     metric: &'static str,
     /// Column of distances in tables.
@@ -39,37 +39,37 @@ struct Names {
 impl Metric {
     pub const ALL: [Self; 5] = [Self::L2, Self::Angular, Self::Cosine, Self::Haversine, Self::Sky];
 
-    fn names(self) -> &'static Names {
+    fn names(self) -> &'static MetricNames {
         match self {
-            Self::L2 => &Names {
+            Self::L2 => &MetricNames {
                 metric: "l2",
                 column: "distance",
                 heading: "distance",
                 unit: None,
                 array: "distances",
             },
-            Self::Angular => &Names {
+            Self::Angular => &MetricNames {
                 metric: "angular",
                 column: "angle",
                 heading: "angle (rad)",
                 unit: Some("rad"),
                 array: "angles",
             },
-            Self::Cosine => &Names {
+            Self::Cosine => &MetricNames {
                 metric: "cosine",
                 column: "cosine_distance",
                 heading: "cosine distance",
                 unit: None,
                 array: "cosine_distances",
             },
-            Self::Sky => &Names {
+            Self::Sky => &MetricNames {
                 metric: "sky",
                 column: "separation_deg",
                 heading: "separation (°)",
                 unit: Some("°"),
                 array: "separations_deg",
             },
-            Self::Haversine => &Names {
+            Self::Haversine => &MetricNames {
                 metric: "haversine",
                 column: "distance_km",
                 heading: "distance (km)",

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 
 use super::{DeviceId, Metric, ProblemError};
-use crate::cloud::{Axis, Globe, GlobeError, Order, PointCloud};
+use crate::cloud::{Axis, GlobeAxes, GlobeError, Order, PointCloud};
 use crate::memory;
 
 /// The squared extent below which squared distances lose precision to f32 underflow.
@@ -18,14 +18,14 @@ const ROWS_PER_TASK: usize = 1 << 12;
 
 /// The settings that determine a problem's points. Equal arrangements of a cloud give identical points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrangement {
+pub struct PointSettings {
     metric: Metric,
     order: Order,
     seed: u64,
     drop_zero_rows: bool,
 }
 
-impl Arrangement {
+impl PointSettings {
     /// Clears settings without effect: `seed` unless the order is shuffled, `drop_zero_rows` unless the
     /// metric compares directions.
     pub fn new(metric: Metric, order: Order, seed: u64, drop_zero_rows: bool) -> Self {
@@ -73,7 +73,7 @@ impl Rows {
 
     /// Positions as unit vectors, in the order of `rows`, computed in f64 from the file's coordinates and
     /// rounded once.
-    pub fn on_globe(cloud: &PointCloud, globe: Globe, rows: Option<&[u32]>) -> Self {
+    pub fn on_globe(cloud: &PointCloud, globe: GlobeAxes, rows: Option<&[u32]>) -> Self {
         const DIMS: usize = 3;
         let mut values = vec![0.0; rows.map_or(cloud.len(), <[u32]>::len) * DIMS];
         values.par_chunks_mut(ROWS_PER_TASK * DIMS).enumerate().for_each(|(part, values)| {
@@ -158,7 +158,7 @@ fn both(mut extents: Extents, more: Extents) -> Extents {
 }
 
 /// Checks the memory for arranging (a row index per point and a copy of the coordinates) against free memory.
-fn check_memory(cloud: &PointCloud, arrangement: Arrangement) -> Result<(), ProblemError> {
+fn check_memory(cloud: &PointCloud, arrangement: PointSettings) -> Result<(), ProblemError> {
     let shuffled = arrangement.order != Order::File;
     let copied = shuffled || arrangement.metric != Metric::L2;
     let coordinates = cloud.len() * arrangement.metric.dims(cloud.dims());
@@ -175,7 +175,7 @@ fn check_memory(cloud: &PointCloud, arrangement: Arrangement) -> Result<(), Prob
 #[derive(Debug)]
 pub struct Points {
     cloud: Arc<PointCloud>,
-    arrangement: Arrangement,
+    arrangement: PointSettings,
     coordinates: Rows,
     /// The cloud row at each position; `None` is the identity.
     rows: Option<Vec<u32>>,
@@ -188,7 +188,7 @@ impl Points {
     ///
     /// # Errors
     /// [`ProblemError::Zero`], [`ProblemError::Globe`] and [`ProblemError::Memory`].
-    pub fn new(cloud: &Arc<PointCloud>, arrangement: Arrangement) -> Result<Self, ProblemError> {
+    pub fn new(cloud: &Arc<PointCloud>, arrangement: PointSettings) -> Result<Self, ProblemError> {
         check_memory(cloud, arrangement)?;
         let mut rows = arrangement.order.permutation(cloud.len(), arrangement.seed);
         let coordinates = match arrangement.metric {
@@ -198,7 +198,7 @@ impl Points {
                 normalised.map_err(|record| ProblemError::Zero { whose: "data", record })?
             }
             Metric::Haversine | Metric::Sky => {
-                let globe = Globe::from_axes(cloud.axes())?;
+                let globe = GlobeAxes::from_axes(cloud.axes())?;
                 globe.check(cloud)?;
                 Rows::on_globe(cloud, globe, rows.as_deref())
             }
@@ -208,7 +208,7 @@ impl Points {
 
     fn from_parts(
         cloud: Arc<PointCloud>,
-        arrangement: Arrangement,
+        arrangement: PointSettings,
         coordinates: Rows,
         rows: Option<Vec<u32>>,
     ) -> Self {
@@ -232,7 +232,7 @@ impl Points {
     }
 
     /// Whether these are the points of this cloud in this arrangement.
-    pub fn matches(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> bool {
+    pub fn matches(&self, cloud: &Arc<PointCloud>, arrangement: PointSettings) -> bool {
         Arc::ptr_eq(&self.cloud, cloud) && self.arrangement == arrangement
     }
 
@@ -241,7 +241,7 @@ impl Points {
         &self.cloud
     }
 
-    pub fn arrangement(&self) -> Arrangement {
+    pub fn arrangement(&self) -> PointSettings {
         self.arrangement
     }
 
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn arrangements_ignore_settings_without_effect() {
-        let of = Arrangement::new;
+        let of = PointSettings::new;
         assert_eq!(of(Metric::L2, Order::File, 1, true), of(Metric::L2, Order::File, 2, false));
         assert_ne!(of(Metric::L2, Order::Shuffled, 1, false), of(Metric::L2, Order::Shuffled, 2, false));
         assert_ne!(of(Metric::Angular, Order::File, 0, true), of(Metric::Angular, Order::File, 0, false));
@@ -396,7 +396,7 @@ mod tests {
     fn large_clouds_are_gathered_and_measured_in_parallel() {
         let n = 3 * ROWS_PER_TASK + 7;
         let cloud = cloud(2, (0..2 * n).map(|at| (at * 7919 % n) as f64).collect());
-        let points = Points::new(&cloud, Arrangement::new(Metric::L2, Order::Shuffled, 5, false)).unwrap();
+        let points = Points::new(&cloud, PointSettings::new(Metric::L2, Order::Shuffled, 5, false)).unwrap();
         for position in 0..n {
             assert_eq!(
                 points.coordinates()[2 * position..][..2],
@@ -415,7 +415,7 @@ mod tests {
     fn underflowing_extents_are_refused() {
         let check = |values: Vec<f64>, metric| {
             let points =
-                Points::new(&cloud(2, values), Arrangement::new(metric, Order::File, 0, false)).unwrap();
+                Points::new(&cloud(2, values), PointSettings::new(metric, Order::File, 0, false)).unwrap();
             points.check_extents(&[]).map_err(|why| why.to_string())
         };
         for (low, high, extent) in [
@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn zero_rows_are_dropped_at_any_position() {
         let cloud = cloud(2, vec![0.0, 0.0, 3.0, 4.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
-        let arrangement = |drop| Arrangement::new(Metric::Angular, Order::File, 0, drop);
+        let arrangement = |drop| PointSettings::new(Metric::Angular, Order::File, 0, drop);
         let points = Points::new(&cloud, arrangement(true)).unwrap();
         assert_eq!((points.len(), points.row(0), points.row(1)), (2, 1, 3));
         assert_eq!(points.coordinates(), [0.6, 0.8, 0.0, 1.0]);

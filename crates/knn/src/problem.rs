@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::points::Rows;
-use super::{Arrangement, Cache, Metric, NONE, Neighbors, Points, Shape};
-use crate::cloud::{Globe, GlobeError, Order, PointCloud, Source};
+use super::{PointSettings, Cache, Metric, NONE, Neighbors, Points, Shape};
+use crate::cloud::{GlobeAxes, GlobeError, Order, PointCloud, Source};
 
 /// Where the query points come from.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Queries {
 
 /// The parameters of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Setup {
+pub struct ProblemParameters {
     /// Neighbours to report per query, from 1 to the engine's limit.
     pub k: usize,
     pub metric: Metric,
@@ -58,7 +58,7 @@ pub struct Setup {
     pub drop_zero_rows: bool,
 }
 
-impl Setup {
+impl ProblemParameters {
     /// Rejects what no engine can answer. [`super::Limits::check`] checks the limits of a particular engine.
     ///
     /// # Errors
@@ -91,8 +91,8 @@ impl Setup {
     }
 
     /// The settings that determine the points.
-    pub fn arrangement(&self) -> Arrangement {
-        Arrangement::new(self.metric, self.order, self.seed, self.drop_zero_rows)
+    pub fn arrangement(&self) -> PointSettings {
+        PointSettings::new(self.metric, self.order, self.seed, self.drop_zero_rows)
     }
 }
 
@@ -224,7 +224,7 @@ impl Problem {
     ///
     /// # Errors
     /// See [`ProblemError`]; values are never clamped.
-    pub fn new(cloud: &Arc<PointCloud>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
+    pub fn new(cloud: &Arc<PointCloud>, queries: &Queries, setup: ProblemParameters) -> Result<Self, ProblemError> {
         setup.check()?;
         queries.check(cloud)?;
         Self::with_points(&Arc::new(Points::new(cloud, setup.arrangement())?), queries, setup)
@@ -237,7 +237,7 @@ impl Problem {
     ///
     /// # Panics
     /// If the points' arrangement differs from that of `setup`.
-    pub fn with_points(points: &Arc<Points>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
+    pub fn with_points(points: &Arc<Points>, queries: &Queries, setup: ProblemParameters) -> Result<Self, ProblemError> {
         assert_eq!(points.arrangement(), setup.arrangement(), "the points must be arranged as in the setup");
         setup.check()?;
         let cloud = points.cloud();
@@ -250,7 +250,7 @@ impl Problem {
         let coordinates = match setup.metric {
             Metric::L2 => Rows::gather(query_cloud, query_rows.as_deref()),
             Metric::Haversine | Metric::Sky => {
-                let globe = Globe::from_axes(cloud.axes())?;
+                let globe = GlobeAxes::from_axes(cloud.axes())?;
                 if let Queries::Cloud(queries) = queries {
                     globe.check_queries(queries, cloud)?;
                 }
@@ -324,7 +324,7 @@ impl Problem {
 
     /// Neighbours per query in the report.
     pub fn reported_k(&self) -> usize {
-        Setup::reported_k(self.k, self.exclude_self)
+        ProblemParameters::reported_k(self.k, self.exclude_self)
     }
 
     /// The number of points, n.

@@ -213,7 +213,7 @@ fn judge_query(problem: &Problem, found: &Neighbors, query: usize) -> Result<Rep
     let (expected_positions, expected_distances) = neighbours(problem, query);
     let (positions, distances) = found.for_query(query);
     let there = expected_positions.len();
-    let allowance = Allowance::new(dims);
+    let allowance = Tolerance::new(dims);
     let mut report = Report { queries: 1, ..Report::default() };
 
     for rank in there..positions.len() {
@@ -286,12 +286,12 @@ fn judge_query(problem: &Problem, found: &Neighbors, query: usize) -> Result<Rep
 }
 
 /// How far an f32 distance may differ from the reference.
-struct Allowance {
+struct Tolerance {
     relative: f64,
     absolute: f64,
 }
 
-impl Allowance {
+impl Tolerance {
     /// For d dimensions: one rounding for the difference, one for its square and one per step, half a unit
     /// each. Where a square is below the smallest normal f32, also half the smallest f32 per step, doubled.
     fn new(dims: usize) -> Self {
@@ -315,7 +315,7 @@ mod tests {
     use super::*;
     use crate::cloud::{Column, Order, PointCloud, Source, Table};
     use crate::progress::NoProgress;
-    use crate::{Metric, Queries, Setup};
+    use crate::{Metric, Queries, ProblemParameters};
 
     /// Points on a line at 0, 1, 1, 2, 3, 4; the first is the query; k = 4.
     fn line() -> Problem {
@@ -327,7 +327,7 @@ mod tests {
         let source = Source::Generate { spec: "line".to_owned(), seed: 0 };
         let cloud =
             Arc::new(PointCloud::from_table(table, source, None, false).expect("finite values make a cloud"));
-        let setup = Setup {
+        let setup = ProblemParameters {
             k,
             metric: Metric::L2,
             order: Order::File,

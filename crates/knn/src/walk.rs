@@ -49,7 +49,7 @@ pub struct Region {
 
 /// State of a region at a step of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum RegionState {
     /// Encountered, but not yet visited or pruned.
     Waiting,
     Visited,
@@ -58,12 +58,12 @@ pub enum Fate {
 
 impl Region {
     /// Its state after a step; `None` before it was encountered.
-    pub fn fate(&self, step: usize) -> Option<Fate> {
+    pub fn fate(&self, step: usize) -> Option<RegionState> {
         match step {
             step if step < self.seen_at as usize => None,
-            step if step < self.settled_at as usize => Some(Fate::Waiting),
-            _ if self.visited => Some(Fate::Visited),
-            _ => Some(Fate::Pruned),
+            step if step < self.settled_at as usize => Some(RegionState::Waiting),
+            _ if self.visited => Some(RegionState::Visited),
+            _ => Some(RegionState::Pruned),
         }
     }
 }
@@ -146,8 +146,8 @@ mod tests {
         let fates = |visited| [1, 2, 3, 4, 9].map(|step| region(visited).fate(step));
         assert_eq!(
             fates(true),
-            [None, Some(Fate::Waiting), Some(Fate::Waiting), Some(Fate::Visited), Some(Fate::Visited)]
+            [None, Some(RegionState::Waiting), Some(RegionState::Waiting), Some(RegionState::Visited), Some(RegionState::Visited)]
         );
-        assert_eq!(fates(false)[3..], [Some(Fate::Pruned); 2]);
+        assert_eq!(fates(false)[3..], [Some(RegionState::Pruned); 2]);
     }
 }

@@ -1,6 +1,6 @@
 //! Measures and phases of the warp-per-query search (rules 6 and 7), shared by the kernel and its CPU twin.
 
-use super::{Buffer, Counters, Measure, MemorySpace, ProfilePhase, Shape, Theory, theory};
+use super::{Buffer, Counters, Measure, MemorySpace, ProfilePhase, Shape, MeanBound, theory};
 
 /// The largest k that a warp holds in registers.
 pub const MAX_K: usize = 1024;
@@ -26,7 +26,7 @@ pub const MEASURES: [Measure; 3] = [
         name: "merges",
         unit: ["merge", "merges"],
         help: "Merges of the candidate buffer into the intermediate result.",
-        theory: Some(Theory {
+        theory: Some(MeanBound {
             mean: |shape| theory::expected_merges(shape.n, shape.k, theory::capacity(shape.k)),
             condition: "in random order",
             source: SOURCE,
@@ -37,7 +37,7 @@ pub const MEASURES: [Measure; 3] = [
         name: "candidates",
         unit: ["candidate", "candidates"],
         help: "Points closer than max_distance, appended to the candidate buffer.",
-        theory: Some(Theory {
+        theory: Some(MeanBound {
             mean: |shape| theory::expected_candidates(shape.n, shape.k, theory::capacity(shape.k)),
             condition: "in random order",
             source: SOURCE,

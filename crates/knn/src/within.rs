@@ -3,14 +3,14 @@
 use super::{EngineError, Metric, Problem};
 
 /// An index over a problem's points that lists all points within a distance.
-pub trait Within: Send + Sync {
+pub trait RadiusIndex: Send + Sync {
     /// Calls `found` with the position and squared distance of every point whose squared distance to `query`,
     /// by the rule of all engines, is at most `limit`. The order is unspecified.
     fn visit(&self, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32));
 }
 
 /// Opens an index over the problem's points on the CPU, building it unless it is cached.
-pub type Opener = for<'a> fn(&'a Problem) -> Result<Box<dyn Within + 'a>, EngineError>;
+pub type Opener = for<'a> fn(&'a Problem) -> Result<Box<dyn RadiusIndex + 'a>, EngineError>;
 
 /// The greatest squared distance whose distance is at most `radius`, in the metric's unit. A point is within
 /// the radius if its squared distance does not exceed it. `None` if the radius is negative or NaN.

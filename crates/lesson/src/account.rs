@@ -6,20 +6,20 @@ use crate::knn::theory;
 
 /// Counters and their bounds at one position of a recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Account {
+pub struct BoundedCounts {
     /// Work done up to the position.
     pub counts: Counts,
     /// Bounds on the means if the points seen so far, in random order, were the whole cloud.
-    pub expected: Expected,
+    pub expected: ExpectedCounts,
     /// The same bounds for all n points.
-    pub expected_at_end: Expected,
+    pub expected_at_end: ExpectedCounts,
     /// Merges if every point were a candidate: ⌈n / K⌉.
     pub worst_merges: u64,
 }
 
 /// Bounds on means (see [`theory`]), and the resulting work of the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Expected {
+pub struct ExpectedCounts {
     /// Candidates appended to the buffer.
     pub candidates: f64,
     /// Merges, the final one included.
@@ -31,9 +31,9 @@ pub struct Expected {
 }
 
 /// Counts and bounds for a state.
-pub fn account(state: &State) -> Account {
+pub fn account(state: &State) -> BoundedCounts {
     let shape = state.shape;
-    Account {
+    BoundedCounts {
         counts: state.counts,
         expected: expected(shape, state.counts.points_seen),
         expected_at_end: expected(shape, shape.n),
@@ -42,14 +42,14 @@ pub fn account(state: &State) -> Account {
 }
 
 /// The bounds for a number of points in random order.
-pub fn expected(shape: Shape, points: u32) -> Expected {
+pub fn expected(shape: Shape, points: u32) -> ExpectedCounts {
     if points == 0 {
-        return Expected::default();
+        return ExpectedCounts::default();
     }
     let (n, k, capacity) = (points as usize, shape.k as usize, shape.capacity() as usize);
     let merges = theory::expected_merges(n, k, capacity);
     let cost = Cost::for_merge(shape.width, shape.registers);
-    Expected {
+    ExpectedCounts {
         candidates: theory::expected_candidates(n, k, capacity),
         merges,
         compare_exchanges: merges * cost.compare_exchanges as f64,

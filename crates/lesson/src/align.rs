@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::algorithms::Begins;
+use super::algorithms::PhaseStart;
 use super::recording::Recording;
-use super::step::{Elements, Pass, Step};
+use super::step::{ElementSet, SortPass, Step};
 use crate::knn::network::Layer;
 
 /// How far the search is at a step.
@@ -55,8 +55,8 @@ fn contexts(recording: &Recording) -> impl Iterator<Item = StepContext<'_>> {
             }
             Step::BufferFull | Step::Padded { .. } => steps_since_start = 0,
             Step::Own(step) => match step.get().begins() {
-                Some(Begins::Points) => (seen, steps_since_start) = (seen + 1, 0),
-                Some(Begins::Merge) => steps_since_start = 0,
+                Some(PhaseStart::Points) => (seen, steps_since_start) = (seen + 1, 0),
+                Some(PhaseStart::Merge) => steps_since_start = 0,
                 None => {}
             },
             _ => {}
@@ -109,7 +109,7 @@ impl StepContext<'_> {
 
 /// By the index of a layer's step: the lower elements of the comparators whose decision changed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ChangedComparators(BTreeMap<usize, Elements>);
+pub struct ChangedComparators(BTreeMap<usize, ElementSet>);
 
 impl ChangedComparators {
     /// Compares every layer of `after` with the same layer of the same merge of `before`. Empty if the warps
@@ -122,7 +122,7 @@ impl ChangedComparators {
         let layers_before: BTreeMap<_, _> = layers(before).map(|(_, key, swapped)| (key, swapped)).collect();
         let changed = layers(after).filter_map(|(at, key, swapped)| {
             let before = layers_before.get(&key)?;
-            let elements: Elements =
+            let elements: ElementSet =
                 (0..capacity).filter(|&low| swapped.contains(low) != before.contains(low)).collect();
             (elements.count() > 0).then_some((at, elements))
         });
@@ -130,7 +130,7 @@ impl ChangedComparators {
     }
 
     /// The lower elements of a layer's changed comparators, by the index of its step.
-    pub fn at(&self, step: usize) -> Option<&Elements> {
+    pub fn at(&self, step: usize) -> Option<&ElementSet> {
         self.0.get(&step)
     }
 }
@@ -139,7 +139,7 @@ impl ChangedComparators {
 type LayerKey = (u32, bool, u32, u32);
 
 /// The index, the key and the exchanges of each layer of a recording.
-fn layers(recording: &Recording) -> impl Iterator<Item = (usize, LayerKey, &Elements)> {
+fn layers(recording: &Recording) -> impl Iterator<Item = (usize, LayerKey, &ElementSet)> {
     let mut merge = 0;
     recording.steps().iter().enumerate().filter_map(move |(at, step)| match step {
         Step::MaxDistance { .. } => {
@@ -147,7 +147,7 @@ fn layers(recording: &Recording) -> impl Iterator<Item = (usize, LayerKey, &Elem
             None
         }
         Step::Layer { pass, layer: Layer { size, stride }, swapped, .. } => {
-            Some((at, (merge, *pass == Pass::Resort, *size, *stride), swapped))
+            Some((at, (merge, *pass == SortPass::Resort, *size, *stride), swapped))
         }
         _ => None,
     })

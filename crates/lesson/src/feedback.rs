@@ -6,7 +6,7 @@ use super::account::account;
 use super::cursor::Cursor;
 use super::picture::Target;
 use super::picture::sentence::sentence;
-use super::questions::{About, Question, Topic};
+use super::questions::{QuestionSubject, Question, Topic};
 use super::recording::Recording;
 use super::step::Step;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
@@ -16,26 +16,26 @@ use crate::text::{count, significant, significant_to, thousands};
 pub fn subjects(question: &Question, recording: &Recording) -> Vec<Target> {
     let subject = question.subject;
     match question.topic.info().about {
-        About::All => Vec::new(),
-        About::Lane => vec![Target::Lane(subject)],
-        About::Comparator => {
+        QuestionSubject::All => Vec::new(),
+        QuestionSubject::Lane => vec![Target::Lane(subject)],
+        QuestionSubject::Comparator => {
             let partner = match recording.steps().get(question.at) {
                 Some(Step::Layer { layer, .. }) => Some(Target::Element(subject ^ layer.stride)),
                 _ => None,
             };
             std::iter::once(Target::Element(subject)).chain(partner).collect()
         }
-        About::Element => vec![Target::Element(subject), Target::Slot(recording.shape().mirror_of(subject))],
+        QuestionSubject::Element => vec![Target::Element(subject), Target::Slot(recording.shape().mirror_of(subject))],
     }
 }
 
 /// The target of an answered question, whose computation the picture shows.
 pub fn explained_target(question: &Question) -> Option<Target> {
     match question.topic.info().about {
-        About::All => None,
-        About::Lane => Some(Target::Lane(question.subject)),
-        About::Comparator => Some(Target::Comparator(question.subject)),
-        About::Element => Some(Target::Element(question.subject)),
+        QuestionSubject::All => None,
+        QuestionSubject::Lane => Some(Target::Lane(question.subject)),
+        QuestionSubject::Comparator => Some(Target::Comparator(question.subject)),
+        QuestionSubject::Element => Some(Target::Element(question.subject)),
     }
 }
 

@@ -18,14 +18,14 @@ pub const SCHEMA: u32 = 2;
 const RENAMED: [&str; 2] = [r#":"left_out""#, r#":"pruned""#];
 
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct Header {
     schema: u32,
     #[serde(flatten)]
     parameters: Parameters,
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct StepRecord<'a> {
     /// Number of completed steps of the whole search, including this one.
     position: usize,
     level: &'a str,
@@ -35,7 +35,7 @@ struct Line<'a> {
 }
 
 #[derive(Deserialize)]
-struct ReadLine {
+struct ParsedStepRecord {
     position: usize,
     #[serde(flatten)]
     step: Step,
@@ -59,7 +59,7 @@ pub fn write_as(
     range: Range<usize>,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
-    let head = Head { schema, parameters: recording.parameters.clone() };
+    let head = Header { schema, parameters: recording.parameters.clone() };
     writeln!(out, "{}", serde_json::to_string(&head)?)?;
     let mut state = recording.start();
     for at in 0..range.end {
@@ -67,7 +67,7 @@ pub fn write_as(
         if at >= range.start {
             let step = recording.step(at);
             let sentence = describe(&step, &state);
-            let line = Line { position: at + 1, level: recording.level(at).name(), step: &step, sentence };
+            let line = StepRecord { position: at + 1, level: recording.level(at).name(), step: &step, sentence };
             let mut line = serde_json::to_string(&line)?;
             if schema < SCHEMA {
                 line = line.replacen(RENAMED[1], RENAMED[0], 1);
@@ -88,14 +88,14 @@ pub fn read(input: impl BufRead) -> Result<(Parameters, Vec<(usize, Step)>), Les
         line.map(|line| (number, line)).map_err(|error| fail(number, error.to_string()))
     });
     let (_, head) = lines.next().ok_or_else(|| fail(0, "the file is empty".to_owned()))??;
-    let head: Head = serde_json::from_str(&head).map_err(|error| fail(0, error.to_string()))?;
+    let head: Header = serde_json::from_str(&head).map_err(|error| fail(0, error.to_string()))?;
     if !(1..=SCHEMA).contains(&head.schema) {
         let why = format!("schema {} is not supported; this version reads 1 to {SCHEMA}", head.schema);
         return Err(fail(0, why));
     }
     let steps = lines.map(|line| {
         let (number, line) = line?;
-        let line: ReadLine = serde_json::from_str(&line).map_err(|error| fail(number, error.to_string()))?;
+        let line: ParsedStepRecord = serde_json::from_str(&line).map_err(|error| fail(number, error.to_string()))?;
         Ok::<_, LessonError>((line.position, line.step))
     });
     Ok((head.parameters, steps.collect::<Result<_, _>>()?))

@@ -4,26 +4,26 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use super::algorithms::Search;
+pub use super::algorithms::SearchAlgorithm;
 use super::algorithms::heap::HeapStep;
 use super::algorithms::kernel::recorder::record_faulty;
 use super::cursor::Level;
 use super::edits::{Edits, MAX_KEYS, data_from_keys};
 use super::from_gpu::record_on_gpu;
-use super::questions::ideas::Idea;
+use super::questions::ideas::IdeaQuestion;
 use super::questions::pool::{TakeQuestion, pool, round};
-use super::questions::{Question, Random, Topic};
+use super::questions::{Question, Rng, Topic};
 use super::recording::Recording;
 use super::state::Shape;
-use super::step::{Pass, Step};
+use super::step::{SortPass, Step};
 pub use super::story::{LESSONS, OWN_DATA};
 use super::{fault, memory, sizes};
 use crate::cloud::{self, Order, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::{self, Fault};
 use crate::error::LessonError;
-use crate::knn::{Metric, Problem, Queries, Setup};
-use crate::own_data::OwnData;
+use crate::knn::{Metric, Problem, Queries, ProblemParameters};
+use crate::own_data::UserData;
 use crate::progress::Progress;
 
 /// A lesson's data, range and questions.
@@ -45,7 +45,7 @@ pub struct Lesson {
     /// What to remember, in one line.
     pub summary: &'static str,
     /// How long it takes, and whether it is on the short route.
-    pub minutes: Minutes,
+    pub minutes: LessonDuration,
     /// Whether it can use the reader's own cloud.
     pub own_data: bool,
     /// The generator of the points, without n.
@@ -61,29 +61,29 @@ pub struct Lesson {
     /// Number of groups per batch; `None` for the default of a run.
     pub batch: Option<usize>,
     /// How the neighbours are searched.
-    pub search: Search,
+    pub search: SearchAlgorithm,
     /// The processing orders, one recording each.
     pub arrangements: &'static [Arrangement],
     /// The range of the search that is shown.
-    pub shows: Shows,
+    pub shows: SearchRange,
     /// The initial level of detail.
     pub level: Level,
     /// The kinds of questions about its steps.
     pub topics: &'static [Topic],
     /// The questions about its ideas.
-    pub ideas: &'static [Idea],
+    pub ideas: &'static [IdeaQuestion],
 }
 
 /// How long a lesson takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Minutes {
+pub enum LessonDuration {
     /// On the 20-minute route.
     OnRoute(u32),
     /// Off the route, for later.
     OffRoute(u32),
 }
 
-impl Minutes {
+impl LessonDuration {
     /// The minutes, on or off the route.
     pub fn count(self) -> u32 {
         let (Self::OnRoute(minutes) | Self::OffRoute(minutes)) = self;
@@ -126,7 +126,7 @@ impl Arrangement {
 
 /// A range of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shows {
+pub enum SearchRange {
     /// The whole search, from start to end.
     Whole,
     /// The whole search as points and a shrinking circle, without the warp.
@@ -170,7 +170,7 @@ pub struct Take {
 }
 
 impl Take {
-    fn new(arrangement: Arrangement, recording: Recording, shows: Shows) -> Self {
+    fn new(arrangement: Arrangement, recording: Recording, shows: SearchRange) -> Self {
         Self { arrangement, range: shows.range(&recording), recording: Arc::new(recording) }
     }
 
@@ -245,7 +245,7 @@ impl Lesson {
     pub fn record(&self, overrides: Overrides, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
         let (k, width) = (overrides.k.unwrap_or(self.k), overrides.width.unwrap_or(self.width));
         Shape::check(width, k)?;
-        if self.search == Search::Tree {
+        if self.search == SearchAlgorithm::Tree {
             Shape::check_tree(width)?;
         }
         let capacity = width as usize * lockstep::registers_for(k, width as usize);
@@ -261,7 +261,7 @@ impl Lesson {
                 (Arc::new(cloud::load(&source, false, progress)?), Queries::Rows(vec![n as u32 / 2]), 0)
             }
         };
-        let setup = Setup {
+        let setup = ProblemParameters {
             k,
             metric: Metric::L2,
             order: Order::File,
@@ -269,7 +269,7 @@ impl Lesson {
             exclude_self: false,
             drop_zero_rows: false,
         };
-        let own = |&arrangement| OwnData { cloud: &cloud, queries: &queries, query, arrangement };
+        let own = |&arrangement| UserData { cloud: &cloud, queries: &queries, query, arrangement };
         let record = |arrangement| self.record_edited(own(arrangement), setup, width, &overrides.edits, None);
         self.arrangements.iter().map(record).collect()
     }
@@ -279,10 +279,10 @@ impl Lesson {
     pub fn keys(&self, k: usize, width: u32) -> Option<usize> {
         let capacity = width as usize * lockstep::registers_for(k, width as usize);
         let keys = match self.shows {
-            Shows::FirstSort => capacity,
+            SearchRange::FirstSort => capacity,
             // The first half is sorted and merged before the second comes.
-            Shows::SecondMinimum => 2 * capacity,
-            Shows::Whole | Shows::Circle | Shows::Overflow | Shows::Waiting | Shows::SecondMerge => {
+            SearchRange::SecondMinimum => 2 * capacity,
+            SearchRange::Whole | SearchRange::Circle | SearchRange::Overflow | SearchRange::Waiting | SearchRange::SecondMerge => {
                 return None;
             }
         };
@@ -314,8 +314,8 @@ impl Lesson {
     /// If the query number is out of range.
     pub fn record_edited(
         &self,
-        own: OwnData<'_>,
-        mut setup: Setup,
+        own: UserData<'_>,
+        mut setup: ProblemParameters,
         width: u32,
         edits: &Edits,
         note: Option<&str>,
@@ -365,7 +365,7 @@ impl Lesson {
     /// # Errors
     /// [`LessonError::NoFaults`] unless it is the kernel's.
     pub fn check_has_faults(&self) -> Result<(), LessonError> {
-        if self.search == Search::Kernel { Ok(()) } else { Err(LessonError::NoFaults { lesson: self.id }) }
+        if self.search == SearchAlgorithm::Kernel { Ok(()) } else { Err(LessonError::NoFaults { lesson: self.id }) }
     }
 
     /// Repeats a take with an injected fault; shows the whole search.
@@ -384,7 +384,7 @@ impl Lesson {
             self.batch,
             &recording.parameters.data,
         )?;
-        Ok(Take::new(take.arrangement, faulty, Shows::Whole))
+        Ok(Take::new(take.arrangement, faulty, SearchRange::Whole))
     }
 
     /// The same lesson on data that show a fault's effect.
@@ -404,7 +404,7 @@ impl Lesson {
 
     /// A round of questions about takes, in order, drawn with a seed.
     pub fn round(&self, takes: &[Take], seed: u64) -> Vec<TakeQuestion> {
-        round(&self.pool(takes, seed), &mut Random::new(seed))
+        round(&self.pool(takes, seed), &mut Rng::new(seed))
     }
 }
 
@@ -435,7 +435,7 @@ fn by_distance<K: Ord>(
     Ok(problem.rearranged(&positions))
 }
 
-impl Shows {
+impl SearchRange {
     /// The positions of this range in a recording; the whole recording if it has no such range.
     pub fn range(self, recording: &Recording) -> Range<usize> {
         self.find(recording).unwrap_or(0..recording.len())
@@ -450,7 +450,7 @@ impl Shows {
                 // From after the swap to before the minimum.
                 let swap = merge.clone().find(|&at| steps[at] == Step::Swap)?;
                 let last =
-                    merge.rev().find(|&at| matches!(steps[at], Step::Layer { pass: Pass::Sort, .. }))?;
+                    merge.rev().find(|&at| matches!(steps[at], Step::Layer { pass: SortPass::Sort, .. }))?;
                 Some(swap + 1..last + 1)
             }
             Self::SecondMerge => recording.range_of_merge(1),

@@ -68,7 +68,7 @@ pub mod work;
 pub use algorithms::heap::recorder::record_heaps;
 pub use algorithms::kernel::recorder::{record, record_faulty};
 pub use algorithms::radix_select::recorder::record_digits;
-pub use algorithms::tree::Index;
+pub use algorithms::tree::TreeBaseline;
 pub use algorithms::tree::recorder::record_tree;
 pub use algorithms::warp_select::recorder::record_queues;
 pub use cursor::{Cursor, Level, Mark};
@@ -76,7 +76,7 @@ pub use error::LessonError;
 pub use from_gpu::record_on_gpu;
 pub use recording::{Parameters, Recording};
 pub use state::{Shape, State};
-pub use step::{Elements, Pass, Placed, Slot, Step};
+pub use step::{ElementSet, SortPass, AppendedCandidate, SlotAssignment, Step};
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use super::recording::Recording;
 use super::state::State;
 use super::step::Step;
 use super::work::{Kind, Work};
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::recorder::record_lanes;
 use crate::text::{significant, thousands};
@@ -62,7 +62,7 @@ impl WorkTimeline {
         let mut state = State::new(recording.shape());
         for step in recording.steps() {
             if let Step::Group { base: point, .. }
-            | Step::Own(OwnStep::Heap(HeapStep::OwnDistances { point, .. })) = step
+            | Step::Own(SpecificStep::Heap(HeapStep::OwnDistances { point, .. })) = step
                 && so_far.last().is_none_or(|(last, _)| point - last >= apart)
             {
                 so_far.push((*point, state.work));
@@ -135,7 +135,7 @@ impl Meter {
 
     /// A row's number for a strategy; `None` if the row does not apply.
     pub fn number(&self, row: &Row, strategy: Strategy, work: &Work) -> Option<f64> {
-        (row.number)(&Cost {
+        (row.number)(&RowInput {
             work,
             strategy,
             dims: self.dims,
@@ -145,7 +145,7 @@ impl Meter {
 }
 
 /// The input of a row.
-struct Cost<'a> {
+struct RowInput<'a> {
     work: &'a Work,
     strategy: Strategy,
     dims: u32,
@@ -153,7 +153,7 @@ struct Cost<'a> {
     width: u32,
 }
 
-impl Cost<'_> {
+impl RowInput<'_> {
     /// A query's share.
     fn share(&self, number: u64) -> f64 {
         let queries = if self.strategy == Strategy::ThreadPerQuery { self.width } else { 1 };
@@ -186,7 +186,7 @@ pub struct Row {
     pub unit: [&'static str; 2],
     /// Its help text.
     pub help: &'static str,
-    number: fn(&Cost<'_>) -> Option<f64>,
+    number: fn(&RowInput<'_>) -> Option<f64>,
 }
 
 /// The rows of the meter.

@@ -6,7 +6,7 @@ use super::edits::Edits;
 use super::lessons::{Arrangement, Lesson, Take};
 use crate::cloud::{Column, PointCloud, Source, Table};
 use crate::error::LessonError;
-use crate::knn::{Queries, Setup};
+use crate::knn::{Queries, ProblemParameters};
 use crate::memory;
 use crate::text::{count, ordinal, thousands};
 
@@ -15,7 +15,7 @@ pub const MAX_ROWS: usize = 1 << 16;
 
 /// The reader's own cloud, and a query in it.
 #[derive(Clone, Copy, Debug)]
-pub struct OwnData<'a> {
+pub struct UserData<'a> {
     pub cloud: &'a Arc<PointCloud>,
     pub queries: &'a Queries,
     /// Index of the query in `queries`, from 0.
@@ -55,8 +55,8 @@ impl Lesson {
     /// If the query number is out of range.
     pub fn record_own(
         &self,
-        own: OwnData<'_>,
-        setup: Setup,
+        own: UserData<'_>,
+        setup: ProblemParameters,
         width: u32,
         edits: &Edits,
     ) -> Result<Vec<Take>, LessonError> {
@@ -66,7 +66,7 @@ impl Lesson {
         let step = own.cloud.len().div_ceil(MAX_ROWS);
         if !self.compares_orders() || step < 2 {
             let record =
-                |arrangement| self.record_edited(OwnData { arrangement, ..own }, setup, width, edits, None);
+                |arrangement| self.record_edited(UserData { arrangement, ..own }, setup, width, edits, None);
             return orders.into_iter().map(record).collect();
         }
         let (cloud, queries, query) = thinned(own, step)?;
@@ -78,7 +78,7 @@ impl Lesson {
         );
         let record = |arrangement| {
             self.record_edited(
-                OwnData { cloud: &cloud, queries: &queries, query, arrangement },
+                UserData { cloud: &cloud, queries: &queries, query, arrangement },
                 setup,
                 width,
                 edits,
@@ -90,7 +90,7 @@ impl Lesson {
 }
 
 /// Every `step`-th row, in order, including the query's.
-fn thinned(own: OwnData<'_>, step: usize) -> Result<(Arc<PointCloud>, Queries, usize), LessonError> {
+fn thinned(own: UserData<'_>, step: usize) -> Result<(Arc<PointCloud>, Queries, usize), LessonError> {
     let (cloud, row) =
         (own.cloud, if let Queries::Rows(rows) = own.queries { rows.get(own.query).copied() } else { None });
     let first = row.map_or(0, |row| row as usize % step);
@@ -127,8 +127,8 @@ mod tests {
         )
     }
 
-    fn setup(k: usize) -> Setup {
-        Setup {
+    fn setup(k: usize) -> ProblemParameters {
+        ProblemParameters {
             k,
             metric: Metric::L2,
             order: Order::File,
@@ -151,7 +151,7 @@ mod tests {
         let lesson = named("order").unwrap();
         let cloud = along_a_line(4000);
         let queries = Queries::Rows(vec![3900]);
-        let own = OwnData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
+        let own = UserData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
         let takes = lesson.record_own(own, setup(32), 32, &Edits::default()).unwrap();
         let names: Vec<&str> = takes.iter().map(|take| take.arrangement.name()).collect();
         assert_eq!(names, ["file-order", "shuffled", "nearest-first", "farthest-first"]);
@@ -186,8 +186,8 @@ mod tests {
         {
             let (cloud, queries) = (generated(spec), Queries::Rows(vec![7]));
             let own =
-                OwnData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
-            let setup = Setup { metric, exclude_self: true, ..setup(20) };
+                UserData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
+            let setup = ProblemParameters { metric, exclude_self: true, ..setup(20) };
             for take in named("order").unwrap().record_own(own, setup, 8, &Edits::default()).unwrap() {
                 let (recording, shape) = (&take.recording, take.recording.shape());
                 assert_eq!(
@@ -201,7 +201,7 @@ mod tests {
                 assert!((0..299).all(|position| recording.problem().row(position) != 7));
                 // Brute force over all rows; the one at distance 0 is the query's own.
                 let whole =
-                    crate::knn::Problem::new(&cloud, &queries, Setup { exclude_self: false, ..setup })
+                    crate::knn::Problem::new(&cloud, &queries, ProblemParameters { exclude_self: false, ..setup })
                         .unwrap();
                 let mut right = crate::engines::lockstep::distances_to(&whole, 0, 0..300);
                 right.sort_unstable_by(f32::total_cmp);
@@ -229,7 +229,7 @@ mod tests {
         let (rows, row) = (2 * MAX_ROWS + 7, 70_001);
         let cloud = along_a_line(rows);
         let queries = Queries::Rows(vec![row]);
-        let own = OwnData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
+        let own = UserData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
         let (fewer, chosen, query) = thinned(own, 3).unwrap();
         let Queries::Rows(chosen) = chosen else { panic!("a row") };
         assert_eq!(fewer.coordinate(chosen[query] as usize, 0), f64::from(row));

@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::algorithms::kernel::Theory;
+use super::algorithms::kernel::TheoryBaseline;
 use super::algorithms::kernel::recorder::candidates_without_buffer;
-use super::algorithms::tree::Index;
-use super::algorithms::{Algorithm, Baseline, Code, TWINS};
+use super::algorithms::tree::TreeBaseline;
+use super::algorithms::{Algorithm, Baseline, Pseudocode, TWINS};
 use super::align::ChangedComparators;
 use super::cursor::Level;
 use super::fault::Consequences;
@@ -73,7 +73,7 @@ impl Parameters {
 
 /// Quantiles of the positive squared distances of all candidates; zeros if there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Span {
+pub struct DistanceQuantiles {
     /// The 1/64 quantile of the distances.
     pub low: f32,
     /// The median of the distances.
@@ -82,7 +82,7 @@ pub struct Span {
     pub high: f32,
 }
 
-impl Span {
+impl DistanceQuantiles {
     fn from_distances(mut distances: Vec<f32>) -> Self {
         distances.sort_unstable_by(f32::total_cmp);
         let Some(&high) = distances.last() else { return Self::default() };
@@ -144,7 +144,7 @@ pub struct Recording {
     /// The subset of those that change `max_distance`.
     pub(super) changes: Vec<u32>,
     /// Range of the positive squared distances of candidates.
-    span: Span,
+    span: DistanceQuantiles,
     overview: Overview,
     baseline: Baseline,
     /// Computed on first use.
@@ -226,7 +226,7 @@ impl Recording {
         }
         let Marks { hits, merges, changes, mut distances, .. } = marks;
         distances.retain(|distance| *distance > 0.0 && distance.is_finite());
-        let span = Span::from_distances(distances);
+        let span = DistanceQuantiles::from_distances(distances);
         let overview = Overview::new(&problem, query);
         Self {
             parameters,
@@ -239,7 +239,7 @@ impl Recording {
             changes,
             span,
             overview,
-            baseline: Theory.into(),
+            baseline: TheoryBaseline.into(),
             meter: OnceLock::new(),
             candidates_without_buffer: OnceLock::new(),
             changed_comparators: None,
@@ -292,7 +292,7 @@ impl Recording {
     }
 
     /// The searched tree, if any.
-    pub fn index(&self) -> Option<&Arc<Index>> {
+    pub fn index(&self) -> Option<&Arc<TreeBaseline>> {
         if let Baseline::Tree(index) = &self.baseline { Some(index) } else { None }
     }
 
@@ -324,7 +324,7 @@ impl Recording {
     }
 
     /// The algorithm that was recorded, as pseudocode.
-    pub fn code(&self) -> &'static Code {
+    pub fn code(&self) -> &'static Pseudocode {
         self.algorithm().code()
     }
 
@@ -384,7 +384,7 @@ impl Recording {
     }
 
     /// The range of the squared distances of all candidates, for the colour scale.
-    pub fn span(&self) -> Span {
+    pub fn span(&self) -> DistanceQuantiles {
         self.span
     }
 

@@ -1,10 +1,10 @@
 //! The state of a warp after a number of steps.
 
-use crate::algorithms::OwnState;
+use crate::algorithms::SpecificState;
 use crate::algorithms::warp_select::state::striped_position;
 use serde::{Deserialize, Serialize};
 
-use super::step::{Pass, Step};
+use super::step::{SortPass, Step};
 use super::work::{self, Work};
 use crate::engines::lockstep::{Fault, Key, PADDING, distance_of, index_of, registers_for};
 use crate::knn::Problem;
@@ -134,7 +134,7 @@ pub struct State {
     pub counts: Counts,
     /// The part that only one algorithm has; `None` in the kernel's search, and before the first step of
     /// others.
-    pub own: Option<OwnState>,
+    pub own: Option<SpecificState>,
     /// The executed instructions, if they are counted ([`mod@work`]).
     pub work: Work,
 }
@@ -232,7 +232,7 @@ impl State {
                 }
                 self.counts.compare_exchanges += u64::from(self.shape.capacity() / 2);
                 self.counts.shuffles += if shuffle.is_some() { u64::from(self.shape.registers) } else { 0 };
-                self.stage = if *pass == Pass::Sort { Stage::Sort } else { Stage::Merge };
+                self.stage = if *pass == SortPass::Sort { Stage::Sort } else { Stage::Merge };
             }
             Step::Minimum { taken } => {
                 for element in taken.iter() {

@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 use crate::knn::network::Layer;
 
@@ -43,12 +43,12 @@ pub enum Step {
     /// The voting lanes have computed their slots by counting the voting lanes below them.
     Positions {
         /// One per candidate, lanes ascending; those past the last slot wait.
-        slots: Vec<Slot>,
+        slots: Vec<SlotAssignment>,
     },
     /// Candidates were appended to the buffer.
     Appended {
         /// One per candidate that had a slot, lanes ascending.
-        placed: Vec<Placed>,
+        placed: Vec<AppendedCandidate>,
     },
     /// The buffer is full, with K candidates.
     BufferFull,
@@ -63,19 +63,19 @@ pub enum Step {
     Layer {
         /// Whether it belongs to the sort of the buffer or to the re-sort.
         #[serde(rename = "part")]
-        pass: Pass,
+        pass: SortPass,
         /// Size and stride of the comparators.
         #[serde(flatten)]
         layer: Layer,
         /// Keys are exchanged between lane and lane ^ this; `None` if both elements are in the same lane.
         shuffle: Option<u32>,
         /// The comparators that exchanged their elements, as their lower elements.
-        swapped: Elements,
+        swapped: ElementSet,
     },
     /// Every element i became the smaller of itself and element K−1−i of the intermediate result.
     Minimum {
         /// The elements that came from the intermediate result.
-        taken: Elements,
+        taken: ElementSet,
     },
     /// The merge is complete, and the k-th element is the new bound.
     MaxDistance {
@@ -99,7 +99,7 @@ pub enum Step {
     Finished,
     /// A step that only one algorithm has.
     #[serde(skip)]
-    Own(OwnStep),
+    Own(SpecificStep),
 }
 
 impl Serialize for Step {
@@ -114,7 +114,7 @@ impl Serialize for Step {
 impl<'de> Deserialize<'de> for Step {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fields = Value::deserialize(deserializer)?;
-        match OwnStep::read(&fields).map_err(D::Error::custom)? {
+        match SpecificStep::read(&fields).map_err(D::Error::custom)? {
             Some(step) => Ok(Self::Own(step)),
             None => Self::deserialize(fields).map_err(D::Error::custom),
         }
@@ -134,7 +134,7 @@ impl Step {
 /// The sort that a layer belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Pass {
+pub enum SortPass {
     /// The sort of the buffer: all sizes.
     Sort,
     /// The re-sort of the minimum's bitonic result: size K only.
@@ -143,7 +143,7 @@ pub enum Pass {
 
 /// The slot computed for a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Slot {
+pub struct SlotAssignment {
     /// The voting lane that computed it.
     pub lane: u32,
     /// Slots in use before the ballot + voting lanes below.
@@ -152,7 +152,7 @@ pub struct Slot {
 
 /// A candidate appended to the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct AppendedCandidate {
     /// The lane that wrote it.
     pub lane: u32,
     /// The slot that it was written to.
@@ -162,7 +162,7 @@ pub struct Placed {
 }
 
 #[derive(Serialize, Deserialize)]
-struct PlacedFields {
+struct CandidateFields {
     lane: u32,
     slot: u32,
     #[serde(with = "distance")]
@@ -170,25 +170,25 @@ struct PlacedFields {
     point: u32,
 }
 
-impl Serialize for Placed {
+impl Serialize for AppendedCandidate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (squared_distance, point) = (distance_of(self.key), index_of(self.key));
-        PlacedFields { lane: self.lane, slot: self.slot, squared_distance, point }.serialize(serializer)
+        CandidateFields { lane: self.lane, slot: self.slot, squared_distance, point }.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Placed {
+impl<'de> Deserialize<'de> for AppendedCandidate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = PlacedFields::deserialize(deserializer)?;
+        let fields = CandidateFields::deserialize(deserializer)?;
         Ok(Self { lane: fields.lane, slot: fields.slot, key: key_of(fields.squared_distance, fields.point) })
     }
 }
 
 /// A set of elements, one bit each; a list of numbers in files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Elements(Box<[u64]>);
+pub struct ElementSet(Box<[u64]>);
 
-impl Elements {
+impl ElementSet {
     /// Whether an element is in the set.
     pub fn contains(&self, element: u32) -> bool {
         self.0.get(element as usize / 64).is_some_and(|word| word >> (element % 64) & 1 == 1)
@@ -217,7 +217,7 @@ impl Elements {
     }
 }
 
-impl FromIterator<u32> for Elements {
+impl FromIterator<u32> for ElementSet {
     /// Without trailing zero words, so that equal sets compare equal.
     fn from_iter<I: IntoIterator<Item = u32>>(elements: I) -> Self {
         let mut words = Vec::new();
@@ -232,13 +232,13 @@ impl FromIterator<u32> for Elements {
     }
 }
 
-impl Serialize for Elements {
+impl Serialize for ElementSet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
     }
 }
 
-impl<'de> Deserialize<'de> for Elements {
+impl<'de> Deserialize<'de> for ElementSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // Untrusted numbers must not determine an allocation.
         const MAX_ELEMENTS: u32 = 1 << 16;
@@ -303,7 +303,7 @@ pub(crate) mod keys {
     use super::*;
 
     #[derive(Serialize, Deserialize)]
-    struct Fields {
+    struct KeyFields {
         #[serde(with = "distance")]
         squared_distance: f32,
         point: u32,
@@ -311,13 +311,13 @@ pub(crate) mod keys {
 
     pub fn serialize<S: Serializer>(keys: &[Key], serializer: S) -> Result<S::Ok, S::Error> {
         let fields = |&key: &Key| {
-            (key != PADDING).then(|| Fields { squared_distance: distance_of(key), point: index_of(key) })
+            (key != PADDING).then(|| KeyFields { squared_distance: distance_of(key), point: index_of(key) })
         };
         serializer.collect_seq(keys.iter().map(fields))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Key>, D::Error> {
-        let fields = Vec::<Option<Fields>>::deserialize(deserializer)?;
+        let fields = Vec::<Option<KeyFields>>::deserialize(deserializer)?;
         Ok(fields
             .into_iter()
             .map(|key| key.map_or(PADDING, |key| key_of(key.squared_distance, key.point)))

@@ -51,7 +51,7 @@ impl Kind {
 
 /// How often instructions of a kind were issued, and in how many lanes they were active.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Issued {
+pub struct IssueCounts {
     /// Issued for the whole warp.
     pub times: u64,
     /// Executions by active lanes: at most W per instruction.
@@ -60,11 +60,11 @@ pub struct Issued {
 
 /// Issued instructions per kind, in the order of [`Kind::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work([Issued; Kind::COUNT]);
+pub struct Work([IssueCounts; Kind::COUNT]);
 
 impl Work {
     /// The issued instructions of a kind.
-    pub fn issued(&self, kind: Kind) -> Issued {
+    pub fn issued(&self, kind: Kind) -> IssueCounts {
         self.0[kind as usize]
     }
 
@@ -96,14 +96,14 @@ pub struct Instruction {
     /// A file by its path below `cuda/`, and a text in it, on the line with the instruction.
     pub source: (&'static str, &'static str),
     /// Computes the count from the step and the state before it.
-    issued: fn(&Step, &State) -> Issued,
+    issued: fn(&Step, &State) -> IssueCounts,
 }
 
 pub(crate) const fn instruction(
     kind: Kind,
     file: &'static str,
     search: &'static str,
-    issued: fn(&Step, &State) -> Issued,
+    issued: fn(&Step, &State) -> IssueCounts,
 ) -> Instruction {
     Instruction { kind, source: (file, search), issued }
 }
@@ -112,7 +112,7 @@ pub(crate) const fn instruction(
 pub fn step_work(step: &Step, before: &State) -> Work {
     let mut work = Work::default();
     for instruction in instructions(step) {
-        let Issued { times, lanes } = (instruction.issued)(step, before);
+        let IssueCounts { times, lanes } = (instruction.issued)(step, before);
         let sum = &mut work.0[instruction.kind as usize];
         sum.times += times;
         sum.lanes += lanes;
@@ -121,19 +121,19 @@ pub fn step_work(step: &Step, before: &State) -> Work {
 }
 
 /// Issued `times` times, in all lanes.
-pub(crate) fn all_lanes(times: u32, before: &State) -> Issued {
-    Issued { times: times.into(), lanes: u64::from(times) * u64::from(before.shape.width) }
+pub(crate) fn all_lanes(times: u32, before: &State) -> IssueCounts {
+    IssueCounts { times: times.into(), lanes: u64::from(times) * u64::from(before.shape.width) }
 }
 
 /// Issued once in `lanes` lanes; not at all for 0.
-pub(crate) fn once(lanes: u32) -> Issued {
-    Issued { times: u64::from(lanes > 0), lanes: lanes.into() }
+pub(crate) fn once(lanes: u32) -> IssueCounts {
+    IssueCounts { times: u64::from(lanes > 0), lanes: lanes.into() }
 }
 
 /// Lanes of the current group that have a point.
-fn lanes_with_point(base: Option<u32>, before: &State) -> Issued {
+fn lanes_with_point(base: Option<u32>, before: &State) -> IssueCounts {
     let shape = before.shape;
-    Issued { times: 1, lanes: shape.n.saturating_sub(base.unwrap_or(0)).min(shape.width).into() }
+    IssueCounts { times: 1, lanes: shape.n.saturating_sub(base.unwrap_or(0)).min(shape.width).into() }
 }
 
 const WARP: &str = "warp/candidate_buffer.cuh";
@@ -151,7 +151,7 @@ const GROUP: &[Instruction] = &[instruction(
     "direct/warp_knn.cuh",
     "distances[g] = squared_distance<D>(points[g], queries[i]);",
     |step, state| {
-        let Step::Group { base, .. } = step else { return Issued::default() };
+        let Step::Group { base, .. } = step else { return IssueCounts::default() };
         lanes_with_point(Some(*base), state)
     },
 )];
@@ -181,7 +181,7 @@ const POSITIONS: &[Instruction] = &[instruction(
 /// The ballot of lanes without a slot is held even if there are none.
 const APPENDED: &[Instruction] = &[
     instruction(Kind::Write, WARP, "buffer[slot] = key_of(distance, base + lane);", |step, _| {
-        if let Step::Appended { placed } = step { once(placed.len() as u32) } else { Issued::default() }
+        if let Step::Appended { placed } = step { once(placed.len() as u32) } else { IssueCounts::default() }
     }),
     instruction(
         Kind::Vote,
@@ -206,13 +206,13 @@ const BUFFER_FULL: &[Instruction] = &[instruction(
 
 const FILTERED_AGAIN: &[Instruction] =
     &[instruction(Kind::Comparison, WARP, "candidate && !appends && distance < max_distance", |step, _| {
-        if let Step::FilteredAgain { rest, .. } = step { once(rest.count_ones()) } else { Issued::default() }
+        if let Step::FilteredAgain { rest, .. } = step { once(rest.count_ones()) } else { IssueCounts::default() }
     })];
 
 const PADDED: &[Instruction] = &[instruction(Kind::Write, WARP, "buffer[slot] = PADDING;", |step, state| {
-    let Step::Padded { first } = step else { return Issued::default() };
+    let Step::Padded { first } = step else { return IssueCounts::default() };
     let slots = state.shape.capacity() - first;
-    Issued { times: slots.div_ceil(state.shape.width).into(), lanes: slots.into() }
+    IssueCounts { times: slots.div_ceil(state.shape.width).into(), lanes: slots.into() }
 })];
 
 const SWAP: &[Instruction] = &[
@@ -236,7 +236,7 @@ const LAYER: &[Instruction] =
             "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);",
             |step, state| match step {
                 Step::Layer { shuffle: Some(_), .. } => all_lanes(state.shape.registers, state),
-                _ => Issued::default(),
+                _ => IssueCounts::default(),
             },
         ),
         instruction(
@@ -245,13 +245,13 @@ const LAYER: &[Instruction] =
             "choose((other < keys[r]) == keeps_smaller, other, keys[r]);",
             |step, state| match step {
                 Step::Layer { shuffle: Some(_), .. } => all_lanes(state.shape.registers, state),
-                _ => Issued::default(),
+                _ => IssueCounts::default(),
             },
         ),
         instruction(Kind::Comparison, NETWORK, "bool swap = (low > high) == ascending;", |step, state| {
             match step {
                 Step::Layer { shuffle: None, .. } => all_lanes(state.shape.registers / 2, state),
-                _ => Issued::default(),
+                _ => IssueCounts::default(),
             }
         }),
     ];

@@ -16,9 +16,9 @@ use super::scratch;
 
 /// Counts progress reports, and never cancels.
 #[derive(Default)]
-struct Counted(AtomicU64);
+struct ProgressCounter(AtomicU64);
 
-impl Progress for Counted {
+impl Progress for ProgressCounter {
     fn update(&self, _done: u64, _total: u64) {
         self.0.fetch_add(1, Relaxed);
     }
@@ -112,7 +112,7 @@ fn file(extension: &str, content: &[u8]) {
 
 /// Runs every operation of the program on a file.
 fn check(path: &Path) {
-    let progress = Counted::default();
+    let progress = ProgressCounter::default();
     let parts = told(formats::datasets(path, &progress));
     look(path, &progress);
     // The first of several datasets, the last, and a missing one.
@@ -124,7 +124,7 @@ fn check(path: &Path) {
     let _ = told(formats::attribute(path, "distance", &progress));
 }
 
-fn look(path: &Path, progress: &Counted) {
+fn look(path: &Path, progress: &ProgressCounter) {
     let info = told(formats::describe(path, progress));
     let table = told(formats::read(path, &ColumnChoice::Default, progress));
     let reversed = ColumnChoice::Named(vec!["1".into(), "0".into()]);

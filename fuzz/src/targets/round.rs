@@ -10,7 +10,7 @@ use super::scratch;
 
 /// A column of any type.
 #[derive(Debug)]
-enum Values {
+enum AnyColumn {
     U32(Vec<u32>),
     U64(Vec<u64>),
     I64(Vec<i64>),
@@ -20,8 +20,8 @@ enum Values {
     Text(Vec<String>),
 }
 
-impl Values {
-    fn some(rows: usize, bytes: &mut Bytes<'_>) -> Self {
+impl AnyColumn {
+    fn some(rows: usize, bytes: &mut ByteReader<'_>) -> Self {
         fn all<T>(rows: usize, of: impl FnMut() -> T) -> Vec<T> {
             std::iter::repeat_with(of).take(rows).collect()
         }
@@ -65,7 +65,7 @@ impl Values {
 
 /// A small table in each of our formats.
 pub fn trip(data: &[u8]) {
-    let (rows, columns) = some(&mut Bytes(data));
+    let (rows, columns) = some(&mut ByteReader(data));
     let mut table = Table::new(rows);
     for (name, values) in &columns {
         table = values.put(table, name);
@@ -92,7 +92,7 @@ pub fn trip(data: &[u8]) {
                         .unwrap_or_else(|why| panic!("{why}: {columns:?}"));
                     let found: Vec<f64> = (0..read.values.len()).map(|at| read.values.get(at)).collect();
                     // Texts have enough digits to distinguish values of the type.
-                    let single = matches!(values, Values::F32(_));
+                    let single = matches!(values, AnyColumn::F32(_));
                     let same = |(&a, &b): (&f64, &f64)| {
                         a == b || a.is_nan() && b.is_nan() || single && a as f32 == b as f32
                     };
@@ -102,7 +102,7 @@ pub fn trip(data: &[u8]) {
                     );
                 }
                 None => {
-                    let Values::Text(want) = values else { continue };
+                    let AnyColumn::Text(want) = values else { continue };
                     if let Ok(ColumnData::Categories { names, codes }) =
                         formats::column(&path, &info.columns[at].name, &NoProgress)
                     {
@@ -118,21 +118,21 @@ pub fn trip(data: &[u8]) {
 
 /// Up to nine rows of up to five columns. The first column counts rows, so that no row is empty and one
 /// column is numeric.
-fn some(bytes: &mut Bytes<'_>) -> (usize, Vec<(String, Values)>) {
+fn some(bytes: &mut ByteReader<'_>) -> (usize, Vec<(String, AnyColumn)>) {
     let rows = 1 + bytes.below(9);
-    let mut columns = vec![("row".to_owned(), Values::U32((0..rows as u32).collect()))];
+    let mut columns = vec![("row".to_owned(), AnyColumn::U32((0..rows as u32).collect()))];
     for at in 0..=bytes.below(4) {
         // Start with a letter: a header of numbers alone is read as a row.
         let name = bytes.text(12);
-        columns.push((format!("n{at}{}", name.trim_end()), Values::some(rows, bytes)));
+        columns.push((format!("n{at}{}", name.trim_end()), AnyColumn::some(rows, bytes)));
     }
     (rows, columns)
 }
 
 /// Reads values from an input; zeros after its end.
-struct Bytes<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl Bytes<'_> {
+impl ByteReader<'_> {
     fn byte(&mut self) -> u8 {
         let Some((&first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;

@@ -5,22 +5,22 @@ use std::io::Cursor;
 use warpscope::progress::NoProgress;
 use warpscope::run::RunFile;
 use warpscope::run::compare::{SavedRun, compare};
-use warpscope::run::recording::{self, CloudLoading, CloudStorage};
+use warpscope::run::recording::{self, CloudLoadMode, CloudStorage};
 
 use super::{scratch, seeds};
 
 /// A recording that opens can be written, and reads back with the same content.
 pub fn recording(data: &[u8]) {
     let path = scratch::file("a.warpscope", data);
-    let _ = recording::read(&path, CloudLoading::Skip, &NoProgress).map_err(|why| one_line(&why.to_string()));
-    let read = match recording::read(&path, CloudLoading::Restore, &NoProgress) {
+    let _ = recording::read(&path, CloudLoadMode::Skip, &NoProgress).map_err(|why| one_line(&why.to_string()));
+    let read = match recording::read(&path, CloudLoadMode::Restore, &NoProgress) {
         Ok(read) => read,
         Err(why) => return one_line(&why.to_string()),
     };
     let mut again = Cursor::new(Vec::new());
     recording::write(&read.runs, CloudStorage::Points, &mut again, &NoProgress).expect("writing a recording");
     let path = scratch::file("b.warpscope", again.get_ref());
-    let back = recording::read(&path, CloudLoading::Restore, &NoProgress)
+    let back = recording::read(&path, CloudLoadMode::Restore, &NoProgress)
         .unwrap_or_else(|why| panic!("a rewritten recording does not open: {why}"));
     assert_eq!(read.runs.len(), back.runs.len());
     for (a, b) in read.runs.iter().zip(&back.runs) {

@@ -21,7 +21,7 @@ use parquet::file::properties::WriterProperties;
 use warpscope::cloud::{self, ColumnChoice, Source};
 use warpscope::export::table::{Table, TableFormat};
 use warpscope::progress::NoProgress;
-use warpscope::run::recording::{self, CloudStorage, Extras, Shown};
+use warpscope::run::recording::{self, CloudStorage, Extras, WindowState};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -462,7 +462,7 @@ fn session_with_file() -> Vec<u8> {
     let path = scratch::file("trees.csv", b"x,y,kind\n1,2,oak\n3,4.5,elm\n5,6,oak\n");
     let source = Source::File { path, columns: ColumnChoice::Named(vec!["x".into(), "y".into()]) };
     let cloud = Arc::new(cloud::load(&source, false, &NoProgress).expect("a complete file"));
-    let shown = Some(Shown { session: &session_text(), cloud: Some(&cloud) });
+    let shown = Some(WindowState { session: &session_text(), cloud: Some(&cloud) });
     let mut out = Cursor::new(Vec::new());
     let missing = recording::write_with(
         Extras { shown, compared: None },

@@ -8,19 +8,19 @@ use std::sync::atomic::AtomicBool;
 use eframe::egui_wgpu;
 use egui_commonmark::CommonMarkCache;
 
-use super::settings::{SettingsFile, Start, Startup};
-use crate::app::features::color::Coloring;
+use super::settings::{SettingsFile, Launch, Startup};
+use crate::app::features::color::ColoringCache;
 use crate::app::features::export::state::ExportDialog;
 use crate::app::features::history::state::History;
-use crate::app::features::lesson::picture::Picture;
+use crate::app::features::lesson::picture::LessonPicture;
 use crate::app::features::picking::lookup::Lookup;
 use crate::app::features::projection::ProjectionCache;
 use crate::app::features::runs::state::RunId;
 use crate::app::gpu::Gpu;
-use crate::app::jobs::table::{AtExit, Jobs, Kind, Slot};
+use crate::app::jobs::table::{ExitPolicy, Jobs, TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens;
-use crate::app::model::{Draft, Ended, Log, SessionFile, absolute, camera, commands};
+use crate::app::model::{Draft, FailureReason, Log, SessionFile, absolute, camera, commands};
 use crate::app::prelude::*;
 use crate::cloud::PointCloud;
 use crate::files::StagingDir;
@@ -46,7 +46,7 @@ pub struct App {
     /// Folder for samples in a window without settings.
     pub(in crate::app) samples: Option<StagingDir>,
     /// Records whether this launch succeeded.
-    pub(in crate::app) start: Arc<Start>,
+    pub(in crate::app) start: Arc<Launch>,
     /// Rectangles of visible panes, for their pictures.
     pub(in crate::app) pane_rects: HashMap<PaneKind, Rect>,
     /// Whether the next Escape leaves a field or ends a drag, which egui handles before us.
@@ -113,7 +113,7 @@ impl App {
             None => app.restore_session(&last.unwrap_or_default()),
         }
         for warning in warnings {
-            app.session.log.warn(About::Other, warning);
+            app.session.log.warn(Subject::Other, warning);
         }
         Ok(app)
     }
@@ -123,7 +123,7 @@ impl App {
         let last = self.session_text();
         let written = self.settings.as_mut().map(|settings| settings.write(&self.state, last));
         if let Some(Err(sentence)) = written {
-            self.session.log.error_once(About::File, &sentence);
+            self.session.log.error_once(Subject::File, &sentence);
         }
     }
 
@@ -236,18 +236,18 @@ impl App {
 
     /// The result of a task; if it did not complete, an error is logged, because nothing else reports it.
     pub(in crate::app) fn done<T>(&mut self, task: &str, outcome: Outcome<T>) -> Option<T> {
-        outcome.map_err(|stopped| self.session.log.error(About::Other, format!("{task}: {stopped}"))).ok()
+        outcome.map_err(|stopped| self.session.log.error(Subject::Other, format!("{task}: {stopped}"))).ok()
     }
 
-    pub(in crate::app) fn cancelled(&mut self) -> Ended {
+    pub(in crate::app) fn cancelled(&mut self) -> FailureReason {
         self.session.log.info("cancelled");
-        Ended::Cancelled
+        FailureReason::Cancelled
     }
 
-    pub(in crate::app) fn failed(&mut self, about: About, why: impl Into<String>) -> Ended {
+    pub(in crate::app) fn failed(&mut self, about: Subject, why: impl Into<String>) -> FailureReason {
         let why = why.into();
         self.session.log.error(about, why.clone());
-        Ended::Failed(why)
+        FailureReason::Failed(why)
     }
 
     pub fn set_log(&mut self, log: Log) {
@@ -268,11 +268,11 @@ pub fn screen_position(app: &App, pane: PaneKind, rect: Rect, row: usize) -> Opt
     let scene = app.session.scene()?;
     let (data, state) = (scene.data(), &app.state);
     let eye = match pane {
-        PaneKind::Space => crate::app::features::picking::state::Eye::Space(
+        PaneKind::Space => crate::app::features::picking::state::PaneCamera::Space(
             camera::SpaceCamera::new(rect, &state.space, data),
             state.space.axes,
         ),
-        _ => crate::app::features::picking::state::Eye::Plane(
+        _ => crate::app::features::picking::state::PaneCamera::Plane(
             camera::PlaneCamera::for_view(rect, &state.plane, data),
             state.plane.axes,
         ),
@@ -352,9 +352,9 @@ pub struct Handles {
     pub neighbor_lookup: Lookup,
     /// Whether to zoom to the picked point once it is answered.
     pub focus_when_answered: bool,
-    pub picture_of_lesson: Picture,
+    pub picture_of_lesson: LessonPicture,
     pub projecting: ProjectionCache,
-    pub coloring: Coloring,
+    pub coloring: ColoringCache,
     /// The next answer whose expected convergence is computed.
     pub theory_wanted: Option<QueryAnswer>,
     /// Whether the desktop has proved to lack file dialogs.
@@ -388,9 +388,9 @@ impl Handles {
             lookup: Lookup::default(),
             neighbor_lookup: Lookup::default(),
             focus_when_answered: false,
-            picture_of_lesson: Picture::default(),
+            picture_of_lesson: LessonPicture::default(),
             projecting: ProjectionCache::default(),
-            coloring: Coloring::default(),
+            coloring: ColoringCache::default(),
             theory_wanted: None,
             without_dialogs: false,
             manual: crate::app::features::manual::cache(),
@@ -411,7 +411,7 @@ impl Handles {
 // The background task that features share: writing a file, with progress and cancellation.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum ExportContent {
     /// A file of a lesson: reproducible, but may take minutes.
     Lesson,
     /// The graph of all rows' neighbours; also reproducible.
@@ -422,8 +422,8 @@ pub enum Written {
     Session(SessionFile),
 }
 
-pub struct Exporting {
-    pub what: Written,
+pub struct ExportTask {
+    pub what: ExportContent,
     pub path: PathBuf,
     /// The listed runs that the file contains.
     pub runs: Vec<RunId>,
@@ -436,11 +436,11 @@ pub struct Exporting {
 pub type Exported = (Result<Vec<String>, String>, bool);
 
 /// Writes files in the background; one export at a time.
-pub static EXPORT: Kind<App, Exporting, Exported> = Kind {
+pub static EXPORT: TaskKind<App, ExportTask, Exported> = TaskKind {
     purpose: |exporting, fraction| Some(Activity::Exporting { path: exporting.path.clone(), fraction }),
     at_exit: |exporting| match exporting.what {
-        Written::Lesson | Written::Graph => AtExit::Stop,
-        Written::Recording | Written::Session(_) => AtExit::Finish,
+        ExportContent::Lesson | ExportContent::Graph => ExitPolicy::Stop,
+        ExportContent::Recording | ExportContent::Session(_) => ExitPolicy::Finish,
     },
-    ..Kind::new(Slot::Export, "export", App::exported)
+    ..TaskKind::new(TaskPurpose::Export, "export", App::exported)
 };

@@ -35,14 +35,14 @@ pub struct OffscreenRender {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Medium {
+pub enum OutputFormat {
     /// Pixels per point, and per inch in print.
     Png { scale: f32, dpi: Option<f32> },
     /// Vector shapes, with the points as a bitmap; millimetres per point in print.
     Svg { mm_per_point: Option<f32> },
 }
 
-impl Medium {
+impl OutputFormat {
     /// The medium for a layout, by the path's extension.
     pub fn for_path(layout: &Layout, path: &Path) -> Self {
         if is_svg(path) {
@@ -58,9 +58,9 @@ impl OffscreenRender {
     ///
     /// # Errors
     /// `cannot write: why: path`.
-    pub fn save(self, medium: Medium, render_state: &RenderState, path: &Path) -> Result<PathBuf, String> {
+    pub fn save(self, medium: OutputFormat, render_state: &RenderState, path: &Path) -> Result<PathBuf, String> {
         match medium {
-            Medium::Png { scale, dpi } => {
+            OutputFormat::Png { scale, dpi } => {
                 let image = self.image(render_state, scale)?;
                 let size = [image.width() as usize, image.height() as usize];
                 crate::app::features::export::write_png(
@@ -69,7 +69,7 @@ impl OffscreenRender {
                     dpi,
                 )
             }
-            Medium::Svg { mm_per_point } => {
+            OutputFormat::Svg { mm_per_point } => {
                 let text = self.svg(render_state, mm_per_point)?;
                 crate::export::write(path, |to| to.write_all(text.as_bytes()))
                     .map_err(|error| error.to_string())?;
@@ -142,7 +142,7 @@ impl OffscreenRender {
 
 /// Renders until all points are drawn, which takes several frames for a large cloud.
 fn drawn(mut harness: Harness<'static, App>) -> Result<image::RgbaImage, String> {
-    let mut still = CompleteFrames::default();
+    let mut still = CompleteFrameCounter::default();
     for _ in 0..MAX_DRAW_FRAMES {
         let picture = harness.render()?;
         if still.is_reached() {
@@ -158,9 +158,9 @@ fn drawn(mut harness: Harness<'static, App>) -> Result<image::RgbaImage, String>
 
 /// Counts consecutive complete frames. The image after the first may still be incomplete.
 #[derive(Default)]
-pub struct CompleteFrames(u32);
+pub struct CompleteFrameCounter(u32);
 
-impl CompleteFrames {
+impl CompleteFrameCounter {
     /// Records a frame; returns whether it was complete.
     pub fn after_frame(&mut self, app: &App) -> bool {
         let done = app.is_drawn() && !app.is_coloring();
@@ -193,7 +193,7 @@ mod tests {
     use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
 
     use super::*;
-    use crate::app::model::{Look, single_layout};
+    use crate::app::model::{Theme, single_layout};
     use crate::app::testing::folder;
 
     /// A render state with BGRA pixels, as most screens have.
@@ -236,7 +236,7 @@ mod tests {
         let cloud = crate::app::testing::cloud(450_000, 2, 1);
         let session = Session { cloud: Some(cloud), ..Session::default() };
         let state = State {
-            look: Look::Light,
+            look: Theme::Light,
             hints: false,
             tree: single_layout(PaneKind::Plane),
             ..State::default()
@@ -255,9 +255,9 @@ mod tests {
         let folder = folder();
         let render_state = blue_first();
         let mut session = Session::default();
-        session.log.error(crate::app::model::log::About::Other, "cannot read: it is gone: a.csv");
+        session.log.error(crate::app::model::log::Subject::Other, "cannot read: it is gone: a.csv");
         let state =
-            State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Log), ..State::default() };
+            State { look: Theme::Light, hints: false, tree: single_layout(PaneKind::Log), ..State::default() };
         let [r, g, b, _] = Palette::LIGHT.error.to_array();
         assert_ne!(r, b, "otherwise the test proves nothing");
         for (scale, name) in [(1.0, "a.png"), (2.0, "b.png")] {
@@ -268,7 +268,7 @@ mod tests {
                 picture: None,
             };
             let path = render
-                .save(Medium::Png { scale, dpi: None }, &render_state, &folder.path().join(name))
+                .save(OutputFormat::Png { scale, dpi: None }, &render_state, &folder.path().join(name))
                 .expect("a picture");
             let picture = image::open(path).expect("a PNG").into_rgb8();
             let of = |color: [u8; 3]| picture.pixels().filter(|pixel| pixel.0 == color).count();

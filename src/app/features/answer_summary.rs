@@ -13,7 +13,7 @@ struct CachedSummary {
     /// Weak, so that a replaced record is freed, while its address cannot be reused.
     record: Weak<RunRecord>,
     query: usize,
-    picked: Option<Picked>,
+    picked: Option<PickedPoint>,
     table: Option<Arc<RowColumns>>,
     roles: Roles,
     summary: Arc<AnswerSummary>,

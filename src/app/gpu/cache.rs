@@ -8,7 +8,7 @@ use eframe::egui_wgpu::{self, CallbackResources, CallbackTrait, ScreenDescriptor
 use egui::Color32;
 
 use super::store::{Points, RowBuffers, Rows, Store};
-use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Method, Pace, Renderer};
+use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, LayerColors, Method, FramePacer, Renderer};
 use crate::app::features::color::state::{ColorMap, PointValues, Scale};
 use crate::app::look::Paint;
 use crate::cloud::PointCloud;
@@ -40,13 +40,13 @@ fn same_rows(one: Option<&Arc<[u32]>>, other: Option<&Arc<[u32]>>) -> bool {
 
 /// Values of rows.
 #[derive(Clone)]
-struct Coloring {
+struct UploadedValues {
     values_id: u64,
     rows: Option<Arc<[u32]>>,
     buffers: Arc<RowBuffers>,
 }
 
-impl Coloring {
+impl UploadedValues {
     fn matches(&self, values_id: u64, rows: Option<&Arc<[u32]>>) -> bool {
         self.values_id == values_id && same_rows(self.rows.as_ref(), rows)
     }
@@ -54,17 +54,17 @@ impl Coloring {
 
 /// Values of a slot: those shown, and those being uploaded to replace them.
 #[derive(Default)]
-struct Colors {
-    shown: Option<Coloring>,
-    pending: Option<Coloring>,
+struct ValueSlot {
+    shown: Option<UploadedValues>,
+    pending: Option<UploadedValues>,
 }
 
 /// The graphics adapter and its contents.
 pub struct Gpu {
     store: Store,
-    pace: Arc<Pace>,
+    pace: Arc<FramePacer>,
     points: HashMap<u64, (Key, Arc<Points>)>,
-    colors: HashMap<u64, Colors>,
+    colors: HashMap<u64, ValueSlot>,
     height: Option<(Arc<PointCloud>, usize, Arc<PointValues>)>,
     heights: u64,
 }
@@ -77,14 +77,14 @@ impl Gpu {
     ) -> Self {
         let software = render_state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
         let pace =
-            Arc::new(Pace::new(if software { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET }, wake.clone()));
+            Arc::new(FramePacer::new(if software { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET }, wake.clone()));
         install(render_state, Arc::clone(&pace));
         let store = Store::new(render_state.device.clone(), render_state.queue.clone(), wake);
         Self { store, pace, points: HashMap::new(), colors: HashMap::new(), height: None, heights: 0 }
     }
 
     /// The frame budget, and the progress of pictures.
-    pub fn pace(&self) -> &Pace {
+    pub fn pace(&self) -> &FramePacer {
         &self.pace
     }
 
@@ -153,16 +153,16 @@ impl Gpu {
         cloud: &Arc<PointCloud>,
         rows: Option<&Arc<[u32]>>,
         paint: &Paint,
-    ) -> Ink {
+    ) -> LayerColors {
         match paint {
             Paint::Flat(color) => {
                 self.colors.remove(&slot);
-                Ink::Flat(*color)
+                LayerColors::Flat(*color)
             }
-            Paint::Scaled(values, _, missing) if values.values.len() != cloud.len() => Ink::Flat(*missing),
+            Paint::Scaled(values, _, missing) if values.values.len() != cloud.len() => LayerColors::Flat(*missing),
             Paint::Scaled(values, scale, missing) => match self.values(slot, cloud, rows, values) {
-                Some(buffers) => Ink::Scaled(buffers, *scale, *missing),
-                None => Ink::Flat(*missing),
+                Some(buffers) => LayerColors::Scaled(buffers, *scale, *missing),
+                None => LayerColors::Flat(*missing),
             },
         }
     }
@@ -185,7 +185,7 @@ impl Gpu {
         let colors = self.colors.entry(slot).or_default();
         // The rows changed, so the values would belong to other points.
         if colors.shown.as_ref().is_some_and(|shown| !same_rows(shown.rows.as_ref(), rows)) {
-            *colors = Colors::default();
+            *colors = ValueSlot::default();
         }
         if colors.pending.as_ref().is_some_and(|pending| pending.buffers.is_complete()) {
             colors.shown = colors.pending.take();
@@ -197,7 +197,7 @@ impl Gpu {
             let pending = shared.unwrap_or_else(|| {
                 let from = Arc::clone(values);
                 let buffers = self.store.values(&selected, move |row| from.values[row as usize]);
-                Coloring { values_id: values.id, rows: rows.map(Arc::clone), buffers }
+                UploadedValues { values_id: values.id, rows: rows.map(Arc::clone), buffers }
             });
             if pending.buffers.is_complete() {
                 colors.shown = Some(pending);
@@ -228,7 +228,7 @@ fn selected(cloud: &PointCloud, rows: Option<&Arc<[u32]>>) -> Rows {
 pub struct PointsCallback(pub Drawing);
 
 /// Creates the renderer and registers it with egui's.
-pub fn install(render_state: &egui_wgpu::RenderState, pace: Arc<Pace>) {
+pub fn install(render_state: &egui_wgpu::RenderState, pace: Arc<FramePacer>) {
     let egui_wgpu::RenderState { adapter, device, queue, target_format, .. } = render_state;
     let renderer = Renderer::new(device, queue, Method::best(device, adapter), *target_format, pace);
     render_state.renderer.write().callback_resources.insert(renderer);

@@ -33,14 +33,14 @@ pub struct Layer {
     pub projection: Projection,
     /// In physical pixels, independent of the UI scale.
     pub diameter: f32,
-    pub ink: Ink,
+    pub ink: LayerColors,
     /// 1, or less for points in the background.
     pub opacity: f32,
 }
 
 /// Colours of a layer.
 #[derive(Clone)]
-pub enum Ink {
+pub enum LayerColors {
     Flat(Color32),
     /// By a value per point; points without one have the last colour.
     Scaled(Arc<RowBuffers>, Scale, Color32),
@@ -56,7 +56,7 @@ pub struct Geometry {
 
 /// The inputs that determine colours.
 #[derive(Clone, PartialEq)]
-pub struct Looks(Vec<(Option<u64>, LookUniform)>);
+pub struct Appearance(Vec<(Option<u64>, AppearanceUniform)>);
 
 impl Drawing {
     /// The drawing with fewer, larger pixels, if it exceeds the device's limits.
@@ -83,11 +83,11 @@ impl Drawing {
         Geometry { size: self.size, dense: self.dense.is_some(), layers }
     }
 
-    pub(super) fn looks(&self) -> Looks {
+    pub(super) fn looks(&self) -> Appearance {
         let of = |(rank, layer): (usize, &Layer)| {
             (layer.values().map(|values| values.id()), look(self, layer, rank as u32))
         };
-        Looks(self.layers.iter().enumerate().map(of).collect())
+        Appearance(self.layers.iter().enumerate().map(of).collect())
     }
 }
 
@@ -100,8 +100,8 @@ pub fn most_pixels(limits: &wgpu::Limits) -> u64 {
     }
 }
 
-impl Looks {
-    pub(super) fn layer(&self, layer: usize) -> LookUniform {
+impl Appearance {
+    pub(super) fn layer(&self, layer: usize) -> AppearanceUniform {
         self.0[layer].1
     }
 }
@@ -110,8 +110,8 @@ impl Layer {
     /// The values that colours depend on.
     pub(super) fn values(&self) -> Option<&Arc<RowBuffers>> {
         match &self.ink {
-            Ink::Flat(_) => None,
-            Ink::Scaled(values, ..) => Some(values),
+            LayerColors::Flat(_) => None,
+            LayerColors::Scaled(values, ..) => Some(values),
         }
     }
 }
@@ -134,7 +134,7 @@ pub struct ViewUniform {
 /// `Look` of the shaders.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct LookUniform {
+pub struct AppearanceUniform {
     pub color: [f32; 4],
     pub dense: [f32; 4],
     pub missing: [f32; 4],
@@ -154,8 +154,8 @@ fn rgba(color: Color32) -> [f32; 4] {
     color.to_array().map(|channel| f32::from(channel) / 255.0)
 }
 
-fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> LookUniform {
-    let mut look: LookUniform = bytemuck::Zeroable::zeroed();
+fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> AppearanceUniform {
+    let mut look: AppearanceUniform = bytemuck::Zeroable::zeroed();
     look.opacity = layer.opacity;
     look.diameter = layer.diameter;
     look.width = drawing.size[0];
@@ -164,8 +164,8 @@ fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> LookUniform {
         (look.dense_shows, look.dense) = (1, rgba(dense));
     }
     match &layer.ink {
-        Ink::Flat(color) => look.color = rgba(*color),
-        Ink::Scaled(_, scale, missing) => {
+        LayerColors::Flat(color) => look.color = rgba(*color),
+        LayerColors::Scaled(_, scale, missing) => {
             look.painted = 1;
             look.missing = rgba(*missing);
             let (table, categories) = table(scale);

@@ -10,7 +10,7 @@ use egui::{Color32, Rect, vec2};
 
 use super::store::{Points, RowBuffers, Rows, Store};
 use super::target::texture;
-use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, Ink, Layer, Method, Pace, Renderer, cache};
+use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, LayerColors, Layer, Method, FramePacer, Renderer, cache};
 use crate::app::features::color::state::{ColorMap, Scale};
 use crate::app::look::Palette;
 use crate::app::model::{PlaneCamera, Projection, SpaceCamera, SpaceView};
@@ -103,16 +103,16 @@ pub fn measure(
     bench: &FrameBench,
     on_event: &mut dyn FnMut(BenchEvent<'_>),
 ) -> anyhow::Result<FrameReport> {
-    let offscreen = Offscreen::open(bench.software)?;
+    let offscreen = OffscreenDevice::open(bench.software)?;
     let info = offscreen.adapter.get_info();
     let adapter = format!("{}, {:?}, {} {}", info.name, info.backend, info.driver, info.driver_info);
     let store = Store::new(offscreen.device.clone(), offscreen.queue.clone(), || {});
-    let stage = Stage::new(&offscreen, cloud, bench);
+    let stage = BenchTarget::new(&offscreen, cloud, bench);
     let best = Method::best(&offscreen.device, &offscreen.adapter);
 
     let opened = Instant::now();
     let (points, values) = upload(&store, cloud, stage.axes());
-    let mut renderer = stage.renderer(best, Pace::fixed(u32::MAX));
+    let mut renderer = stage.renderer(best, FramePacer::fixed(u32::MAX));
     let mut longest_ms: f64 = 0.0;
     on_event(BenchEvent::Stage("opening the cloud", 0.0));
     loop {
@@ -136,7 +136,7 @@ pub fn measure(
                 if info.device_type == wgpu::DeviceType::Cpu { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET };
             let mut renderer = stage.renderer(
                 method,
-                if level_of_detail { Pace::new(first, || {}) } else { Pace::fixed(u32::MAX) },
+                if level_of_detail { FramePacer::new(first, || {}) } else { FramePacer::fixed(u32::MAX) },
             );
             let name = row_name(method, level_of_detail);
             // Warm-up: pipelines are compiled, and the level of detail adapts.
@@ -167,7 +167,7 @@ pub fn measure(
             rows.push(row);
         }
     }
-    let mut renderer = stage.renderer(best, Pace::fixed(u32::MAX));
+    let mut renderer = stage.renderer(best, FramePacer::fixed(u32::MAX));
     stage.frame(&mut renderer, &points, &values, 0.0, false)?;
     let picture = stage.picture()?;
     Ok(FrameReport { adapter, opened_ms, longest_ms, rows, picture })
@@ -183,15 +183,15 @@ fn upload(store: &Store, cloud: &Arc<PointCloud>, axes: &[usize]) -> (Arc<Points
 }
 
 /// The target of the benchmark's frames.
-struct Stage<'a> {
-    offscreen: &'a Offscreen,
+struct BenchTarget<'a> {
+    offscreen: &'a OffscreenDevice,
     bench: &'a FrameBench,
     cloud: &'a Arc<PointCloud>,
     output: wgpu::TextureView,
 }
 
-impl<'a> Stage<'a> {
-    fn new(offscreen: &'a Offscreen, cloud: &'a Arc<PointCloud>, bench: &'a FrameBench) -> Self {
+impl<'a> BenchTarget<'a> {
+    fn new(offscreen: &'a OffscreenDevice, cloud: &'a Arc<PointCloud>, bench: &'a FrameBench) -> Self {
         let output = texture(
             &offscreen.device,
             bench.size,
@@ -205,7 +205,7 @@ impl<'a> Stage<'a> {
         if self.bench.plane { &[0, 1] } else { &[0, 1, 2] }
     }
 
-    fn renderer(&self, method: Method, pace: Pace) -> Renderer {
+    fn renderer(&self, method: Method, pace: FramePacer) -> Renderer {
         Renderer::new(
             &self.offscreen.device,
             &self.offscreen.queue,
@@ -238,14 +238,14 @@ impl<'a> Stage<'a> {
         turn: f64,
         moving: bool,
     ) -> anyhow::Result<(u32, f64)> {
-        let Offscreen { device, queue, .. } = self.offscreen;
+        let OffscreenDevice { device, queue, .. } = self.offscreen;
         let axis =
             self.cloud.axes().get(self.axes().len() - 1).context("the cloud has too few dimensions")?;
         let (low, high) = ((axis.min - axis.origin) as f32, (axis.max - axis.origin) as f32);
         let scale = Scale { map: ColorMap::Viridis, low, high, log: false, dark: false };
         let ink = match self.bench.plane {
-            true => Ink::Flat(Palette::LIGHT.point),
-            false => Ink::Scaled(Arc::clone(values), scale, Color32::TRANSPARENT),
+            true => LayerColors::Flat(Palette::LIGHT.point),
+            false => LayerColors::Scaled(Arc::clone(values), scale, Color32::TRANSPARENT),
         };
         let projection = points.project(self.projection(turn), self.axes());
         let layer = Layer {
@@ -293,13 +293,13 @@ impl<'a> Stage<'a> {
 const FRAME_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The adapter and its queue.
-pub struct Offscreen {
+pub struct OffscreenDevice {
     pub adapter: wgpu::Adapter,
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
 }
 
-impl Offscreen {
+impl OffscreenDevice {
     /// Opens the fastest adapter, or the software one.
     ///
     /// # Errors

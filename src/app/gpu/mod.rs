@@ -16,10 +16,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use eframe::egui_wgpu::{self, wgpu};
-use pace::Meter;
-use pipelines::Entry;
-use quads::Quads;
-use splat::Splat;
+use pace::GpuTimer;
+use pipelines::Binding;
+use quads::QuadRenderer;
+use splat::SplatRenderer;
 use target::{Plan, Target};
 
 mod cache;
@@ -35,9 +35,9 @@ mod target;
 mod tests;
 
 pub use cache::{Gpu, PointsCallback};
-pub use drawing::{Drawing, Ink, Layer, most_pixels};
+pub use drawing::{Drawing, LayerColors, Layer, most_pixels};
 pub use frames::{BenchEvent, FrameBench, FrameReport, FrameTimes, measure};
-pub use pace::{Pace, Progress};
+pub use pace::{FramePacer, Progress};
 pub use store::Points;
 
 /// Minimum number of points to keep visible while the view moves, if the cloud has that many.
@@ -61,13 +61,13 @@ impl Method {
     }
 }
 
-enum Drawer {
-    Splat(Box<Splat>),
-    Quads(Box<Quads>),
+enum PointRenderer {
+    Splat(Box<SplatRenderer>),
+    Quads(Box<QuadRenderer>),
 }
 
 /// One frame's share of a picture, and what it is drawn with.
-struct Share<'a> {
+struct DrawContext<'a> {
     device: &'a wgpu::Device,
     queue: &'a wgpu::Queue,
     encoder: &'a mut wgpu::CommandEncoder,
@@ -79,12 +79,12 @@ struct Share<'a> {
 
 /// Draws scenes into textures, and blits these into render passes.
 pub struct Renderer {
-    drawer: Drawer,
+    drawer: PointRenderer,
     blit: wgpu::RenderPipeline,
     blit_layout: wgpu::BindGroupLayout,
     targets: HashMap<u64, Target>,
-    meter: Option<Meter>,
-    pace: Arc<Pace>,
+    meter: Option<GpuTimer>,
+    pace: Arc<FramePacer>,
 }
 
 impl Renderer {
@@ -94,9 +94,9 @@ impl Renderer {
         queue: &wgpu::Queue,
         method: Method,
         format: wgpu::TextureFormat,
-        pace: Arc<Pace>,
+        pace: Arc<FramePacer>,
     ) -> Self {
-        let blit_layout = pipelines::layout(device, "blit", wgpu::ShaderStages::FRAGMENT, &[Entry::Texture]);
+        let blit_layout = pipelines::layout(device, "blit", wgpu::ShaderStages::FRAGMENT, &[Binding::Texture]);
         let blend = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
         let blit = pipelines::render(
             device,
@@ -109,10 +109,10 @@ impl Renderer {
             None,
         );
         let drawer = match method {
-            Method::Splat => Drawer::Splat(Box::new(Splat::new(device))),
-            Method::Quads => Drawer::Quads(Box::new(Quads::new(device))),
+            Method::Splat => PointRenderer::Splat(Box::new(SplatRenderer::new(device))),
+            Method::Quads => PointRenderer::Quads(Box::new(QuadRenderer::new(device))),
         };
-        let meter = Meter::new(device, queue);
+        let meter = GpuTimer::new(device, queue);
         if meter.is_some() {
             pace.measures();
         }
@@ -127,7 +127,7 @@ impl Renderer {
         encoder: &mut wgpu::CommandEncoder,
         drawing: &Drawing,
     ) {
-        while let Some((points, ms)) = self.meter.as_mut().and_then(Meter::try_recv) {
+        while let Some((points, ms)) = self.meter.as_mut().and_then(GpuTimer::try_recv) {
             self.pace.measured(points, ms);
         }
         let smaller = drawing.within(&device.limits());
@@ -139,7 +139,7 @@ impl Renderer {
         let Some(target) = self.targets.get_mut(&drawing.view) else { return };
         // If only a small part of the cloud is visible, more points are drawn so that the view is not empty.
         let budget = self.pace.budget().max((MIN_VISIBLE_POINTS / drawing.visible.max(0.01)) as u32);
-        let plan = target.plan(drawing, budget, matches!(self.drawer, Drawer::Quads(_)));
+        let plan = target.plan(drawing, budget, matches!(self.drawer, PointRenderer::Quads(_)));
         let progress = Progress {
             drawn: target.drawn[0],
             resident: cloud.resident(),
@@ -148,11 +148,11 @@ impl Renderer {
         };
         self.pace.shows(drawing.view, progress);
         let Some(plan) = plan else { return };
-        let times = self.meter.as_ref().and_then(Meter::set);
-        let share = Share { device, queue, encoder, drawing, plan: &plan, target, times };
+        let times = self.meter.as_ref().and_then(GpuTimer::set);
+        let share = DrawContext { device, queue, encoder, drawing, plan: &plan, target, times };
         match &mut self.drawer {
-            Drawer::Splat(splat) => splat.draw(share),
-            Drawer::Quads(quads) => quads.draw(share),
+            PointRenderer::Splat(splat) => splat.draw(share),
+            PointRenderer::Quads(quads) => quads.draw(share),
         }
         if times.is_some()
             && let Some(meter) = &mut self.meter

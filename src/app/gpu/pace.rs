@@ -36,7 +36,7 @@ impl Progress {
 }
 
 /// Shared by renderer and panes.
-pub struct Pace {
+pub struct FramePacer {
     budget: AtomicU32,
     fixed: bool,
     measured: AtomicBool,
@@ -46,7 +46,7 @@ pub struct Pace {
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
-impl Pace {
+impl FramePacer {
     /// `budget` is the initial number of points per frame. `wake` is called when a picture changed, because
     /// there may be more to draw or report.
     pub fn new(budget: u32, wake: impl Fn() + Send + Sync + 'static) -> Self {
@@ -149,22 +149,22 @@ const SLOTS: usize = 4;
 /// Two u64 timestamps: begin and end of a pass.
 const BYTES: u64 = 16;
 
-pub struct Meter {
+pub struct GpuTimer {
     set: wgpu::QuerySet,
     resolved: wgpu::Buffer,
     free: Vec<wgpu::Buffer>,
-    sender: Sender<Read>,
-    receiver: Receiver<Read>,
+    sender: Sender<Readback>,
+    receiver: Receiver<Readback>,
     ns_per_tick: f32,
 }
 
-struct Read {
+struct Readback {
     buffer: wgpu::Buffer,
     points: u32,
     mapped: bool,
 }
 
-impl Meter {
+impl GpuTimer {
     /// `None` if the GPU has no timestamps.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Option<Self> {
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
@@ -192,7 +192,7 @@ impl Meter {
 
     /// The next completed measurement: points and milliseconds.
     pub fn try_recv(&mut self) -> Option<(u32, f32)> {
-        while let Ok(Read { buffer, points, mapped }) = self.receiver.try_recv() {
+        while let Ok(Readback { buffer, points, mapped }) = self.receiver.try_recv() {
             let ticks = mapped
                 .then(|| {
                     let view = buffer.get_mapped_range(..).ok()?;
@@ -223,7 +223,7 @@ impl Meter {
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |result| {
             // The meter may have been dropped.
             let _ =
-                sender.send(Read { buffer: wgpu::Buffer::clone(&theirs), points, mapped: result.is_ok() });
+                sender.send(Readback { buffer: wgpu::Buffer::clone(&theirs), points, mapped: result.is_ok() });
         });
     }
 }
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     /// Simulates a GPU with this time per point and this fixed time per frame.
-    fn settle(pace: &Pace, points: u32, ns: f32, fixed_ms: f32) -> f32 {
+    fn settle(pace: &FramePacer, points: u32, ns: f32, fixed_ms: f32) -> f32 {
         let mut ms = 0.0;
         for _ in 0..60 {
             let drawn = pace.budget().min(points);
@@ -247,7 +247,7 @@ mod tests {
     fn the_budget_converges_to_the_frame_time_goal() {
         for (ns, fixed) in [(30.0, 2.0), (300.0, 5.0), (3.0, 0.1), (1000.0, 0.0)] {
             for start in [20_000, 4_000_000] {
-                let ms = settle(&Pace::new(start, || {}), u32::MAX, ns, fixed);
+                let ms = settle(&FramePacer::new(start, || {}), u32::MAX, ns, fixed);
                 assert!(
                     (GOAL_MS * 0.6..GOAL_MS * 1.2).contains(&ms),
                     "{ns} ns a point from {start}: {ms} ms"
@@ -258,14 +258,14 @@ mod tests {
 
     #[test]
     fn small_clouds_do_not_change_the_budget() {
-        let pace = Pace::new(1_000_000, || {});
+        let pace = FramePacer::new(1_000_000, || {});
         settle(&pace, 5_000, 10.0, 1.0);
         assert_eq!(pace.budget(), 1_000_000);
     }
 
     #[test]
     fn frame_intervals_adjust_the_budget_without_gpu_timers() {
-        let pace = Pace::new(100_000, || {});
+        let pace = FramePacer::new(100_000, || {});
         pace.frame_came(0.1);
         assert_eq!(pace.budget(), 75_000);
         pace.measures();

@@ -4,7 +4,7 @@ use eframe::egui_wgpu::wgpu;
 
 /// One binding of group 0.
 #[derive(Clone, Copy)]
-pub enum Entry {
+pub enum Binding {
     Uniform,
     Storage { read_only: bool },
     Texture,
@@ -15,7 +15,7 @@ pub fn layout(
     device: &wgpu::Device,
     label: &str,
     visibility: wgpu::ShaderStages,
-    entries: &[Entry],
+    entries: &[Binding],
 ) -> wgpu::BindGroupLayout {
     let buffer = |ty| wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
     let entries: Vec<wgpu::BindGroupLayoutEntry> = (0..)
@@ -24,9 +24,9 @@ pub fn layout(
             binding,
             visibility,
             ty: match *entry {
-                Entry::Uniform => buffer(wgpu::BufferBindingType::Uniform),
-                Entry::Storage { read_only } => buffer(wgpu::BufferBindingType::Storage { read_only }),
-                Entry::Texture => wgpu::BindingType::Texture {
+                Binding::Uniform => buffer(wgpu::BufferBindingType::Uniform),
+                Binding::Storage { read_only } => buffer(wgpu::BufferBindingType::Storage { read_only }),
+                Binding::Texture => wgpu::BindingType::Texture {
                     sample_type: wgpu::TextureSampleType::Float { filterable: false },
                     view_dimension: wgpu::TextureViewDimension::D2,
                     multisampled: false,
@@ -164,24 +164,24 @@ const ALIGNMENT: usize = 256;
 
 /// Packs uniforms into one buffer, each at an aligned offset.
 #[derive(Default)]
-pub struct Uniforms {
+pub struct UniformPacker {
     bytes: Vec<u8>,
 }
 
 /// Byte range of one uniform in the buffer.
 #[derive(Clone, Copy)]
-pub struct Slot {
+pub struct UniformRange {
     offset: u64,
     size: u64,
 }
 
-impl Uniforms {
-    pub fn push(&mut self, uniform: &impl bytemuck::Pod) -> Slot {
+impl UniformPacker {
+    pub fn push(&mut self, uniform: &impl bytemuck::Pod) -> UniformRange {
         let offset = self.bytes.len();
         self.bytes.extend_from_slice(bytemuck::bytes_of(uniform));
         let size = self.bytes.len() - offset;
         self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
-        Slot { offset: offset as u64, size: size as u64 }
+        UniformRange { offset: offset as u64, size: size as u64 }
     }
 
     /// Uploads the uniforms to the GPU.
@@ -197,7 +197,7 @@ impl Uniforms {
     }
 }
 
-impl Slot {
+impl UniformRange {
     /// The binding of this uniform, for a bind group.
     pub fn binding(self, buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {

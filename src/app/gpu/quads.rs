@@ -5,28 +5,28 @@ use std::collections::HashMap;
 
 use eframe::egui_wgpu::wgpu;
 
-use super::Share;
+use super::DrawContext;
 use super::drawing::Drawing;
-use super::pipelines::{self, Entry, Uniforms};
+use super::pipelines::{self, Binding, UniformPacker};
 use super::splat::view_uniform;
 use super::target::{COLOR, Target, texture};
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
 /// The pipeline, and the depth texture of each picture.
-pub struct Quads {
+pub struct QuadRenderer {
     points: wgpu::RenderPipeline,
     layout: wgpu::BindGroupLayout,
     depths: HashMap<u64, ([u32; 2], wgpu::TextureView)>,
 }
 
-impl Quads {
+impl QuadRenderer {
     pub fn new(device: &wgpu::Device) -> Self {
         let layout = pipelines::layout(
             device,
             "quads",
             wgpu::ShaderStages::VERTEX_FRAGMENT,
-            &[Entry::Uniform, Entry::Uniform],
+            &[Binding::Uniform, Binding::Uniform],
         );
         let source =
             concat!(include_str!("../../../assets/look.wgsl"), include_str!("../../../assets/quads.wgsl"));
@@ -47,14 +47,14 @@ impl Quads {
     }
 
     /// Draws what is planned into a picture.
-    pub(super) fn draw(&mut self, share: Share<'_>) {
-        let Share { device, queue, encoder, drawing, plan, target, times } = share;
+    pub(super) fn draw(&mut self, share: DrawContext<'_>) {
+        let DrawContext { device, queue, encoder, drawing, plan, target, times } = share;
         if self.depths.get(&drawing.view).is_none_or(|(size, _)| *size != drawing.size) {
             let depth = texture(device, drawing.size, DEPTH, wgpu::TextureUsages::empty());
             self.depths.insert(drawing.view, (drawing.size, depth));
         }
         let looks = drawing.looks();
-        let mut uniforms = Uniforms::default();
+        let mut uniforms = UniformPacker::default();
         let mut draws = Vec::new();
         for batch in &plan.batches {
             let layer = &drawing.layers[batch.layer];

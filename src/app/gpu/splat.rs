@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use eframe::egui_wgpu::wgpu;
 
-use super::Share;
+use super::DrawContext;
 use super::drawing::{Drawing, ViewUniform};
-use super::pipelines::{self, Entry, Slot, Uniforms};
+use super::pipelines::{self, Binding, UniformRange, UniformPacker};
 use super::store::GROUP;
 use super::target::COLOR;
 
@@ -16,18 +16,18 @@ use super::target::COLOR;
 const SEARCH_GROUPS: u32 = 64;
 
 /// The pipelines, and the pixel buffers of each picture.
-pub struct Splat {
+pub struct SplatRenderer {
     splat: wgpu::ComputePipeline,
     splat_layout: wgpu::BindGroupLayout,
     most: wgpu::ComputePipeline,
     most_layout: wgpu::BindGroupLayout,
     resolve: wgpu::RenderPipeline,
     resolve_layout: wgpu::BindGroupLayout,
-    pixels: HashMap<u64, Pixels>,
+    pixels: HashMap<u64, PixelBuffers>,
 }
 
 /// Buffers with an entry per pixel.
-struct Pixels {
+struct PixelBuffers {
     size: [u32; 2],
     /// Nearness, or number of points.
     depths: wgpu::Buffer,
@@ -37,7 +37,7 @@ struct Pixels {
     most: wgpu::Buffer,
 }
 
-impl Pixels {
+impl PixelBuffers {
     fn new(device: &wgpu::Device, size: [u32; 2]) -> Self {
         let buffer = |bytes| {
             device.create_buffer(&wgpu::BufferDescriptor {
@@ -62,7 +62,7 @@ pub fn is_supported(device: &wgpu::Device, adapter: &wgpu::Adapter) -> bool {
         && limits.max_compute_workgroups_per_dimension >= u32::from(u16::MAX)
 }
 
-impl Splat {
+impl SplatRenderer {
     pub fn new(device: &wgpu::Device) -> Self {
         use wgpu::ShaderStages as Stages;
         let splat_layout = pipelines::layout(
@@ -70,20 +70,20 @@ impl Splat {
             "splat",
             Stages::COMPUTE,
             &[
-                Entry::Uniform,
-                Entry::Storage { read_only: true },
-                Entry::Storage { read_only: false },
-                Entry::Storage { read_only: false },
+                Binding::Uniform,
+                Binding::Storage { read_only: true },
+                Binding::Storage { read_only: false },
+                Binding::Storage { read_only: false },
             ],
         );
         let most_layout = pipelines::layout(
             device,
             "most",
             Stages::COMPUTE,
-            &[Entry::Storage { read_only: true }, Entry::Storage { read_only: false }],
+            &[Binding::Storage { read_only: true }, Binding::Storage { read_only: false }],
         );
-        let reads = [Entry::Storage { read_only: true }; 4];
-        let entries: Vec<Entry> = std::iter::once(Entry::Uniform).chain(reads).collect();
+        let reads = [Binding::Storage { read_only: true }; 4];
+        let entries: Vec<Binding> = std::iter::once(Binding::Uniform).chain(reads).collect();
         let resolve_layout = pipelines::layout(device, "resolve", Stages::FRAGMENT, &entries);
         let resolve =
             concat!(include_str!("../../../assets/look.wgsl"), include_str!("../../../assets/resolve.wgsl"));
@@ -104,10 +104,10 @@ impl Splat {
     }
 
     /// Draws what is planned into a picture, and colours it.
-    pub(super) fn draw(&mut self, share: Share<'_>) {
-        let Share { device, queue, encoder, drawing, plan, target, times } = share;
+    pub(super) fn draw(&mut self, share: DrawContext<'_>) {
+        let DrawContext { device, queue, encoder, drawing, plan, target, times } = share;
         if self.pixels.get(&drawing.view).is_none_or(|pixels| pixels.size != drawing.size) {
-            self.pixels.insert(drawing.view, Pixels::new(device, drawing.size));
+            self.pixels.insert(drawing.view, PixelBuffers::new(device, drawing.size));
         }
         let pixels = &self.pixels[&drawing.view];
         if plan.fresh {
@@ -117,7 +117,7 @@ impl Splat {
         encoder.clear_buffer(&pixels.most, 0, None);
 
         let firsts: Vec<u32> = first_ids(drawing);
-        let mut uniforms = Uniforms::default();
+        let mut uniforms = UniformPacker::default();
         let steps: &[u32] = if drawing.dense.is_some() { &[2] } else { &[0, 1] };
         let mut splats = Vec::new();
         for batch in &plan.batches {
@@ -141,7 +141,7 @@ impl Splat {
             }
         }
         let looks = drawing.looks();
-        let mut resolves: Vec<(Slot, &wgpu::Buffer)> = Vec::new();
+        let mut resolves: Vec<(UniformRange, &wgpu::Buffer)> = Vec::new();
         for (at, layer) in drawing.layers.iter().enumerate() {
             for (part, segment) in layer.points.buffers().segments().iter().enumerate() {
                 if segment.first >= target.drawn[at] {

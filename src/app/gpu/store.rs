@@ -80,7 +80,7 @@ impl RowBuffers {
 
 /// Which coordinates the buffer contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Columns {
+enum UploadedAxes {
     /// All dimensions of the cloud, at most three: projections choose among them.
     All(usize),
     /// Chosen axes of a larger cloud.
@@ -90,7 +90,7 @@ enum Columns {
 /// Coordinates of points on the GPU.
 pub struct Points {
     buffers: Arc<RowBuffers>,
-    columns: Columns,
+    columns: UploadedAxes,
 }
 
 impl Points {
@@ -100,7 +100,7 @@ impl Points {
 
     /// Converts a projection of some axes to one of the buffer's coordinates. A missing axis is 0 everywhere.
     pub fn project(&self, projection: Projection, axes: &[usize]) -> Projection {
-        let Columns::All(dims) = self.columns else { return projection };
+        let UploadedAxes::All(dims) = self.columns else { return projection };
         let Projection { center: from, matrix: by } = projection;
         let mut center = [0.0; 3];
         let mut matrix = [[0.0; 4], [0.0; 4], [0.0; 4], by[3]];
@@ -127,14 +127,14 @@ pub struct Store {
     /// Maximum number of rows per buffer.
     segment: u32,
     device: wgpu::Device,
-    upload: Upload,
+    upload: UploadContext,
     last: AtomicU64,
     threads: Arc<Threads>,
 }
 
 /// State shared with the threads that fill buffers.
 #[derive(Clone)]
-struct Upload {
+struct UploadContext {
     queue: wgpu::Queue,
     wake: Arc<dyn Fn() + Send + Sync>,
     /// Weak, so that threads notice when the store is dropped.
@@ -185,7 +185,7 @@ impl Store {
     /// `wake` is called when more has been uploaded.
     pub fn new(device: wgpu::Device, queue: wgpu::Queue, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let threads = Arc::default();
-        let upload = Upload { queue, wake: Arc::new(wake), threads: Arc::downgrade(&threads) };
+        let upload = UploadContext { queue, wake: Arc::new(wake), threads: Arc::downgrade(&threads) };
         Self { segment: SEGMENT, device, upload, last: AtomicU64::default(), threads }
     }
 
@@ -205,7 +205,7 @@ impl Store {
     ) -> Points {
         Points {
             buffers: self.store(rows, place),
-            columns: if dims <= 3 { Columns::All(dims) } else { Columns::Chosen },
+            columns: if dims <= 3 { UploadedAxes::All(dims) } else { UploadedAxes::Chosen },
         }
     }
 
@@ -273,7 +273,7 @@ impl Store {
     }
 }
 
-impl Upload {
+impl UploadContext {
     fn fill<const W: usize>(
         &self,
         buffers: &Arc<RowBuffers>,

@@ -2,7 +2,7 @@
 
 use eframe::egui_wgpu::wgpu;
 
-use super::drawing::{Drawing, Geometry, Looks};
+use super::drawing::{Drawing, Geometry, Appearance};
 
 /// Pixel format of a picture, premultiplied.
 pub const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
@@ -13,7 +13,7 @@ pub struct Target {
     pub bind: wgpu::BindGroup,
     pub size: [u32; 2],
     /// The inputs of its contents.
-    pub shown: Option<(Geometry, Looks)>,
+    pub shown: Option<(Geometry, Appearance)>,
     /// Number of points drawn, by layer.
     pub drawn: Vec<u32>,
 }

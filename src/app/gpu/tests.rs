@@ -5,9 +5,9 @@ use std::sync::Arc;
 use eframe::egui_wgpu::wgpu;
 use egui::{Color32, Pos2, Rect, pos2, vec2};
 
-use super::frames::Offscreen;
+use super::frames::OffscreenDevice;
 use super::store::{Points, Rows, Store};
-use super::{Drawing, Ink, Layer, Method, Pace, Renderer};
+use super::{Drawing, LayerColors, Layer, Method, FramePacer, Renderer};
 use crate::app::features::color::state::{ColorMap, Scale};
 use crate::app::look::Palette;
 use crate::app::model::camera::place;
@@ -17,25 +17,25 @@ use crate::app::testing::cloud;
 const SIZE: [u32; 2] = [64, 48];
 const BOTH: [Method; 2] = [Method::Splat, Method::Quads];
 
-struct Studio {
-    offscreen: Offscreen,
+struct RenderFixture {
+    offscreen: OffscreenDevice,
     store: Store,
     renderer: Renderer,
-    pace: Arc<Pace>,
+    pace: Arc<FramePacer>,
 }
 
-fn studio(method: Method) -> Studio {
+fn studio(method: Method) -> RenderFixture {
     let offscreen =
-        Offscreen::open(true).expect("a graphics adapter: install mesa-vulkan-drivers, which needs no GPU");
+        OffscreenDevice::open(true).expect("a graphics adapter: install mesa-vulkan-drivers, which needs no GPU");
     let (device, queue) = (&offscreen.device, &offscreen.queue);
     assert_eq!(Method::best(device, &offscreen.adapter), Method::Splat, "lavapipe has compute shaders");
-    let pace = Arc::new(Pace::new(1_000_000, || {}));
+    let pace = Arc::new(FramePacer::new(1_000_000, || {}));
     let renderer = Renderer::new(device, queue, method, wgpu::TextureFormat::Rgba8Unorm, Arc::clone(&pace));
     let store = Store::new(device.clone(), queue.clone(), || {});
-    Studio { offscreen, store, renderer, pace }
+    RenderFixture { offscreen, store, renderer, pace }
 }
 
-impl Studio {
+impl RenderFixture {
     fn frame(&mut self, drawing: &Drawing) -> Picture {
         let mut encoder = self.offscreen.encoder();
         self.renderer.draw(&self.offscreen.device, &self.offscreen.queue, &mut encoder, drawing);
@@ -60,9 +60,9 @@ impl Studio {
         Arc::new(self.store.points(&Rows::All(places.len() as u32), 3, move |row| places[row as usize]))
     }
 
-    fn ink(&self, values: &[f32], scale: Scale) -> Ink {
+    fn ink(&self, values: &[f32], scale: Scale) -> LayerColors {
         let values = values.to_vec();
-        Ink::Scaled(
+        LayerColors::Scaled(
             self.store.values(&Rows::All(values.len() as u32), move |row| values[row as usize]),
             scale,
             MISSING,
@@ -122,7 +122,7 @@ fn at(x: u32, y: u32, z: f32) -> [f32; 3] {
     [(x as f32 + 0.5 - SIZE[0] as f32 / 2.0) * z, (y as f32 + 0.5 - SIZE[1] as f32 / 2.0) * z, z]
 }
 
-fn layer(points: Arc<Points>, ink: Ink, diameter: f32) -> Layer {
+fn layer(points: Arc<Points>, ink: LayerColors, diameter: f32) -> Layer {
     Layer { points, projection: by_pixel(), diameter, ink, opacity: 1.0 }
 }
 
@@ -138,8 +138,8 @@ fn is_close(one: Color32, other: Color32, by: u8) -> bool {
 fn points_are_drawn_at_their_pixels() {
     for method in BOTH {
         let mut studio = studio(method);
-        let red = layer(studio.points(&[at(10, 20, 2.0)]), Ink::Flat(RED), 1.0);
-        let blue = layer(studio.points(&[at(40, 7, 5.0)]), Ink::Flat(BLUE), 1.0);
+        let red = layer(studio.points(&[at(10, 20, 2.0)]), LayerColors::Flat(RED), 1.0);
+        let blue = layer(studio.points(&[at(40, 7, 5.0)]), LayerColors::Flat(BLUE), 1.0);
         let picture = studio.frame(&space(vec![red, blue]));
         assert_eq!(picture.inked(), [([40, 7], BLUE), ([10, 20], RED)], "{method:?}");
     }
@@ -166,7 +166,7 @@ fn values_map_to_colours() {
     for method in BOTH {
         let mut studio = studio(method);
         let places: Vec<[f32; 3]> = (0..6).map(|x| at(10 * x + 2, 5, 1.0)).collect();
-        let colors = |studio: &mut Studio, values: &[f32], scale: Scale| -> Vec<Color32> {
+        let colors = |studio: &mut RenderFixture, values: &[f32], scale: Scale| -> Vec<Color32> {
             let ink = studio.ink(values, scale);
             let picture = studio.frame(&space(vec![layer(studio.points(&places), ink, 1.0)]));
             (0..6).map(|x| picture.at(10 * x + 2, 5)).collect()
@@ -216,7 +216,7 @@ fn point_sizes_are_in_pixels_and_large_points_are_discs() {
                 (place[0], place[1]) = (place[0] + 0.01, place[1] + 0.02);
             }
             let picture =
-                studio.frame(&space(vec![layer(studio.points(&[place]), Ink::Flat(RED), diameter)]));
+                studio.frame(&space(vec![layer(studio.points(&[place]), LayerColors::Flat(RED), diameter)]));
             assert_eq!(picture.inked().len(), expected, "{method:?}, a diameter of {diameter}");
         }
     }
@@ -226,10 +226,10 @@ fn point_sizes_are_in_pixels_and_large_points_are_discs() {
 fn later_layers_cover_earlier_ones_and_opacity_fades() {
     for method in BOTH {
         let mut studio = studio(method);
-        let mut near = layer(studio.points(&[at(20, 20, 0.5), at(50, 40, 0.5)]), Ink::Flat(RED), 3.0);
+        let mut near = layer(studio.points(&[at(20, 20, 0.5), at(50, 40, 0.5)]), LayerColors::Flat(RED), 3.0);
         near.opacity = 0.5;
-        let outline = layer(studio.points(&[at(20, 20, 4.0)]), Ink::Flat(Color32::WHITE), 7.0);
-        let selected = layer(studio.points(&[at(20, 20, 4.0)]), Ink::Flat(BLUE), 3.0);
+        let outline = layer(studio.points(&[at(20, 20, 4.0)]), LayerColors::Flat(Color32::WHITE), 7.0);
+        let selected = layer(studio.points(&[at(20, 20, 4.0)]), LayerColors::Flat(BLUE), 3.0);
         let picture = studio.frame(&space(vec![near, outline, selected]));
         assert_eq!((picture.at(20, 20), picture.at(17, 20)), (BLUE, Color32::WHITE), "{method:?}");
         assert!(
@@ -246,17 +246,17 @@ fn points_outside_the_view_are_not_drawn() {
         let mut studio = studio(method);
         let places =
             [at(20, 20, -1.0), at(64, 20, 1.0), at(20, 48, 1.0), [f32::MAX, 0.0, 1.0], [0.0, 0.0, 0.0]];
-        let picture = studio.frame(&space(vec![layer(studio.points(&places), Ink::Flat(RED), 1.0)]));
+        let picture = studio.frame(&space(vec![layer(studio.points(&places), LayerColors::Flat(RED), 1.0)]));
         assert!(picture.inked().is_empty(), "{method:?}: {:?}", picture.inked());
         // At the picture's edge, only the inner part is drawn.
         let picture =
-            studio.frame(&space(vec![layer(studio.points(&[at(0, 47, 1.0)]), Ink::Flat(RED), 2.99)]));
+            studio.frame(&space(vec![layer(studio.points(&[at(0, 47, 1.0)]), LayerColors::Flat(RED), 2.99)]));
         assert_eq!(picture.inked().len(), 4, "{method:?}");
     }
 }
 
 /// A cloud in Space, at 1.5 pixels per screen point.
-fn orbit(studio: &Studio, n: usize, axes: [usize; 3]) -> (Drawing, SpaceCamera, Rect) {
+fn orbit(studio: &RenderFixture, n: usize, axes: [usize; 3]) -> (Drawing, SpaceCamera, Rect) {
     let cloud = cloud(n, 3, 5);
     let rect = Rect::from_min_size(pos2(12.0, 30.0), vec2(400.0, 300.0));
     let view = SpaceView { axes, ..SpaceView::default() };
@@ -333,7 +333,7 @@ fn progressive_drawing_gives_the_same_picture() {
         let (mut drawing, ..) = orbit(&studio, 60_000, [0, 1, 2]);
         let whole = studio.whole(&drawing);
         drawing.view = 3;
-        studio.pace = Arc::new(Pace::new(25_000, || {}));
+        studio.pace = Arc::new(FramePacer::new(25_000, || {}));
         let (device, queue) = (&studio.offscreen.device, &studio.offscreen.queue);
         studio.renderer =
             Renderer::new(device, queue, method, wgpu::TextureFormat::Rgba8Unorm, Arc::clone(&studio.pace));
@@ -370,7 +370,7 @@ fn recolouring_does_not_redraw_the_points() {
     let (mut drawing, ..) = orbit(&studio, 5_000, [0, 1, 2]);
     let one = studio.frame(&drawing);
     let (geometry, places) = (drawing.geometry(), drawing.layers[0].points.buffers().id());
-    drawing.layers[0].ink = Ink::Flat(RED);
+    drawing.layers[0].ink = LayerColors::Flat(RED);
     assert!(geometry == drawing.geometry());
     assert_eq!(places, drawing.layers[0].points.buffers().id());
     let target = studio.renderer.targets.get_mut(&2).expect("a picture");
@@ -391,7 +391,7 @@ fn dense_pixels_darken_and_single_points_stay_visible() {
     // 1, 10, 100 and 1,000 points at four positions.
     let places: Vec<[f32; 3]> =
         (0..4).flat_map(|power| vec![at(10 * power + 5, 9, 1.0); 10usize.pow(power)]).collect();
-    let mut drawing = space(vec![layer(studio.points(&places), Ink::Flat(light), 1.0)]);
+    let mut drawing = space(vec![layer(studio.points(&places), LayerColors::Flat(light), 1.0)]);
     drawing.dense = Some(dense);
     let picture = studio.frame(&drawing);
     // On a white background.
@@ -409,7 +409,7 @@ fn dense_pixels_darken_and_single_points_stay_visible() {
 
     let picture = studio.frame(&Drawing {
         view: 5,
-        ..space(vec![layer(studio.points(&[at(5, 9, 1.0)]), Ink::Flat(light), 1.0)])
+        ..space(vec![layer(studio.points(&[at(5, 9, 1.0)]), LayerColors::Flat(light), 1.0)])
     });
     assert_eq!(picture.at(5, 9), light, "a single point keeps its colour");
 }
@@ -427,7 +427,7 @@ fn plane_points_match_the_camera() {
                 [from.point(row as usize)[0], from.point(row as usize)[1], 0.0]
             }));
             let projection = points.project(camera.projection(), &axes);
-            let layer = Layer { points, projection, diameter: 3.0, ink: Ink::Flat(RED), opacity: 1.0 };
+            let layer = Layer { points, projection, diameter: 3.0, ink: LayerColors::Flat(RED), opacity: 1.0 };
             let drawing = Drawing {
                 view: 6,
                 size: [600, 400],

@@ -15,7 +15,7 @@ use crate::progress::Progress;
 /// Purposes of tasks. The status line names the first running one in this order. The last ones are never
 /// named, because they are short or nothing waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Slot {
+pub enum TaskPurpose {
     /// Reading or generating a cloud. Before a run, which waits for it.
     Load,
     /// Reading a recording.
@@ -82,7 +82,7 @@ pub enum Slot {
 
 /// What happens to a task when the window closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AtExit {
+pub enum ExitPolicy {
     /// Cancel it without waiting.
     Forget,
     /// Cancel it and wait until it has removed partial results.
@@ -92,24 +92,24 @@ pub enum AtExit {
 }
 
 /// How to cancel a task that the status line names.
-pub enum Cancel<C> {
+pub enum CancelMethod<C> {
     /// Ask the task to stop; its result says that it was cancelled.
     Ask,
     /// Call this instead.
     By(fn(&mut C)),
 }
 
-impl<C> Clone for Cancel<C> {
+impl<C> Clone for CancelMethod<C> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<C> Copy for Cancel<C> {}
+impl<C> Copy for CancelMethod<C> {}
 
 /// A kind of task with parameters `A` and result `T`.
-pub struct Kind<C, A, T> {
-    pub slot: Slot,
+pub struct TaskKind<C, A, T> {
+    pub slot: TaskPurpose,
     /// Thread name, after `warpscope-`.
     pub thread: &'static str,
     /// Whether several may run at once; otherwise the newest wins, and the previous one is cancelled and its
@@ -119,23 +119,23 @@ pub struct Kind<C, A, T> {
     pub shown_after: Duration,
     /// The status line's text, given the progress; `None` if nothing waits for the task.
     pub purpose: fn(&A, Option<f32>) -> Option<Activity>,
-    pub cancel: Cancel<C>,
-    pub at_exit: fn(&A) -> AtExit,
+    pub cancel: CancelMethod<C>,
+    pub at_exit: fn(&A) -> ExitPolicy,
     /// Applies the result, after the task was removed from the table.
     pub apply: fn(&mut C, A, Outcome<T>),
 }
 
-impl<C, A, T> Kind<C, A, T> {
+impl<C, A, T> TaskKind<C, A, T> {
     /// A base for kinds: one task at a time, too short to be named, and dropped when the window closes.
-    pub const fn new(slot: Slot, thread: &'static str, apply: fn(&mut C, A, Outcome<T>)) -> Self {
+    pub const fn new(slot: TaskPurpose, thread: &'static str, apply: fn(&mut C, A, Outcome<T>)) -> Self {
         Self {
             slot,
             thread,
             concurrent: false,
             shown_after: Duration::ZERO,
             purpose: |_, _| None,
-            cancel: Cancel::Ask,
-            at_exit: |_| AtExit::Forget,
+            cancel: CancelMethod::Ask,
+            at_exit: |_| ExitPolicy::Forget,
             apply,
         }
     }
@@ -151,7 +151,7 @@ pub trait Job<C> {
     /// The activity to show, if any.
     fn purpose(&self, session: &Session) -> Option<Activity>;
     /// How the status line's Cancel acts on it.
-    fn cancel(&self) -> Cancel<C>;
+    fn cancel(&self) -> CancelMethod<C>;
     /// Time until it may be named.
     fn time_until_shown(&self) -> Option<Duration> {
         None
@@ -170,7 +170,7 @@ pub trait Job<C> {
 
 /// A running task.
 struct RunningTask<C: 'static, A: 'static, T: 'static> {
-    kind: &'static Kind<C, A, T>,
+    kind: &'static TaskKind<C, A, T>,
     params: Option<A>,
     task: Result<Task<T>, Option<StopReason>>,
     since: Instant,
@@ -191,7 +191,7 @@ impl<C: 'static, A: 'static, T: Send + 'static> Job<C> for RunningTask<C, A, T> 
         (self.kind.purpose)(params, self.task.as_ref().ok().and_then(Task::fraction))
     }
 
-    fn cancel(&self) -> Cancel<C> {
+    fn cancel(&self) -> CancelMethod<C> {
         self.kind.cancel
     }
 
@@ -208,9 +208,9 @@ impl<C: 'static, A: 'static, T: Send + 'static> Job<C> for RunningTask<C, A, T> 
     fn end(self: Box<Self>) {
         let (Ok(task), Some(params)) = (self.task, self.params) else { return };
         match (self.kind.at_exit)(&params) {
-            AtExit::Forget => drop(task),
-            AtExit::Stop => task.stop(),
-            AtExit::Finish => task.finish(),
+            ExitPolicy::Forget => drop(task),
+            ExitPolicy::Stop => task.stop(),
+            ExitPolicy::Finish => task.finish(),
         }
     }
 
@@ -230,7 +230,7 @@ impl<C: 'static, A: 'static, T: Send + 'static> Job<C> for RunningTask<C, A, T> 
 
 /// All running tasks, in the order of [`Slot`].
 pub struct Jobs<C> {
-    jobs: Vec<(Slot, Box<dyn Job<C>>)>,
+    jobs: Vec<(TaskPurpose, Box<dyn Job<C>>)>,
     wake: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -243,7 +243,7 @@ impl<C: 'static> Jobs<C> {
     /// Starts a task. A failure to spawn its thread becomes its result.
     pub fn start<A: 'static, T: Send + 'static>(
         &mut self,
-        kind: &'static Kind<C, A, T>,
+        kind: &'static TaskKind<C, A, T>,
         params: A,
         work: impl FnOnce(&dyn Progress) -> T + Send + 'static,
     ) {
@@ -260,7 +260,7 @@ impl<C: 'static> Jobs<C> {
     }
 
     /// Adds a row, such as a long-lived thread.
-    pub fn insert(&mut self, slot: Slot, job: impl Job<C> + 'static) {
+    pub fn insert(&mut self, slot: TaskPurpose, job: impl Job<C> + 'static) {
         let at = self.jobs.partition_point(|(other, _)| *other <= slot);
         self.jobs.insert(at, (slot, Box::new(job)));
     }
@@ -276,22 +276,22 @@ impl<C: 'static> Jobs<C> {
     }
 
     /// The activity that the status line names, and the time until another may have to be named.
-    pub fn activity(&self, session: &Session) -> (Option<(Slot, Activity)>, Option<Duration>) {
+    pub fn activity(&self, session: &Session) -> (Option<(TaskPurpose, Activity)>, Option<Duration>) {
         let named = self.jobs.iter().find_map(|(slot, job)| Some((*slot, job.purpose(session)?)));
         (named, self.jobs.iter().filter_map(|(_, job)| job.time_until_shown()).min())
     }
 
     /// Cancels the task that the status line names, if any: asks it to stop, or returns what to do instead.
-    pub fn cancel(&mut self, session: &Session) -> Option<Cancel<C>> {
+    pub fn cancel(&mut self, session: &Session) -> Option<CancelMethod<C>> {
         let job = &self.jobs.iter().find(|(_, job)| job.purpose(session).is_some())?.1;
         let cancel = job.cancel();
-        if matches!(cancel, Cancel::Ask) {
+        if matches!(cancel, CancelMethod::Ask) {
             job.ask_to_stop();
         }
         Some(cancel)
     }
 
-    pub fn has<A, T>(&self, kind: &Kind<C, A, T>) -> bool {
+    pub fn has<A, T>(&self, kind: &TaskKind<C, A, T>) -> bool {
         self.jobs.iter().any(|(slot, _)| *slot == kind.slot)
     }
 
@@ -301,27 +301,27 @@ impl<C: 'static> Jobs<C> {
     }
 
     /// The parameters of the running task.
-    pub fn params<A: 'static, T>(&self, kind: &Kind<C, A, T>) -> Option<&A> {
+    pub fn params<A: 'static, T>(&self, kind: &TaskKind<C, A, T>) -> Option<&A> {
         let job = &self.jobs.iter().find(|(slot, _)| *slot == kind.slot)?.1;
         job.params()?.downcast_ref()
     }
 
     /// The parameters of the running task, mutable.
-    pub fn params_mut<A: 'static, T>(&mut self, kind: &Kind<C, A, T>) -> Option<&mut A> {
+    pub fn params_mut<A: 'static, T>(&mut self, kind: &TaskKind<C, A, T>) -> Option<&mut A> {
         let job = &mut self.jobs.iter_mut().find(|(slot, _)| *slot == kind.slot)?.1;
         job.params_mut()?.downcast_mut()
     }
 
     /// Sets the start time, for tests.
     #[cfg(test)]
-    pub fn set_start(&mut self, slot: Slot, since: Instant) {
+    pub fn set_start(&mut self, slot: TaskPurpose, since: Instant) {
         for (_, job) in self.jobs.iter_mut().filter(|(other, _)| *other == slot) {
             job.set_start(since);
         }
     }
 
     /// Cancels the task and drops its result; returns whether there was one.
-    pub fn stop<A, T>(&mut self, kind: &Kind<C, A, T>) -> bool {
+    pub fn stop<A, T>(&mut self, kind: &TaskKind<C, A, T>) -> bool {
         let before = self.jobs.len();
         self.jobs.retain(|(slot, _)| *slot != kind.slot);
         self.jobs.len() < before
@@ -343,25 +343,25 @@ mod tests {
 
     type Results = Vec<(u32, Outcome<u32>)>;
 
-    static DOUBLE: Kind<Results, u32, u32> = Kind {
-        slot: Slot::Load,
+    static DOUBLE: TaskKind<Results, u32, u32> = TaskKind {
+        slot: TaskPurpose::Load,
         thread: "double",
         concurrent: false,
         shown_after: Duration::ZERO,
         purpose: |_, fraction| Some(Activity::Loading { what: "twice".to_owned(), fraction }),
-        cancel: Cancel::Ask,
-        at_exit: |_| AtExit::Stop,
+        cancel: CancelMethod::Ask,
+        at_exit: |_| ExitPolicy::Stop,
         apply: |results, params, outcome| results.push((params, outcome)),
     };
 
-    static SLOW: Kind<Results, u32, u32> = Kind {
-        slot: Slot::Select,
+    static SLOW: TaskKind<Results, u32, u32> = TaskKind {
+        slot: TaskPurpose::Select,
         thread: "slow",
         concurrent: true,
         shown_after: Duration::from_secs(3_600),
         purpose: |_, _| Some(Activity::Selecting),
-        cancel: Cancel::By(Vec::clear),
-        at_exit: |_| AtExit::Forget,
+        cancel: CancelMethod::By(Vec::clear),
+        at_exit: |_| ExitPolicy::Forget,
         apply: |results, params, outcome| results.push((params, outcome)),
     };
 
@@ -395,9 +395,9 @@ mod tests {
         assert!(jobs.stop(&DOUBLE) && !jobs.stop(&DOUBLE) && !jobs.has(&DOUBLE));
         jobs.start(&DOUBLE, 4, until_cancelled);
         *jobs.params_mut(&DOUBLE).expect("it is under way") = 5;
-        assert_eq!(jobs.activity(&Session::default()).0.map(|(slot, _)| slot), Some(Slot::Load));
+        assert_eq!(jobs.activity(&Session::default()).0.map(|(slot, _)| slot), Some(TaskPurpose::Load));
         assert!(
-            matches!(jobs.cancel(&Session::default()), Some(Cancel::Ask)),
+            matches!(jobs.cancel(&Session::default()), Some(CancelMethod::Ask)),
             "its own result reports the cancellation"
         );
         wait(&mut jobs, &mut results, 2);

@@ -12,7 +12,7 @@ pub const RING: f32 = 2.0;
 
 /// How the focus moved.
 #[derive(Clone, Copy, PartialEq)]
-struct Moved {
+struct FocusMove {
     /// Whether keys or a screen reader moved it; after a click, the position is obvious.
     by_keys: bool,
     backwards: bool,
@@ -61,15 +61,15 @@ pub fn ring(widget: Rect) -> Rect {
     widget.expand(1.0)
 }
 
-fn moved(ctx: &Context) -> Moved {
+fn moved(ctx: &Context) -> FocusMove {
     let id = Id::unique(MOVED);
-    let before = ctx.data(|data| data.get_temp(id)).unwrap_or(Moved { by_keys: true, backwards: false });
+    let before = ctx.data(|data| data.get_temp(id)).unwrap_or(FocusMove { by_keys: true, backwards: false });
     let mut moved = before;
     ctx.input(|input| {
         for event in &input.events {
             match event {
                 Event::Key { key: Key::Tab, pressed: true, modifiers, .. } => {
-                    moved = Moved { by_keys: true, backwards: modifiers.shift }
+                    moved = FocusMove { by_keys: true, backwards: modifiers.shift }
                 }
                 Event::Key { pressed: true, .. } | Event::AccessKitActionRequest(_) => moved.by_keys = true,
                 Event::PointerButton { pressed: true, .. } | Event::Touch { .. } => moved.by_keys = false,
@@ -85,7 +85,7 @@ fn moved(ctx: &Context) -> Moved {
 
 /// Whether the widget received focus by keys.
 pub fn is_keyed(response: &Response) -> bool {
-    let moved: Option<Moved> = response.ctx.data(|data| data.get_temp(Id::unique(MOVED)));
+    let moved: Option<FocusMove> = response.ctx.data(|data| data.get_temp(Id::unique(MOVED)));
     response.has_focus() && moved.is_none_or(|moved| moved.by_keys)
 }
 

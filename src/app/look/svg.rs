@@ -7,9 +7,9 @@ use egui::epaint::{ClippedShape, Galley, Mesh, PathStroke, TextShape};
 use egui::{Color32, FontFamily, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2};
 use image::{GenericImageView as _, ImageFormat, RgbaImage};
 
-use crate::draw::pen::{Style, area};
+use crate::draw::pen::{TextStyle, area};
 use crate::draw::svg::{Baseline, Writer, hex};
-use crate::draw::{self, Area, Font, Ink, Line, Paint, Point};
+use crate::draw::{self, Area, Font, Ink, StrokeStyle, Paint, Point};
 use crate::palette::{LIGHT, Rgb};
 
 /// Number of vertices of an ellipse.
@@ -30,7 +30,7 @@ pub fn svg(shapes: &[ClippedShape], page: &Page, points: Option<(&RgbaImage, f32
     // All inks are explicit colours, so any palette will do.
     let color = |ink: Ink| hex(ink.color(&LIGHT));
     let mut painted =
-        Painted { writer: Writer::new("", &color), page: Rect::from_min_size(Pos2::ZERO, page.size), points };
+        SvgPainter { writer: Writer::new("", &color), page: Rect::from_min_size(Pos2::ZERO, page.size), points };
     for clipped in shapes {
         painted.clipped(clipped);
     }
@@ -41,13 +41,13 @@ pub fn svg(shapes: &[ClippedShape], page: &Page, points: Option<(&RgbaImage, f32
     )
 }
 
-struct Painted<'a> {
+struct SvgPainter<'a> {
     writer: Writer<'a>,
     page: Rect,
     points: Option<(&'a RgbaImage, f32)>,
 }
 
-impl Painted<'_> {
+impl SvgPainter<'_> {
     fn clipped(&mut self, clipped: &ClippedShape) {
         let clip = clipped.clip_rect.intersect(self.page);
         let seen = clipped.shape.visual_bounding_rect().intersect(clip);
@@ -145,7 +145,7 @@ impl Painted<'_> {
             let Some(paint) = paint(color.gamma_multiply(text.opacity_factor)) else { continue };
             let font = if piece.family == FontFamily::Monospace { Font::Mono } else { Font::Sans };
             let baseline = Baseline { start: (text.pos + piece.at.to_vec2()).into(), width: piece.length };
-            self.writer.text(&baseline, Style { size: piece.size, font, paint }, rotation, &piece.text);
+            self.writer.text(&baseline, TextStyle { size: piece.size, font, paint }, rotation, &piece.text);
         }
     }
 
@@ -167,7 +167,7 @@ impl Painted<'_> {
 }
 
 /// A run of glyphs with the same style.
-struct Piece {
+struct GlyphRun {
     text: String,
     /// Start of the baseline, in the galley.
     at: Pos2,
@@ -177,8 +177,8 @@ struct Piece {
     color: Color32,
 }
 
-fn pieces(galley: &Galley) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+fn pieces(galley: &Galley) -> Vec<GlyphRun> {
+    let mut pieces: Vec<GlyphRun> = Vec::new();
     let mut byte = 0;
     for row in &galley.rows {
         let mut section = usize::MAX;
@@ -195,7 +195,7 @@ fn pieces(galley: &Galley) -> Vec<Piece> {
                 section = of_glyph;
                 let (size, family) = (format.font_id.size, format.font_id.family.clone());
                 let at = row.pos + glyph.pos.to_vec2();
-                pieces.push(Piece {
+                pieces.push(GlyphRun {
                     text: String::new(),
                     at,
                     length: 0.0,
@@ -226,8 +226,8 @@ fn paint(color: Color32) -> Option<Paint> {
     (alpha > 0).then(|| Paint { ink: Ink::Rgb(Rgb(red, green, blue)), opacity: f32::from(alpha) / 255.0 })
 }
 
-fn line(stroke: Stroke) -> Option<Line> {
-    paint(stroke.color).filter(|_| !stroke.is_empty()).map(|paint| Line {
+fn line(stroke: Stroke) -> Option<StrokeStyle> {
+    paint(stroke.color).filter(|_| !stroke.is_empty()).map(|paint| StrokeStyle {
         paint,
         width: stroke.width,
         dash: None,

@@ -9,9 +9,9 @@ use crate::app::features::color::state::{ColorMap, PointValues, Scale};
 use crate::palette::{self, CIVIDIS, Rgb, VIRIDIS};
 use crate::run::Phase;
 
-pub use crate::app::model::views::Look;
+pub use crate::app::model::views::Theme;
 
-impl Look {
+impl Theme {
     /// egui's name for the look.
     fn preference(self) -> egui::ThemePreference {
         match self {
@@ -132,18 +132,18 @@ impl Palette {
     pub const HIGH_CONTRAST: Self = of_egui(&palette::HIGH_CONTRAST);
 
     /// The palette of the look that egui shows.
-    pub fn for_look(look: Look, visuals: &Visuals) -> &'static Self {
+    pub fn for_look(look: Theme, visuals: &Visuals) -> &'static Self {
         match (look, visuals.dark_mode) {
-            (Look::HighContrast, _) => &Self::HIGH_CONTRAST,
+            (Theme::HighContrast, _) => &Self::HIGH_CONTRAST,
             (_, true) => &Self::DARK,
             (_, false) => &Self::LIGHT,
         }
     }
 
     /// The same colours as [`Self::for_look`] in the types of exported pictures.
-    pub fn base(look: Look, visuals: &Visuals) -> &'static palette::Palette {
+    pub fn base(look: Theme, visuals: &Visuals) -> &'static palette::Palette {
         match (look, visuals.dark_mode) {
-            (Look::HighContrast, _) => &palette::HIGH_CONTRAST,
+            (Theme::HighContrast, _) => &palette::HIGH_CONTRAST,
             (_, true) => &palette::DARK,
             (_, false) => &palette::LIGHT,
         }
@@ -277,7 +277,7 @@ impl Scale {
 
 /// How Plane and Space colour points.
 #[derive(Clone, Debug)]
-pub struct Paints {
+pub struct PointPaints {
     /// For the cloud.
     pub data: Paint,
     /// For the query file.

@@ -6,7 +6,7 @@ use egui::{
 };
 
 use super::tokens::Palette;
-use crate::app::model::{Action, Actions, Command, Field, FieldError, Mark, PaneKind, Sort};
+use crate::app::model::{Action, Actions, Command, Field, FieldError, Mark, PaneKind, SortOrder};
 use crate::cloud::Order;
 
 /// A small heading above a group of fields.
@@ -187,7 +187,7 @@ pub fn sort_head_ui(
     ui: &mut Ui,
     text: RichText,
     pane: PaneKind,
-    sort: Option<&Sort>,
+    sort: Option<&SortOrder>,
     actions: &mut Actions,
 ) -> Response {
     let name = text.text().to_owned();
@@ -215,7 +215,7 @@ pub fn sort_head_ui(
     };
     name_widget(&response, egui::Role::Button, &spoken);
     if response.clicked() {
-        actions.send(Action::Sort(pane, Sort::after_click(sort, &name)));
+        actions.send(Action::Sort(pane, SortOrder::after_click(sort, &name)));
     }
     response
 }

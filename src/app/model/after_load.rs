@@ -5,7 +5,7 @@ use crate::run::RunSpec;
 
 /// What to do with a loaded cloud.
 #[derive(Clone, Debug)]
-pub enum AfterLoad {
+pub enum PostLoadAction {
     Show,
     /// Show it, then run this spec.
     Run(RunSpec),

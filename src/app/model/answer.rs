@@ -62,7 +62,7 @@ impl QueryAnswer {
 
 /// The point that the user picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Picked {
+pub enum PickedPoint {
     /// A row of the cloud.
     Row(u32),
     /// A query of the record, if queries come from a separate file.

@@ -1,8 +1,8 @@
 //! Summary of an answer in words: how many neighbours, within which distance, and of which classes.
 
-use super::answer::{Picked, QueryAnswer};
+use super::answer::{PickedPoint, QueryAnswer};
 use super::files::{RoleChoice, Roles};
-use crate::app::features::picking::state::OtherColumns;
+use crate::app::features::picking::state::ExtraColumns;
 use crate::cloud::formats::Cell;
 use crate::cloud::roles::words_of;
 use crate::knn::Metric;
@@ -75,8 +75,8 @@ impl AnswerSummary {
     /// known label and name columns.
     pub fn new(
         answered: &QueryAnswer,
-        picked: Option<Picked>,
-        table: Option<&OtherColumns>,
+        picked: Option<PickedPoint>,
+        table: Option<&ExtraColumns>,
         roles: &Roles,
     ) -> Self {
         let metric = answered.record.spec.metric;
@@ -94,7 +94,7 @@ impl AnswerSummary {
             (None, Some(row), _) => {
                 format!("row {}", text::thousands(answered.record.cloud.record(row as usize)))
             }
-            (None, None, Some(Picked::Query(query))) => format!("query {}", text::thousands(query as u64)),
+            (None, None, Some(PickedPoint::Query(query))) => format!("query {}", text::thousands(query as u64)),
             _ => Self::PLACE.to_owned(),
         };
         let is_itself = !neighbors.is_empty() && distances.is_empty();
@@ -161,7 +161,7 @@ fn at_most_text(metric: Metric, distance: f64) -> String {
 }
 
 /// The accepted column whose heading contains the earliest of `wanted`.
-fn headed(table: &OtherColumns, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
+fn headed(table: &ExtraColumns, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
     let columns = &table.cells()?.columns;
     let place = |column: usize| {
         wanted
@@ -175,12 +175,12 @@ fn headed(table: &OtherColumns, wanted: &[&str], accepts: impl Fn(usize) -> bool
         .map(|(_, column)| column)
 }
 
-fn texts(table: &OtherColumns, column: usize) -> Vec<Option<String>> {
+fn texts(table: &ExtraColumns, column: usize) -> Vec<Option<String>> {
     (0..table.rows.len()).map(|place| table.cell(place, column).and_then(cell_text)).collect()
 }
 
 /// Like [`texts`], for a column with a role. In a chosen column, numbers count as text too.
-fn texts_of(table: &OtherColumns, column: usize, choice: &RoleChoice) -> Vec<Option<String>> {
+fn texts_of(table: &ExtraColumns, column: usize, choice: &RoleChoice) -> Vec<Option<String>> {
     (0..table.rows.len()).map(|place| text_of(table.cell(place, column)?, choice)).collect()
 }
 
@@ -210,7 +210,7 @@ fn cell_text(cell: &Cell) -> Option<String> {
     }
 }
 
-fn is_text(table: &OtherColumns, column: usize) -> bool {
+fn is_text(table: &ExtraColumns, column: usize) -> bool {
     (0..table.rows.len()).any(|place| matches!(table.cell(place, column), Some(Cell::Text(_))))
 }
 
@@ -224,7 +224,7 @@ fn variety(texts: &[Option<String>]) -> (usize, usize) {
 }
 
 /// Index of the chosen column; the outer `None` means that the user did not choose.
-fn chosen(table: &OtherColumns, choice: &RoleChoice) -> Option<Option<usize>> {
+fn chosen(table: &ExtraColumns, choice: &RoleChoice) -> Option<Option<usize>> {
     match choice {
         RoleChoice::Inferred => None,
         RoleChoice::Nothing => Some(None),
@@ -235,7 +235,7 @@ fn chosen(table: &OtherColumns, choice: &RoleChoice) -> Option<Option<usize>> {
 }
 
 /// The label column: the known one, else by heading, else the text column with the most repetition.
-fn label_column(table: &OtherColumns, roles: &Roles) -> Option<usize> {
+fn label_column(table: &ExtraColumns, roles: &Roles) -> Option<usize> {
     if let Some(known) = chosen(table, &roles.label) {
         return known;
     }
@@ -253,7 +253,7 @@ fn label_column(table: &OtherColumns, roles: &Roles) -> Option<usize> {
     })
 }
 
-fn classes(table: &OtherColumns, roles: &Roles, neighbors: usize, own: Option<usize>) -> Option<ClassCounts> {
+fn classes(table: &ExtraColumns, roles: &Roles, neighbors: usize, own: Option<usize>) -> Option<ClassCounts> {
     let column = label_column(table, roles)?;
     let texts = texts_of(table, column, &roles.label);
     let mut counts: Vec<(String, usize)> = Vec::new();
@@ -277,7 +277,7 @@ fn classes(table: &OtherColumns, roles: &Roles, neighbors: usize, own: Option<us
 }
 
 /// The column that names rows; `kind` is the label column.
-fn name_column(table: &OtherColumns, roles: &Roles, kind: Option<usize>) -> Option<usize> {
+fn name_column(table: &ExtraColumns, roles: &Roles, kind: Option<usize>) -> Option<usize> {
     if let Some(known) = chosen(table, &roles.name) {
         return known;
     }
@@ -292,14 +292,14 @@ fn name_column(table: &OtherColumns, roles: &Roles, kind: Option<usize>) -> Opti
 }
 
 /// The headings of the label column and the name column, chosen or inferred.
-pub fn label_and_name<'a>(table: &'a OtherColumns, roles: &Roles) -> [Option<&'a str>; 2] {
+pub fn label_and_name<'a>(table: &'a ExtraColumns, roles: &Roles) -> [Option<&'a str>; 2] {
     let kind = label_column(table, roles);
     let heading = |column: usize| table.cells()?.columns.get(column).map(String::as_str);
     [kind, name_column(table, roles, kind)].map(|column| column.and_then(heading))
 }
 
 /// The names of the rows; `None` for rows without a name.
-pub fn names(table: &OtherColumns, roles: &Roles) -> Vec<Option<String>> {
+pub fn names(table: &ExtraColumns, roles: &Roles) -> Vec<Option<String>> {
     let kind = label_column(table, roles);
     let texts = match name_column(table, roles, kind) {
         Some(column) => texts_of(table, column, &roles.name),
@@ -309,7 +309,7 @@ pub fn names(table: &OtherColumns, roles: &Roles) -> Vec<Option<String>> {
 }
 
 /// A row's name, with its label if that is text: `West Union, IL`.
-fn name(table: &OtherColumns, roles: &Roles, place: usize) -> Option<String> {
+fn name(table: &ExtraColumns, roles: &Roles, place: usize) -> Option<String> {
     let kind = label_column(table, roles);
     let column = name_column(table, roles, kind)?;
     let name = shortened(&table.cell(place, column).and_then(|cell| text_of(cell, &roles.name))?);
@@ -324,17 +324,17 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::features::picking::state::OtherCells;
+    use crate::app::features::picking::state::ExtraCells;
     use crate::app::testing::cloud;
 
-    fn table(columns: &[&str], rows: Vec<Vec<Cell>>) -> OtherColumns {
-        let others = OtherCells {
+    fn table(columns: &[&str], rows: Vec<Vec<Cell>>) -> ExtraColumns {
+        let others = ExtraCells {
             columns: columns.iter().map(|&name| name.to_owned()).collect(),
             total: columns.len(),
             rows,
         };
         let numbers = (0..others.rows.len() as u32).collect();
-        OtherColumns { cloud: cloud(9, 2, 1), rows: numbers, found: Arc::new(Ok(others)) }
+        ExtraColumns { cloud: cloud(9, 2, 1), rows: numbers, found: Arc::new(Ok(others)) }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
 use super::views::{PlaneView, PlaneWindow, SpaceView};
-use crate::app::features::projection::state::{Projected, ProjectedCloud};
+use crate::app::features::projection::state::{CloudProjection, ProjectedCloud};
 use crate::cloud::PointCloud;
 
 /// The transform for the GPU: `clip = matrix · (local − center, 1)`.
@@ -343,7 +343,7 @@ impl Scene {
     pub fn new<'a>(
         cloud: Arc<PointCloud>,
         queries: Option<Arc<PointCloud>>,
-        projected: Option<&Projected>,
+        projected: Option<&CloudProjection>,
         others: impl Iterator<Item = &'a PointCloud>,
     ) -> Self {
         if let Some(projected) = projected

@@ -1,12 +1,12 @@
 //! Distances from a point to rows of a cloud, and between two rows.
 
 use super::answer_summary::distance_text;
-use crate::cloud::{Globe, PointCloud};
+use crate::cloud::{GlobeAxes, PointCloud};
 use crate::knn::Metric;
 use crate::text;
 
 /// Distances from one point to the rows of a cloud.
-pub struct DistancesFrom<'a> {
+pub struct PointDistances<'a> {
     cloud: &'a PointCloud,
     metric: Metric,
     from: Origin,
@@ -18,12 +18,12 @@ enum Origin {
     Local(Vec<f32>),
     /// A unit vector.
     Direction(Vec<f64>),
-    OnGlobe(Globe, [f64; 3]),
+    OnGlobe(GlobeAxes, [f64; 3]),
     /// The metric is undefined at this point.
     Nowhere,
 }
 
-impl<'a> DistancesFrom<'a> {
+impl<'a> PointDistances<'a> {
     /// From a point in the file's coordinates.
     pub fn new(cloud: &'a PointCloud, place: &[f64], metric: Metric) -> Self {
         let from = match metric {
@@ -38,7 +38,7 @@ impl<'a> DistancesFrom<'a> {
                     Origin::Nowhere
                 }
             }
-            Metric::Haversine | Metric::Sky => match (Globe::from_axes(cloud.axes()), place) {
+            Metric::Haversine | Metric::Sky => match (GlobeAxes::from_axes(cloud.axes()), place) {
                 (Ok(globe), &[first, second]) => Origin::OnGlobe(globe, globe.unit_vector([first, second])),
                 _ => Origin::Nowhere,
             },
@@ -87,7 +87,7 @@ pub fn pair_sentence(cloud: &PointCloud, a: u32, b: u32, metric: Metric) -> Opti
     let place =
         |row: u32| (0..cloud.dims()).map(|axis| cloud.coordinate(row as usize, axis)).collect::<Vec<f64>>();
     let ways: Vec<f64> = place(b).iter().zip(place(a)).map(|(to, from)| to - from).collect();
-    let distance = DistancesFrom::new(cloud, &place(a), metric).to(b as usize);
+    let distance = PointDistances::new(cloud, &place(a), metric).to(b as usize);
     if distance.is_nan() {
         return None;
     }

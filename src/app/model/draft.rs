@@ -10,7 +10,7 @@ use super::files::{absolute, typed_columns};
 use crate::cloud::formats::file_of;
 use crate::cloud::{ColumnChoice, Order, Source, query_point};
 use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, Metric, Setup};
+use crate::knn::{Descriptor, DeviceId, Metric, ProblemParameters};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, defaults};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -232,7 +232,7 @@ impl Draft {
     pub fn max_k(&self) -> usize {
         let known = self.engine.engines().next().is_some();
         let limit = if known { self.engine.k_limit() } else { EngineChoice::Auto.k_limit() };
-        Setup::reported_k(limit, self.exclude_self)
+        ProblemParameters::reported_k(limit, self.exclude_self)
     }
 
     /// The number of queries, if that is how they are chosen.
@@ -366,8 +366,8 @@ impl Draft {
 mod tests {
     use super::*;
     use crate::app::model::fields::typed_rows;
-    use crate::app::testing::{Stored, folder};
-    use crate::knn::Values;
+    use crate::app::testing::{MemoryStorage, folder};
+    use crate::knn::AllowedValues;
 
     fn errors(change: impl FnOnce(&mut Draft)) -> Vec<FieldError> {
         let mut draft = Draft::default();
@@ -425,8 +425,8 @@ mod tests {
             draft.choose_engine(engine);
             for parameter in engine.parameters {
                 let value = match &parameter.values {
-                    Values::Numbers(range) => range.end().to_string(),
-                    Values::Words(words) => words[0].to_owned(),
+                    AllowedValues::Numbers(range) => range.end().to_string(),
+                    AllowedValues::Words(words) => words[0].to_owned(),
                 };
                 draft.set_parameter(parameter.name, &value);
             }
@@ -536,7 +536,7 @@ mod tests {
                 expected
             );
             assert_eq!(
-                eframe::get_value(&Stored(WINDOW.replace("ENGINE", variant)), ""),
+                eframe::get_value(&MemoryStorage(WINDOW.replace("ENGINE", variant)), ""),
                 Some(expected),
                 "{variant}"
             );

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::pictures::RowImages;
+use super::pictures::RowImageChoice;
 use crate::cloud::formats::file_of;
 use crate::cloud::roles::{self, Role};
 use crate::cloud::{ColumnChoice, PointCloud, Source};
@@ -134,7 +134,7 @@ impl RoleChoice {
 pub struct Roles {
     pub label: RoleChoice,
     pub name: RoleChoice,
-    pub pictures: RowImages,
+    pub pictures: RowImageChoice,
 }
 
 impl Roles {
@@ -223,12 +223,12 @@ pub fn column_ranges(names: &[String]) -> Option<String> {
 pub struct Sample {
     pub title: &'static str,
     pub about: &'static str,
-    pub material: Material,
+    pub material: SampleSource,
 }
 
 /// Where a sample comes from.
 #[derive(Clone, Copy, Debug)]
-pub enum Material {
+pub enum SampleSource {
     File {
         name: &'static str,
         text: &'static str,
@@ -242,7 +242,7 @@ pub static SAMPLES: [Sample; 3] = [
         title: "Capitals of the world",
         about: "161 capitals by longitude and latitude, to within ten kilometres, with country and \
                 continent.",
-        material: Material::File {
+        material: SampleSource::File {
             name: "capitals.csv",
             text: include_str!("../../../assets/samples/capitals.csv"),
         },
@@ -250,12 +250,12 @@ pub static SAMPLES: [Sample; 3] = [
     Sample {
         title: "A swiss roll",
         about: "20,000 points on a rolled sheet in three dimensions.",
-        material: Material::Spec("swiss-roll:n=20000"),
+        material: SampleSource::Spec("swiss-roll:n=20000"),
     },
     Sample {
         title: "Ten clusters in 16 dimensions",
         about: "5,000 points about ten centres; principal components show them apart.",
-        material: Material::Spec("gaussian-mixture:n=5000,d=16,clusters=10"),
+        material: SampleSource::Spec("gaussian-mixture:n=5000,d=16,clusters=10"),
     },
 ];
 
@@ -309,11 +309,11 @@ mod tests {
         let folder = folder();
         let sizes = SAMPLES.map(|sample| {
             let source = match sample.material {
-                Material::File { name, text } => {
+                SampleSource::File { name, text } => {
                     let path = file_in(&folder, name, text);
                     Source::File { path, columns: Default::default() }
                 }
-                Material::Spec(spec) => Source::Generate { spec: spec.to_owned(), seed: 1 },
+                SampleSource::Spec(spec) => Source::Generate { spec: spec.to_owned(), seed: 1 },
             };
             let cloud = load(&source, false, &NoProgress).expect("a cloud");
             (cloud.len(), cloud.dims())

@@ -47,7 +47,7 @@ impl Entry {
 
 /// The subject of a message. The next success on the same subject clears its problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum Subject {
     /// A file or a generator, and how it is shown.
     Data,
     Run,
@@ -70,7 +70,7 @@ pub enum About {
 pub struct Log {
     entries: Vec<Entry>,
     /// The latest problem, neither resolved nor dismissed.
-    problem: Option<(About, Entry)>,
+    problem: Option<(Subject, Entry)>,
     /// The last message, unless it is the problem.
     note: Option<Entry>,
 }
@@ -80,25 +80,25 @@ impl Log {
 
     /// Logs a completed action.
     pub fn info(&mut self, text: impl Into<String>) {
-        self.add(About::Other, Entry::now(Level::Info, text));
+        self.add(Subject::Other, Entry::now(Level::Info, text));
     }
 
     /// Logs a success and clears the problem of this subject.
-    pub fn done(&mut self, about: About, text: impl Into<String>) {
+    pub fn done(&mut self, about: Subject, text: impl Into<String>) {
         self.resolve(about);
         self.info(text);
     }
 
-    pub fn warn(&mut self, about: About, text: impl Into<String>) {
+    pub fn warn(&mut self, about: Subject, text: impl Into<String>) {
         self.add(about, Entry::now(Level::Warning, text));
     }
 
-    pub fn error(&mut self, about: About, text: impl Into<String>) {
+    pub fn error(&mut self, about: Subject, text: impl Into<String>) {
         self.add(about, Entry::now(Level::Error, text));
     }
 
     /// Logs an error unless it is already shown: a drag across invalid coordinates reports it once.
-    pub fn error_once(&mut self, about: About, text: &str) {
+    pub fn error_once(&mut self, about: Subject, text: &str) {
         if self.problem().is_none_or(|problem| problem.text != text) {
             self.error(about, text);
         }
@@ -109,7 +109,7 @@ impl Log {
         self.push(Entry::now(level, text));
     }
 
-    pub fn add(&mut self, about: About, entry: Entry) {
+    pub fn add(&mut self, about: Subject, entry: Entry) {
         self.push(entry.clone());
         let errs = |entry: &Entry| entry.level == Level::Error;
         match entry.level {
@@ -123,12 +123,12 @@ impl Log {
     }
 
     /// Clears the problem of this subject.
-    pub fn resolve(&mut self, about: About) {
+    pub fn resolve(&mut self, about: Subject) {
         self.problem = self.problem.take().filter(|(of, _)| *of != about);
     }
 
     /// Clears a problem older than `unix`: the user started something that succeeded after it.
-    pub fn resolve_before(&mut self, about: About, unix: u64) {
+    pub fn resolve_before(&mut self, about: Subject, unix: u64) {
         self.problem = self.problem.take().filter(|(of, entry)| *of != about || entry.unix >= unix);
     }
 
@@ -228,7 +228,7 @@ impl Activity {
 
 /// The worker's current job.
 #[derive(Clone, Debug)]
-pub struct Running {
+pub struct CurrentJob {
     pub id: JobId,
     pub stage: String,
     pub fraction: f32,
@@ -236,20 +236,20 @@ pub struct Running {
 
 /// Why a request gave no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum FailureReason {
     Cancelled,
     Failed(String),
 }
 
 /// How the last load, run and query ended, if without a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Endings {
+pub struct LastFailures {
     /// Of a file or a generator.
-    pub load: Option<Ended>,
+    pub load: Option<FailureReason>,
     /// Of the problem in the left panel.
-    pub run: Option<Ended>,
+    pub run: Option<FailureReason>,
     /// Of the picked query.
-    pub ask: Option<Ended>,
+    pub ask: Option<FailureReason>,
 }
 
 #[cfg(test)]
@@ -271,21 +271,21 @@ mod tests {
         };
         let mut log = Log::default();
         log.info("a");
-        log.error(About::Data, "gone");
+        log.error(Subject::Data, "gone");
         assert_eq!(shown(&log), ["gone", ""], "earlier messages are outdated");
-        log.done(About::Run, "b");
-        log.warn(About::Data, "c");
+        log.done(Subject::Run, "b");
+        log.warn(Subject::Data, "c");
         assert_eq!(shown(&log), ["gone", "c"], "the error may be unread");
-        log.done(About::Data, "d");
+        log.done(Subject::Data, "d");
         assert_eq!(shown(&log), ["", "d"]);
-        log.add(About::Data, Entry { unix: 100, level: Level::Error, text: "gone".to_owned() });
-        log.resolve_before(About::Data, 100);
+        log.add(Subject::Data, Entry { unix: 100, level: Level::Error, text: "gone".to_owned() });
+        log.resolve_before(Subject::Data, 100);
         assert_eq!(shown(&log), ["gone", ""], "the successful task may have begun earlier");
-        log.resolve_before(About::Data, 101);
+        log.resolve_before(Subject::Data, 101);
         assert_eq!(shown(&log), ["", ""]);
-        log.warn(About::Run, "full");
+        log.warn(Subject::Run, "full");
         assert_eq!(shown(&log), ["full", ""]);
-        log.error(About::Query, "no answer");
+        log.error(Subject::Query, "no answer");
         log.list(Level::Warning, "no GPU");
         assert_eq!(shown(&log), ["no answer", ""]);
         log.dismiss();
@@ -293,9 +293,9 @@ mod tests {
         for (entries, told) in [(10, "at first"), (10, "while it stands there"), (11, "once it was settled")]
         {
             if entries == 11 {
-                log.resolve(About::Query);
+                log.resolve(Subject::Query);
             }
-            log.error_once(About::Query, "no answer");
+            log.error_once(Subject::Query, "no answer");
             assert_eq!((log.problem().is_some(), log.entries().len()), (true, entries), "{told}");
         }
     }

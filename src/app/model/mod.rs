@@ -35,27 +35,27 @@ pub mod views;
 
 // Re-exports for other layers. Modules of this layer import each other by path, because tests/architecture.rs
 // looks for import cycles between modules.
-pub use after_load::AfterLoad;
-pub use answer::{Picked, QueryAnswer};
+pub use after_load::PostLoadAction;
+pub use answer::{PickedPoint, QueryAnswer};
 pub use answer_summary::{AnswerSummary, ClassCounts};
 pub use camera::{PlaneCamera, Projection, Scene, SpaceCamera};
 pub use commands::command::{Command, Mode};
-pub use commands::{Action, Actions, Finder};
+pub use commands::{Action, Actions, CommandPalette};
 pub use draft::{DataKind, Draft, QueryKind};
 pub use fields::{Field, FieldError};
 pub use files::{
-    ColumnRole, FileColumn, FileRoles, FileState, Material, RoleChoice, Roles, SAMPLES, Sample, SessionFile,
+    ColumnRole, FileColumn, FileRoles, FileState, SampleSource, RoleChoice, Roles, SAMPLES, Sample, SessionFile,
     UnusedColumn, absolute, data_file, file_name,
 };
-pub use log::{About, Activity, Ended, Endings, Level, Log, Running, SHOWN_AFTER};
+pub use log::{Subject, Activity, FailureReason, LastFailures, Level, Log, CurrentJob, SHOWN_AFTER};
 pub use pane::{PaneKind, measuring_layout, single_layout};
-pub use picture::{Background, Layout, Mark, Picture, PictureChoice, PictureDraft, PictureSize};
+pub use picture::{Background, Layout, Mark, Picture, PictureSettings, PictureDraft, PictureSize};
 pub use pictures::ImageShape;
 pub use plan::{candidates, comparable, plan_of};
 pub use session::{EngineStatus, FileColumns, Session};
-pub use state::{Room, SCALES, State};
+pub use state::{WindowLayout, SCALES, State};
 pub use titles::{source_name, title_of};
 pub use views::{
-    CountsView, Look, PlaneView, PlaneWindow, Sort, SortKey, SpaceView, TimeAxis, TimelineView,
+    CountsView, Theme, PlaneView, PlaneWindow, SortOrder, SortKey, SpaceView, TimeAxis, TimelineView,
     TimingsFigure, TimingsView, sorted,
 };

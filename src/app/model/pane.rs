@@ -41,7 +41,7 @@ pub struct PaneInfo {
     pub key: Option<Key>,
     pub formats: DataFormats,
     /// Its tab group and position in the default layout.
-    pub tab: (Tab, u8),
+    pub tab: (TabGroup, u8),
     pub about: &'static str,
 }
 
@@ -58,7 +58,7 @@ pub enum DataFormats {
 
 /// Tab groups of the default layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tab {
+pub enum TabGroup {
     /// The large views.
     Views,
     /// The strip below them: neighbours as a table, measurements and timelines.
@@ -76,42 +76,42 @@ impl PaneKind {
                 ["Plane", "plane", "Show Plane"],
                 Some(Key::Num1),
                 Table,
-                (Tab::Views, 0),
+                (TabGroup::Views, 0),
                 "Two axes of the cloud.",
             ),
             Self::Space => (
                 ["Space", "space", "Show Space"],
                 Some(Key::Num2),
                 Table,
-                (Tab::Views, 1),
+                (TabGroup::Views, 1),
                 "Three axes of the cloud.",
             ),
             Self::Neighbors => (
                 ["Neighbours", "neighbors", "Show Neighbours"],
                 Some(Key::Num3),
                 Neighbors,
-                (Tab::Below, 0),
+                (TabGroup::Below, 0),
                 "The table of the picked query's neighbours.",
             ),
             Self::Analysis => (
                 ["Analysis", "analysis", "Show Analysis"],
                 None,
                 Table,
-                (Tab::Below, 1),
+                (TabGroup::Below, 1),
                 "What the neighbours of all rows say: density, outliers, hubs, labels, duplicates.",
             ),
             Self::Timings => (
                 ["Timings", "timings", "Show Timings"],
                 Some(Key::Num4),
                 Table,
-                (Tab::Below, 4),
+                (TabGroup::Below, 4),
                 "Time per phase and repeat, and what bounds the search.",
             ),
             Self::Timeline => (
                 ["Timeline", "timeline", "Show Timeline"],
                 Some(Key::Num8),
                 Table,
-                (Tab::Below, 5),
+                (TabGroup::Below, 5),
                 "Phases of the run over time, and warps on their multiprocessors, or queries on their \
                  threads.",
             ),
@@ -119,28 +119,28 @@ impl PaneKind {
                 ["Counts", "counts", "Show Counts"],
                 Some(Key::Num5),
                 Table,
-                (Tab::Below, 3),
+                (TabGroup::Below, 3),
                 "What the engine counted, as a histogram of all queries.",
             ),
             Self::Convergence => (
                 ["Convergence", "convergence", "Show Convergence"],
                 Some(Key::Num6),
                 Table,
-                (Tab::Below, 2),
+                (TabGroup::Below, 2),
                 "How max_distance shrinks as points are seen.",
             ),
             Self::Runs => (
                 ["Runs", "runs", "Show Runs"],
                 Some(Key::Num9),
                 Csv,
-                (Tab::Below, 6),
+                (TabGroup::Below, 6),
                 "All runs, and two of them side by side.",
             ),
             Self::Engines => (
                 ["Engines", "engines", "Show Engines"],
                 None,
                 Csv,
-                (Tab::Below, 7),
+                (TabGroup::Below, 7),
                 "Every engine on one question: time, what it counted, whether its answer is equal; and how \
                  it works.",
             ),
@@ -148,7 +148,7 @@ impl PaneKind {
                 ["Log", "log", "Show Log"],
                 Some(Key::Num7),
                 Csv,
-                (Tab::Below, 8),
+                (TabGroup::Below, 8),
                 "All messages of this session.",
             ),
         };
@@ -168,14 +168,14 @@ impl PaneKind {
 /// Plane and Space large, everything else as tabs below them.
 pub fn default_layout() -> Tree<PaneKind> {
     let mut tiles = Tiles::default();
-    let mut tabs = |tab: Tab| {
+    let mut tabs = |tab: TabGroup| {
         let mut kinds: Vec<PaneKind> =
             PaneKind::ALL.iter().copied().filter(|kind| kind.info().tab.0 == tab).collect();
         kinds.sort_by_key(|kind| kind.info().tab.1);
         let panes = kinds.into_iter().map(|kind| tiles.insert_pane(kind)).collect();
         tiles.insert_tab_tile(panes)
     };
-    let (views, below) = (tabs(Tab::Views), tabs(Tab::Below));
+    let (views, below) = (tabs(TabGroup::Views), tabs(TabGroup::Below));
     let mut linear = Linear::new(LinearDir::Vertical, vec![views, below]);
     linear.shares.set_share(views, 1.7);
     linear.shares.set_share(below, 1.0);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::pane::PaneKind;
-use super::views::Look;
+use super::views::Theme;
 
 /// Millimetres per layout point: axis text of 11 points is printed at 8.
 const MM_PER_POINT: f32 = 8.0 / 11.0 * 25.4 / 72.0;
@@ -114,13 +114,13 @@ impl Background {
     }
 
     /// The look of the picture, given the window's look and whether the window is dark.
-    pub fn look(self, look: Look, dark: bool) -> Look {
+    pub fn look(self, look: Theme, dark: bool) -> Theme {
         match (self, look) {
-            (Self::Light, _) | (Self::Window, Look::Light) => Look::Light,
-            (Self::Window, Look::HighContrast) => Look::HighContrast,
+            (Self::Light, _) | (Self::Window, Theme::Light) => Theme::Light,
+            (Self::Window, Theme::HighContrast) => Theme::HighContrast,
             // A picture has no desktop to follow.
-            (Self::Window, Look::System) if !dark => Look::Light,
-            (Self::Dark, _) | (Self::Window, Look::Dark | Look::System) => Look::Dark,
+            (Self::Window, Theme::System) if !dark => Theme::Light,
+            (Self::Dark, _) | (Self::Window, Theme::Dark | Theme::System) => Theme::Dark,
         }
     }
 }
@@ -128,14 +128,14 @@ impl Background {
 /// Picture settings, remembered for the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct PictureChoice {
+pub struct PictureSettings {
     pub size: PictureSize,
     #[serde(rename = "ground")]
     pub background: Background,
     pub legend: bool,
 }
 
-impl Default for PictureChoice {
+impl Default for PictureSettings {
     fn default() -> Self {
         Self { size: PictureSize::Window, background: Background::Window, legend: true }
     }
@@ -144,7 +144,7 @@ impl Default for PictureChoice {
 /// A picture being set up in the dialog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PictureDraft {
-    pub choice: PictureChoice,
+    pub choice: PictureSettings,
     /// May be empty.
     pub title: String,
     /// Whether Plane and Space name the query and its neighbours.
@@ -217,11 +217,11 @@ mod tests {
 
     #[test]
     fn the_background_follows_the_window_or_the_choice() {
-        assert_eq!(Background::Window.look(Look::System, false), Look::Light);
-        assert_eq!(Background::Window.look(Look::System, true), Look::Dark);
-        assert_eq!(Background::Window.look(Look::HighContrast, true), Look::HighContrast);
-        assert_eq!(Background::Light.look(Look::HighContrast, true), Look::Light);
-        assert_eq!(Background::Dark.look(Look::Light, false), Look::Dark);
+        assert_eq!(Background::Window.look(Theme::System, false), Theme::Light);
+        assert_eq!(Background::Window.look(Theme::System, true), Theme::Dark);
+        assert_eq!(Background::Window.look(Theme::HighContrast, true), Theme::HighContrast);
+        assert_eq!(Background::Light.look(Theme::HighContrast, true), Theme::Light);
+        assert_eq!(Background::Dark.look(Theme::Light, false), Theme::Dark);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub struct ImageShape {
 /// Whether rows are images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RowImages {
+pub enum RowImageChoice {
     /// Not chosen by the user; inferred from column names.
     #[default]
     #[serde(rename = "named")]

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::answer::{Picked, QueryAnswer};
+use super::answer::{PickedPoint, QueryAnswer};
 use super::answer_summary::AnswerSummary;
 use super::camera::Scene;
-use super::commands::Finder;
+use super::commands::CommandPalette;
 use super::files::{FileState, Roles, SessionFile, UnusedColumn};
-use super::log::{Activity, Endings, Log, Running};
+use super::log::{Activity, LastFailures, Log, CurrentJob};
 use super::pane::PaneKind;
 use super::picture::Picture;
-use super::pictures::{ImageShape, RowImages};
-use super::views::{Sort, TimelineView};
-use crate::app::features::analysis::state::{Analysed, AnalysisKind, FileComparison};
+use super::pictures::{ImageShape, RowImageChoice};
+use super::views::{SortOrder, TimelineView};
+use crate::app::features::analysis::state::{AnalysisResults, AnalysisKind, FileComparison};
 use crate::app::features::chooser::state::Chooser;
 use crate::app::features::color::state::channel::ColoringState;
 use crate::app::features::columns::state::ColumnsDialog;
@@ -22,25 +22,25 @@ use crate::app::features::datasets::state::DatasetsDialog;
 use crate::app::features::engine_comparison::state::EngineComparison;
 use crate::app::features::export::state::ExportDialog;
 use crate::app::features::lesson::state::session::LessonSession;
-use crate::app::features::live::state::Live;
+use crate::app::features::live::state::LiveQueryState;
 use crate::app::features::manual::state::Manual;
-use crate::app::features::picking::state::{OtherColumns, Tool};
-use crate::app::features::projection::state::Projected;
-use crate::app::features::quit::state::Quitting;
+use crate::app::features::picking::state::{ExtraColumns, Tool};
+use crate::app::features::projection::state::CloudProjection;
+use crate::app::features::quit::state::QuitStage;
 use crate::app::features::row_names::state::{NameSearch, RowNames};
 use crate::app::features::runs::state::RunList;
 use crate::app::features::saved::state::SavedSession;
-use crate::app::features::selection::state::facts::Facts;
-use crate::app::features::selection::state::{Hovered, NamedSets, Nearby, Selection};
+use crate::app::features::selection::state::facts::SelectionStats;
+use crate::app::features::selection::state::{HoverTarget, NamedSets, RadiusInput, Selection};
 use crate::app::features::unusable::state::UnusableDialog;
 use crate::app::features::walk::state::WalkState;
-use crate::app::features::why::state::Why;
+use crate::app::features::why::state::WhyState;
 use crate::cloud::formats::ColumnInfo;
 use crate::cloud::{Fingerprint, PointCloud};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, EngineId};
 use crate::run::RunRecord;
-use crate::run::analysis::{Derived, TheoryCurve};
+use crate::run::analysis::{RunAnalysis, TheoryCurve};
 
 /// Whether an engine can run on a device of this machine.
 #[derive(Clone, Debug)]
@@ -134,7 +134,7 @@ pub struct Session {
     /// The last complete run over [`Self::cloud`].
     pub record: Option<Arc<RunRecord>>,
     /// Histograms and timeline of [`Self::record`], once computed.
-    pub derived: Option<Arc<Derived>>,
+    pub derived: Option<Arc<RunAnalysis>>,
     /// The part of the record's time that Timeline shows.
     pub timeline: TimelineView,
     /// The state of the cloud's file when it was read.
@@ -147,13 +147,13 @@ pub struct Session {
     pub file: Option<SessionFile>,
     /// A restored session whose points are in another file, which is read when the user loads it.
     pub awaited: Option<Box<SavedSession>>,
-    pub picked: Option<Picked>,
+    pub picked: Option<PickedPoint>,
     /// Its answer, once known.
     pub answered: Option<QueryAnswer>,
     /// The projection shown instead of the cloud's axes.
-    pub projected: Option<Arc<Projected>>,
+    pub projected: Option<Arc<CloudProjection>>,
     /// The analysis of all rows' neighbours, once computed.
-    pub analysed: Option<Arc<Analysed>>,
+    pub analysed: Option<Arc<AnalysisResults>>,
     /// Comparisons with other files: at most one overlap and one file of leaks.
     pub file_comparisons: Vec<Arc<FileComparison>>,
     /// The computed colours of the points.
@@ -169,36 +169,36 @@ pub struct Session {
     /// Whether `theory` still belongs to the previous answer.
     pub theory_lags: bool,
     /// The query that is dragged or typed and answered at once.
-    pub live: Live,
+    pub live: LiveQueryState,
     pub selection: Selection,
     /// Facts about the selection.
-    pub selected: Arc<Facts>,
+    pub selected: Arc<SelectionStats>,
     /// Named selections.
     pub sets: NamedSets,
     /// The item under the pointer.
-    pub hovered: Option<Hovered>,
+    pub hovered: Option<HoverTarget>,
     /// The run's query under the pointer: hovered directly, or through its row.
     pub hovered_query: Option<usize>,
     /// What dragging in Plane and Space does.
     pub tool: Tool,
     /// The file's other columns for the listed neighbours or, while those are read, for the previous ones.
-    pub other_columns: Option<OtherColumns>,
+    pub other_columns: Option<ExtraColumns>,
     /// The picture of a pane that is drawn instead of the window.
     pub picture: Option<Arc<Picture>>,
     /// Whether to draw only the points: overlays are drawn as vector shapes on top of an image of them.
     pub only_points: bool,
     /// The row for which to explain why it is, or is not, among the neighbours.
-    pub why: Why,
+    pub why: WhyState,
     /// The radius of the radius selection.
-    pub nearby: Nearby,
+    pub nearby: RadiusInput,
     /// Sort orders of panes' tables; a missing entry is the table's own order.
-    pub sorts: BTreeMap<PaneKind, Sort>,
+    pub sorts: BTreeMap<PaneKind, SortOrder>,
     /// The rank selected in the table of neighbours.
     pub rank: Option<usize>,
-    pub running: Option<Running>,
+    pub running: Option<CurrentJob>,
     pub activity: Activity,
     /// How the last requests ended, if without a result.
-    pub endings: Endings,
+    pub endings: LastFailures,
     /// The engines and whether they can run here.
     pub engines: Vec<EngineStatus>,
     pub lesson: LessonSession,
@@ -209,14 +209,14 @@ pub struct Session {
     pub manual: Option<Manual>,
     /// Whether the About window is open.
     pub about: bool,
-    pub finder: Option<Finder>,
+    pub finder: Option<CommandPalette>,
     pub export: Option<ExportDialog>,
     /// The built-in file dialog.
     pub chooser: Option<Chooser>,
     /// The dialog that chooses one cloud of a file.
     pub datasets: Option<DatasetsDialog>,
     /// What the window waits for before closing.
-    pub quitting: Option<Quitting>,
+    pub quitting: Option<QuitStage>,
     /// The dialog that offers to open a file without its unusable rows.
     pub unusable: Option<UnusableDialog>,
     pub columns_dialog: Option<ColumnsDialog>,
@@ -240,12 +240,12 @@ impl Session {
             || self.chooser.is_some()
             || self.datasets.is_some()
             || self.columns_dialog.is_some();
-        files || self.finder.is_some() || self.unusable.is_some() || self.quitting == Some(Quitting::Asking)
+        files || self.finder.is_some() || self.unusable.is_some() || self.quitting == Some(QuitStage::Asking)
     }
 
     /// The session for a picture of the window, without dialogs.
     pub fn for_render(&self) -> Self {
-        let live = Live { known: true, ..self.live.clone() };
+        let live = LiveQueryState { known: true, ..self.live.clone() };
         Self {
             help: false,
             about: false,
@@ -258,7 +258,7 @@ impl Session {
             quitting: None,
             tool: Tool::Move,
             activity: Activity::Idle,
-            endings: Endings {
+            endings: LastFailures {
                 load: self.endings.load.clone().filter(|_| self.cloud.is_none()),
                 ..self.endings.clone()
             },
@@ -283,9 +283,9 @@ impl Session {
     /// The image layout of a cloud's rows. The cloud must be the shown one or have its axes.
     pub fn pictures(&self, cloud: &PointCloud) -> Option<ImageShape> {
         let pictures = match self.roles.pictures {
-            RowImages::Inferred => self.inferred_image_shape,
-            RowImages::Nothing => None,
-            RowImages::Images(pictures) => Some(pictures),
+            RowImageChoice::Inferred => self.inferred_image_shape,
+            RowImageChoice::Nothing => None,
+            RowImageChoice::Images(pictures) => Some(pictures),
         };
         pictures.filter(|pictures| pictures.fits(cloud.dims()))
     }
@@ -296,7 +296,7 @@ impl Session {
         let cloud = self
             .cloud
             .as_ref()
-            .filter(|_| self.roles.pictures == RowImages::Inferred && self.inferred_image_shape.is_none())?;
+            .filter(|_| self.roles.pictures == RowImageChoice::Inferred && self.inferred_image_shape.is_none())?;
         let has_pixels = cloud.axes().iter().all(|axis| axis.min >= 0.0);
         ImageShape::possible(cloud.dims())
             .into_iter()
@@ -319,7 +319,7 @@ impl Session {
     }
 
     /// The analysis, if it belongs to the shown cloud.
-    pub fn analysed(&self) -> Option<&Arc<Analysed>> {
+    pub fn analysed(&self) -> Option<&Arc<AnalysisResults>> {
         self.analysed.as_ref().filter(|analysed| self.has_cloud(&analysed.record.cloud))
     }
 
@@ -341,7 +341,7 @@ impl Session {
     }
 
     /// The file's other columns for the picked query's neighbours, once read.
-    pub fn listed_columns(&self) -> Option<&OtherColumns> {
+    pub fn listed_columns(&self) -> Option<&ExtraColumns> {
         let (columns, answered) = (self.other_columns.as_ref()?, self.answered.as_ref()?);
         columns.is_of(&answered.record.cloud, &answered.rows_to_look_up()).then_some(columns)
     }
@@ -427,19 +427,19 @@ impl Session {
     }
 
     /// The cloud and row of a point.
-    pub fn point(&self, what: Picked) -> Option<(&Arc<PointCloud>, usize)> {
+    pub fn point(&self, what: PickedPoint) -> Option<(&Arc<PointCloud>, usize)> {
         match what {
-            Picked::Row(row) => self
+            PickedPoint::Row(row) => self
                 .cloud
                 .as_ref()
                 .filter(|cloud| (row as usize) < cloud.len())
                 .map(|cloud| (cloud, row as usize)),
-            Picked::Query(query) => {
+            PickedPoint::Query(query) => {
                 let record = self.record.as_ref()?;
                 let cloud = record.query_cloud.as_ref()?;
                 record.query_rows.get(query).map(|&row| (cloud, row as usize))
             }
-            Picked::Coordinates => self.live.place().map(|place| (place, 0)),
+            PickedPoint::Coordinates => self.live.place().map(|place| (place, 0)),
         }
     }
 
@@ -456,9 +456,9 @@ mod tests {
     use crate::app::testing::{cloud, record};
     use crate::progress::NoProgress;
 
-    fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
+    fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> CloudProjection {
         let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
-        Projected::new(view, Arc::clone(cloud), queries, &NoProgress).expect("not cancelled")
+        CloudProjection::new(view, Arc::clone(cloud), queries, &NoProgress).expect("not cancelled")
     }
 
     fn cloud_of_one(of: &PointCloud) -> Arc<PointCloud> {

@@ -9,8 +9,8 @@ use super::camera;
 use super::draft::Draft;
 use super::files::FileRoles;
 use super::pane::{PaneKind, default_layout};
-use super::picture::PictureChoice;
-use super::views::{self, ConvergenceView, CountsView, Look, PlaneView, PlaneWindow, SpaceView, TimingsView};
+use super::picture::PictureSettings;
+use super::views::{self, ConvergenceView, CountsView, Theme, PlaneView, PlaneWindow, SpaceView, TimingsView};
 use crate::app::features::analysis::state::AnalysisView;
 use crate::app::features::color::state::ColorView;
 use crate::app::features::lesson::state::session::LessonView;
@@ -41,7 +41,7 @@ pub struct State {
     /// Whether that pane fills the window.
     #[serde(skip)]
     pub maximised: bool,
-    pub look: Look,
+    pub look: Theme,
     /// UI scale, within [`SCALES`].
     pub scale: f32,
     /// Whether to disable animations.
@@ -57,7 +57,7 @@ pub struct State {
     /// Whether to keep the settings when another file is opened.
     pub keep_settings: bool,
     /// Values to restore when the projector scale is switched off.
-    pub before_presenter: Option<BeforePresenter>,
+    pub before_presenter: Option<PresenterBackup>,
     pub show_problem: bool,
     /// Whether a window too narrow for both shows the left panel rather than the panes.
     pub problem_alone: bool,
@@ -65,7 +65,7 @@ pub struct State {
     /// Whether a window with room for one panel shows the right one, if both are enabled.
     pub selection_first: bool,
     /// Settings of the last picture of a pane.
-    pub picture: PictureChoice,
+    pub picture: PictureSettings,
 }
 
 impl Default for State {
@@ -85,7 +85,7 @@ impl Default for State {
             tree: default_layout(),
             pane: PaneKind::Plane,
             maximised: false,
-            look: Look::default(),
+            look: Theme::default(),
             scale: 1.0,
             reduce_motion: false,
             lesson: LessonView::default(),
@@ -98,7 +98,7 @@ impl Default for State {
             problem_alone: false,
             show_selection: true,
             selection_first: false,
-            picture: PictureChoice::default(),
+            picture: PictureSettings::default(),
         }
     }
 }
@@ -111,7 +111,7 @@ const MIN_WIDTH_THREE: f32 = 860.0;
 
 /// What a window has room for: left panel, right panel, panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum WindowLayout {
     /// The left panel or a pane.
     One,
     /// One panel, and panes.
@@ -120,7 +120,7 @@ pub enum Room {
     Three,
 }
 
-impl Room {
+impl WindowLayout {
     /// The room in a window of this width, in screen points.
     pub fn for_width(width: f32) -> Self {
         match width {
@@ -133,7 +133,7 @@ impl Room {
 
 /// Values that the projector scale changes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BeforePresenter {
+pub struct PresenterBackup {
     pub scale: f32,
     /// Point diameters in Plane and Space.
     pub point_sizes: [f32; 2],
@@ -177,23 +177,23 @@ impl State {
     }
 
     /// Visibility of the left and right panels, given the room.
-    pub fn panels(&self, room: Room) -> [bool; 2] {
+    pub fn panels(&self, room: WindowLayout) -> [bool; 2] {
         if self.maximised {
             return [false; 2];
         }
         match room {
-            Room::One => [self.problem_alone, false],
-            Room::Two if self.show_problem && self.show_selection => {
+            WindowLayout::One => [self.problem_alone, false],
+            WindowLayout::Two if self.show_problem && self.show_selection => {
                 [!self.selection_first, self.selection_first]
             }
-            Room::Two | Room::Three => [self.show_problem, self.show_selection],
+            WindowLayout::Two | WindowLayout::Three => [self.show_problem, self.show_selection],
         }
     }
 
     /// Shows or hides the left panel, replacing the right one if necessary.
-    pub fn toggle_problem(&mut self, room: Room) {
+    pub fn toggle_problem(&mut self, room: WindowLayout) {
         let [shown, _] = self.panels(room);
-        if room == Room::One {
+        if room == WindowLayout::One {
             self.problem_alone = !shown;
         } else {
             (self.show_problem, self.selection_first) = (!shown, false);
@@ -201,9 +201,9 @@ impl State {
     }
 
     /// Shows or hides the right panel, replacing the left one if necessary. Hiding it restores the left one.
-    pub fn toggle_selection(&mut self, room: Room) {
+    pub fn toggle_selection(&mut self, room: WindowLayout) {
         let [_, shown] = self.panels(room);
-        let in_its_place = room == Room::Two && shown && self.show_problem;
+        let in_its_place = room == WindowLayout::Two && shown && self.show_problem;
         if !in_its_place {
             self.show_selection = !shown;
         }
@@ -242,7 +242,7 @@ impl State {
             [self.show_problem, self.show_selection] = before.panels;
             return;
         }
-        self.before_presenter = Some(BeforePresenter {
+        self.before_presenter = Some(PresenterBackup {
             scale: self.scale,
             point_sizes: [self.plane.point_size, self.space.point_size],
             panels: [self.show_problem, self.show_selection],
@@ -263,7 +263,7 @@ mod tests {
     use crate::app::features::color::state::ColorBy;
     use crate::app::features::runs::state::Figure;
     use crate::app::model::pane::measuring_layout;
-    use crate::app::testing::Stored;
+    use crate::app::testing::MemoryStorage;
     use crate::knn::{DeviceId, EngineId};
     use crate::run::EngineChoice;
     use crate::run::compare::Quantity;
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn state_round_trips_through_json() {
-        let mut state = State { scale: 1.5, look: Look::Dark, ..State::default() };
+        let mut state = State { scale: 1.5, look: Theme::Dark, ..State::default() };
         state.draft.k = "7".to_owned();
         let text = serde_json::to_string(&state).expect("the state is plain data");
         let back: State = serde_json::from_str(&text).expect("its own text");
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn state_of_the_first_version_loads() {
-        let stored = Stored(include_str!("../../../tests/data/first-version/state.ron").to_owned());
+        let stored = MemoryStorage(include_str!("../../../tests/data/first-version/state.ron").to_owned());
         let state: State = eframe::get_value(&stored, "any").expect("it is read");
         assert_eq!(state.draft.engine, EngineChoice::named(EngineId::new("kdtree")));
         assert_eq!(state.color.by, ColorBy::measure("groups_hit"));
@@ -382,7 +382,7 @@ mod tests {
             state.draft.device = Some(DeviceId::Gpu(1));
             state.color.by = ColorBy::measure("visited");
             state.runs.figure = Figure::Histogram(Quantity::Measure("visited".to_owned()));
-            let mut stored = Stored(String::new());
+            let mut stored = MemoryStorage(String::new());
             eframe::set_value(&mut stored, "any", &state);
             let back: State = eframe::get_value(&stored, "any").expect("its own text");
             assert_eq!((back.draft, back.color, back.runs), (state.draft, state.color, state.runs));

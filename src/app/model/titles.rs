@@ -76,7 +76,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::app::model::answer::{Picked, QueryAnswer};
+    use crate::app::model::answer::{PickedPoint, QueryAnswer};
     use crate::app::testing::record;
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
             format!("Merges per query — {engine}, k = {k}, {spec}")
         );
         let answered = QueryAnswer { record: Arc::clone(&record), query: 1 };
-        (session.picked, session.answered) = (Some(Picked::Row(answered.row())), Some(answered));
+        (session.picked, session.answered) = (Some(PickedPoint::Row(answered.row())), Some(answered));
         let title = title_of(PaneKind::Space, &state, &session);
         assert!(title.contains(" nearest to row ") && title.ends_with(&format!(" — {spec}")), "{title}");
     }

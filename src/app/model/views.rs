@@ -279,7 +279,7 @@ impl TimeAxis {
 // The look of the window.
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Look {
+pub enum Theme {
     /// Follows the desktop.
     #[default]
     System,
@@ -289,7 +289,7 @@ pub enum Look {
     HighContrast,
 }
 
-impl Look {
+impl Theme {
     /// All looks, in the order of the menu.
     pub const ALL: [Self; 4] = [Self::System, Self::Light, Self::Dark, Self::HighContrast];
 
@@ -307,13 +307,13 @@ impl Look {
 
 /// The sort order of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sort {
+pub struct SortOrder {
     /// By name, because the next table may have the same column.
     pub column: String,
     pub descending: bool,
 }
 
-impl Sort {
+impl SortOrder {
     /// Cycles a column's order on each click: ascending, descending, the table's own.
     pub fn after_click(sort: Option<&Self>, column: &str) -> Option<Self> {
         let of = |descending| Some(Self { column: column.to_owned(), descending });
@@ -421,14 +421,14 @@ mod tests {
 
     #[test]
     fn clicks_cycle_ascending_descending_unsorted() {
-        let up = Sort::after_click(None, "k").expect("sorted");
+        let up = SortOrder::after_click(None, "k").expect("sorted");
         assert!(!up.descending);
-        let down = Sort::after_click(Some(&up), "k").expect("sorted");
+        let down = SortOrder::after_click(Some(&up), "k").expect("sorted");
         assert!(down.descending);
-        assert_eq!(Sort::after_click(Some(&down), "k"), None);
+        assert_eq!(SortOrder::after_click(Some(&down), "k"), None);
         assert_eq!(
-            Sort::after_click(Some(&down), "n"),
-            Sort::after_click(None, "n"),
+            SortOrder::after_click(Some(&down), "n"),
+            SortOrder::after_click(None, "n"),
             "another column starts over"
         );
     }

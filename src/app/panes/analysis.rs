@@ -6,7 +6,7 @@ use egui::Grid;
 
 use super::empty::{ExportEntry, Pane, PaneContext, without_cloud};
 use crate::app::features::analysis::label_column;
-use crate::app::features::analysis::state::{Analysed, AnalysisAction, AnalysisKind, AnalysisView};
+use crate::app::features::analysis::state::{AnalysisResults, AnalysisAction, AnalysisKind, AnalysisView};
 use crate::app::features::color::column_keys;
 use crate::app::features::color::state::{ColorAction, ColorBy};
 use crate::app::features::export::PaneData;
@@ -15,8 +15,8 @@ use crate::app::features::selection::state::SelectAction;
 use crate::app::look::{heading_ui, percent as percent_done};
 use crate::app::model::select_mode::SelectMode;
 use crate::app::prelude::*;
-use crate::export::graph::GraphForm;
-use crate::run::graph::labels::{Classified, Confusion};
+use crate::export::graph::GraphFormat;
+use crate::run::graph::labels::{Classification, ConfusionCell};
 use crate::run::graph::summary::percent;
 use crate::text;
 
@@ -39,7 +39,7 @@ pub const PANE: Pane = Pane {
         }
     },
     exports: &[ExportEntry {
-        kind: ExportKind::Graph(GraphForm::Edges),
+        kind: ExportKind::Graph(GraphFormat::Edges),
         text: "Graph of neighbours…",
         about: "The nearest rows of every row: a table of edges, a sparse matrix for SciPy, or arrays for \
                 umap-learn.",
@@ -190,7 +190,7 @@ fn labels_ui(ui: &mut Ui, view: &mut AnalysisView, session: &Session) {
 }
 
 /// A line for each analysis, with a button that colours the points by it.
-fn analyses_ui(ui: &mut Ui, analysed: &Analysed, context: &mut PaneContext<'_>) {
+fn analyses_ui(ui: &mut Ui, analysed: &AnalysisResults, context: &mut PaneContext<'_>) {
     for (kind, sentence) in &analysed.sentences {
         line_ui(ui, *kind, sentence.as_ref(), context);
     }
@@ -232,7 +232,7 @@ fn colour_ui(ui: &mut Ui, kind: AnalysisKind, is_there: bool, context: &mut Pane
 
 /// The confusion matrix, with labels in rows and predictions in columns; with many labels, the most frequent
 /// confusions. A click selects the rows.
-fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut PaneContext<'_>) {
+fn confusion_ui(ui: &mut Ui, analysed: &AnalysisResults, of: &Classification, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let column = analysed.labels.as_deref().unwrap_or_default();
     heading_ui(ui, "Each row’s label, and what most of its neighbours are");
@@ -250,7 +250,7 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
             ));
         }
     });
-    let mut pressed: Option<&Confusion> = None;
+    let mut pressed: Option<&ConfusionCell> = None;
     if of.labels.len() <= MAX_LABELS {
         Grid::new("confusion").num_columns(of.labels.len() + 1).spacing([8.0, 2.0]).striped(true).show(
             ui,
@@ -283,7 +283,7 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
             },
         );
     } else {
-        let mut wrong: Vec<&Confusion> =
+        let mut wrong: Vec<&ConfusionCell> =
             of.confusion.iter().filter(|cell| cell.label != cell.predicted).collect();
         wrong.sort_by_key(|cell| std::cmp::Reverse(cell.points));
         for cell in wrong.into_iter().take(MAX_CONFUSIONS) {
@@ -304,11 +304,11 @@ fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut
 }
 
 /// `4 named 9`
-fn sentence(of: &Classified, cell: &Confusion) -> String {
+fn sentence(of: &Classification, cell: &ConfusionCell) -> String {
     format!("{} named {}", of.labels[cell.label as usize], of.labels[cell.predicted as usize])
 }
 
-fn cell_ui(ui: &mut Ui, of: &Classified, cell: &Confusion, shown: RichText) -> Response {
+fn cell_ui(ui: &mut Ui, of: &Classification, cell: &ConfusionCell, shown: RichText) -> Response {
     let response = ui.add(Button::new(shown).frame(false));
     let name = format!("{}: {}", sentence(of, cell), text::count(cell.points, "row", "rows"));
     name_widget(&response, Role::Button, &name);

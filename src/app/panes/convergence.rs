@@ -10,7 +10,7 @@ use crate::app::features::export::PaneData;
 use crate::app::look::{any_of, if_shuffled};
 use crate::app::prelude::*;
 use crate::engines::registry;
-use crate::run::analysis::{Band, evenly_spaced};
+use crate::run::analysis::{BandPoint, evenly_spaced};
 use crate::text;
 
 /// Maximum number of selected queries drawn as lines.
@@ -65,8 +65,8 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let at = move |x: f64, y: f64| [x.log10(), up(y)];
 
     let derived = session.derived.as_ref().filter(|_| compared.is_some());
-    let whole: Vec<Band> = derived.iter().flat_map(|derived| &derived.band).copied().collect();
-    let band: Vec<Band> = whole.iter().filter(|step| fits(step.low) && fits(step.high)).copied().collect();
+    let whole: Vec<BandPoint> = derived.iter().flat_map(|derived| &derived.band).copied().collect();
+    let band: Vec<BandPoint> = whole.iter().filter(|step| fits(step.low) && fits(step.high)).copied().collect();
     let xs: Vec<f64> = band.iter().map(|step| step.points_seen.log10()).collect();
     let lows: Vec<f64> = band.iter().map(|step| up(step.low)).collect();
     let highs: Vec<f64> = band.iter().map(|step| up(step.high)).collect();

@@ -5,17 +5,17 @@ use crate::app::features::export::state::ExportKind;
 use crate::app::features::picking::lookup::Lookup;
 use crate::app::gpu::Gpu;
 use crate::app::look::percent;
-use crate::app::model::Ended;
+use crate::app::model::FailureReason;
 use crate::app::prelude::*;
 
 /// A title with one or two sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Empty {
+pub struct Placeholder {
     title: String,
     next: String,
 }
 
-impl Empty {
+impl Placeholder {
     fn new(title: impl Into<String>, next: impl Into<String>) -> Self {
         Self { title: title.into(), next: next.into() }
     }
@@ -27,18 +27,18 @@ impl Empty {
 }
 
 /// For a pane that shows points.
-pub fn without_cloud(session: &Session) -> Empty {
+pub fn without_cloud(session: &Session) -> Placeholder {
     match (&session.activity, &session.endings.load) {
-        (Activity::Loading { what, fraction }, _) => Empty::new(
+        (Activity::Loading { what, fraction }, _) => Placeholder::new(
             format!("Loading {what}{}", percent(*fraction)),
             "Its points appear when they are loaded. Cancel stops it.",
         ),
-        (_, Some(Ended::Cancelled)) => Empty::new(
+        (_, Some(FailureReason::Cancelled)) => Placeholder::new(
             "Loading was cancelled",
             "Press Load or Generate on the left to start again, or open another file.",
         ),
-        (_, Some(Ended::Failed(why))) => Empty::new("Nothing was loaded", why),
-        (_, None) => Empty::new(
+        (_, Some(FailureReason::Failed(why))) => Placeholder::new("Nothing was loaded", why),
+        (_, None) => Placeholder::new(
             "No cloud yet",
             "Open a file or generate a cloud on the left; dropping a file here works too.",
         ),
@@ -46,41 +46,41 @@ pub fn without_cloud(session: &Session) -> Empty {
 }
 
 /// For a pane that shows a run. `what`: "timings"; `todo`: "Press Run to measure."
-pub fn without_run(session: &Session, what: &str, todo: &str) -> Empty {
+pub fn without_run(session: &Session, what: &str, todo: &str) -> Placeholder {
     let yet = format!("No {what} yet");
     match (&session.activity, &session.endings.run, &session.endings.load) {
         (Activity::Running { stage, fraction }, ..) => {
-            Empty::new(yet, format!("The run goes on: {stage}{}.", percent(Some(*fraction))))
+            Placeholder::new(yet, format!("The run goes on: {stage}{}.", percent(Some(*fraction))))
         }
         (Activity::Loading { what, fraction }, ..) => {
-            Empty::new(yet, format!("Loading {what}{}.", percent(*fraction)))
+            Placeholder::new(yet, format!("Loading {what}{}.", percent(*fraction)))
         }
-        (_, Some(Ended::Cancelled), _) => {
-            Empty::new("The run was cancelled", format!("There is nothing to show here. {todo}"))
+        (_, Some(FailureReason::Cancelled), _) => {
+            Placeholder::new("The run was cancelled", format!("There is nothing to show here. {todo}"))
         }
-        (_, Some(Ended::Failed(why)), _) => Empty::new("The run failed", why),
-        (_, None, Some(Ended::Failed(why))) if session.cloud.is_none() => {
-            Empty::new("Nothing was loaded", why)
+        (_, Some(FailureReason::Failed(why)), _) => Placeholder::new("The run failed", why),
+        (_, None, Some(FailureReason::Failed(why))) if session.cloud.is_none() => {
+            Placeholder::new("Nothing was loaded", why)
         }
-        _ => Empty::new(yet, todo),
+        _ => Placeholder::new(yet, todo),
     }
 }
 
 /// For a pane that shows the picked query's answer.
-pub fn without_answer(session: &Session) -> Empty {
+pub fn without_answer(session: &Session) -> Placeholder {
     if session.cloud.is_none() {
         return without_cloud(session);
     }
     if session.picked.is_some() {
         return match &session.endings.ask {
             _ if session.live.is_waiting() => {
-                Empty::new("The query is being answered…", "Its neighbours appear as soon as they are found.")
+                Placeholder::new("The query is being answered…", "Its neighbours appear as soon as they are found.")
             }
-            Some(Ended::Cancelled) => {
-                Empty::new("Cancelled", "The query was not answered. Click its point again, or another one.")
+            Some(FailureReason::Cancelled) => {
+                Placeholder::new("Cancelled", "The query was not answered. Click its point again, or another one.")
             }
-            Some(Ended::Failed(why)) => Empty::new("The query could not be answered", why),
-            None => Empty::new("Not answered", "Click its point again, or another one."),
+            Some(FailureReason::Failed(why)) => Placeholder::new("The query could not be answered", why),
+            None => Placeholder::new("Not answered", "Click its point again, or another one."),
         };
     }
     let next = match (&session.activity, &session.endings.run) {
@@ -88,15 +88,15 @@ pub fn without_answer(session: &Session) -> Empty {
             "Click a point in Plane or Space for an answer now; when the run is done, its first query is \
              picked."
         }
-        (_, Some(Ended::Cancelled)) => {
+        (_, Some(FailureReason::Cancelled)) => {
             "The run was cancelled. Click a point in Plane or Space, or press Run."
         }
-        (_, Some(Ended::Failed(why))) => {
-            return Empty::new("No query picked", format!("The run failed: {why}"));
+        (_, Some(FailureReason::Failed(why))) => {
+            return Placeholder::new("No query picked", format!("The run failed: {why}"));
         }
         (_, None) => "Click a point in Plane or Space, or press Run.",
     };
-    Empty::new("No query picked", next)
+    Placeholder::new("No query picked", next)
 }
 
 // The interface of panes; each pane defines one value.
@@ -134,17 +134,17 @@ pub struct PaneContext<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::Endings;
+    use crate::app::model::LastFailures;
     use crate::app::testing::cloud;
 
     const TODO: &str = "Press Run to measure.";
 
-    fn with(activity: Activity, endings: Endings) -> Session {
+    fn with(activity: Activity, endings: LastFailures) -> Session {
         Session { activity, endings, ..Session::default() }
     }
 
-    fn failed(why: &str) -> Option<Ended> {
-        Some(Ended::Failed(why.to_owned()))
+    fn failed(why: &str) -> Option<FailureReason> {
+        Some(FailureReason::Failed(why.to_owned()))
     }
 
     fn loading() -> Activity {
@@ -154,8 +154,8 @@ mod tests {
     #[test]
     fn without_a_cloud_the_load_status_is_shown() {
         let title = |session: &Session| without_cloud(session).title;
-        assert_eq!(title(&with(Activity::Idle, Endings::default())), "No cloud yet");
-        let cancelled = Endings { load: Some(Ended::Cancelled), ..Endings::default() };
+        assert_eq!(title(&with(Activity::Idle, LastFailures::default())), "No cloud yet");
+        let cancelled = LastFailures { load: Some(FailureReason::Cancelled), ..LastFailures::default() };
         assert_eq!(
             title(&with(loading(), cancelled.clone())),
             "Loading a.las, 25 %",
@@ -163,8 +163,8 @@ mod tests {
         );
         assert_eq!(title(&with(Activity::Idle, cancelled)), "Loading was cancelled");
         let wrong =
-            with(Activity::Idle, Endings { load: failed("no such file: a.las"), ..Endings::default() });
-        assert_eq!(without_cloud(&wrong), Empty::new("Nothing was loaded", "no such file: a.las"));
+            with(Activity::Idle, LastFailures { load: failed("no such file: a.las"), ..LastFailures::default() });
+        assert_eq!(without_cloud(&wrong), Placeholder::new("Nothing was loaded", "no such file: a.las"));
         assert_eq!(without_run(&wrong, "timings", TODO), without_cloud(&wrong));
         assert_eq!(without_answer(&wrong), without_cloud(&wrong));
     }
@@ -172,28 +172,28 @@ mod tests {
     #[test]
     fn without_a_run_the_run_status_is_shown() {
         let of = |session: &Session| without_run(session, "timings", TODO);
-        assert_eq!(of(&with(Activity::Idle, Endings::default())), Empty::new("No timings yet", TODO));
+        assert_eq!(of(&with(Activity::Idle, LastFailures::default())), Placeholder::new("No timings yet", TODO));
         let running = Activity::Running { stage: "repeat 2 of 5".to_owned(), fraction: 0.4 };
-        assert_eq!(of(&with(running, Endings::default())).next, "The run goes on: repeat 2 of 5, 40 %.");
-        assert_eq!(of(&with(loading(), Endings::default())).next, "Loading a.las, 25 %.");
-        let cancelled = with(Activity::Idle, Endings { run: Some(Ended::Cancelled), ..Endings::default() });
+        assert_eq!(of(&with(running, LastFailures::default())).next, "The run goes on: repeat 2 of 5, 40 %.");
+        assert_eq!(of(&with(loading(), LastFailures::default())).next, "Loading a.las, 25 %.");
+        let cancelled = with(Activity::Idle, LastFailures { run: Some(FailureReason::Cancelled), ..LastFailures::default() });
         assert_eq!(
             of(&cancelled),
-            Empty::new("The run was cancelled", "There is nothing to show here. Press Run to measure.")
+            Placeholder::new("The run was cancelled", "There is nothing to show here. Press Run to measure.")
         );
         let broken =
-            with(Activity::Idle, Endings { run: failed("k = 9 is too large"), ..Endings::default() });
-        assert_eq!(of(&broken), Empty::new("The run failed", "k = 9 is too large"));
+            with(Activity::Idle, LastFailures { run: failed("k = 9 is too large"), ..LastFailures::default() });
+        assert_eq!(of(&broken), Placeholder::new("The run failed", "k = 9 is too large"));
     }
 
     #[test]
     fn without_an_answer_the_query_status_is_shown() {
-        let with = |picked: Option<Picked>, activity: Activity, endings: Endings| {
+        let with = |picked: Option<PickedPoint>, activity: Activity, endings: LastFailures| {
             let session = Session { cloud: Some(cloud(5, 2, 1)), picked, ..with(activity, endings) };
             without_answer(&session)
         };
-        let run = |run: Option<Ended>| Endings { run, ..Endings::default() };
-        let ask = |ask: Option<Ended>| Endings { ask, ..Endings::default() };
+        let run = |run: Option<FailureReason>| LastFailures { run, ..LastFailures::default() };
+        let ask = |ask: Option<FailureReason>| LastFailures { ask, ..LastFailures::default() };
         let running = Activity::Running { stage: "counting".to_owned(), fraction: 0.0 };
         assert_eq!(
             with(None, Activity::Idle, run(None)).next,
@@ -201,14 +201,14 @@ mod tests {
         );
         assert!(with(None, running, run(None)).next.contains("when the run is done"));
         assert!(
-            with(None, Activity::Idle, run(Some(Ended::Cancelled)))
+            with(None, Activity::Idle, run(Some(FailureReason::Cancelled)))
                 .next
                 .starts_with("The run was cancelled.")
         );
         assert_eq!(with(None, Activity::Idle, run(failed("why"))).next, "The run failed: why");
-        let row = Some(Picked::Row(1));
+        let row = Some(PickedPoint::Row(1));
         assert_eq!(with(row, Activity::Idle, ask(None)).title, "Not answered");
-        assert_eq!(with(row, Activity::Idle, ask(Some(Ended::Cancelled))).title, "Cancelled");
+        assert_eq!(with(row, Activity::Idle, ask(Some(FailureReason::Cancelled))).title, "Cancelled");
         assert_eq!(with(row, Activity::Idle, ask(failed("why"))).next, "why");
     }
 }

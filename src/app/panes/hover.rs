@@ -8,7 +8,7 @@ use egui::{ColorImage, Grid, Image, TextureHandle, TextureOptions, Tooltip};
 
 use super::empty::PaneContext;
 use crate::app::features::color::state::channel::{ColoringState, PointSet};
-use crate::app::features::picking::state::OtherCells;
+use crate::app::features::picking::state::ExtraCells;
 use crate::app::model::{ImageShape, RoleChoice};
 use crate::app::prelude::*;
 use crate::cloud::formats::Cell;
@@ -109,30 +109,30 @@ pub fn hover_ui(
 }
 
 /// A row's name, from the column that the user chose.
-fn named(session: &Session, others: &OtherCells) -> Option<String> {
+fn named(session: &Session, others: &ExtraCells) -> Option<String> {
     let column = session.roles.name.column()?;
     let at = others.columns.iter().position(|name| *name == column.name)?;
     Some(cell_text(others.rows.first()?.get(at)?))
 }
 
-fn title(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> String {
+fn title(session: &Session, what: PickedPoint, cloud: &PointCloud, row: usize) -> String {
     let record = text::thousands(cloud.record(row));
     match what {
         _ if matches!(cloud.source(), Source::Coordinates(_)) => "The query, a place".to_owned(),
-        Picked::Query(query) => format!("Query {} (row {record} of its file)", text::thousands(query as u64)),
-        Picked::Row(_) if session.picked == Some(what) => format!("Row {record}, the query"),
-        Picked::Row(_) => format!("Row {record}"),
-        Picked::Coordinates => "The query, a place".to_owned(),
+        PickedPoint::Query(query) => format!("Query {} (row {record} of its file)", text::thousands(query as u64)),
+        PickedPoint::Row(_) if session.picked == Some(what) => format!("Row {record}, the query"),
+        PickedPoint::Row(_) => format!("Row {record}"),
+        PickedPoint::Coordinates => "The query, a place".to_owned(),
     }
 }
 
 /// The colouring's title and the point's value, unless the tooltip lists it as a counter.
-fn coloring(session: &Session, what: Picked, row: usize) -> Option<(String, String)> {
+fn coloring(session: &Session, what: PickedPoint, row: usize) -> Option<(String, String)> {
     let ColoringState::Ready(channel) = &session.colored else { return None };
     let same = match what {
-        Picked::Row(_) => channel.points == PointSet::Data,
-        Picked::Query(_) => channel.points == PointSet::Queries,
-        Picked::Coordinates => false,
+        PickedPoint::Row(_) => channel.points == PointSet::Data,
+        PickedPoint::Query(_) => channel.points == PointSet::Queries,
+        PickedPoint::Coordinates => false,
     };
     let told = counted(session).any(|(name, _)| name == channel.title);
     let value = channel.text(row).filter(|_| same && !told)?;
@@ -155,7 +155,7 @@ fn counted(session: &Session) -> impl Iterator<Item = (String, u32)> {
 }
 
 /// Facts that need no file access.
-fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec<(String, String)> {
+fn facts(session: &Session, what: PickedPoint, cloud: &PointCloud, row: usize) -> Vec<(String, String)> {
     // For images, pixel values are less useful than the image.
     let listed = if session.pictures(cloud).is_some() { 0 } else { MAX_LISTED };
     let mut facts: Vec<(String, String)> = cloud
@@ -168,7 +168,7 @@ fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec
     if listed > 0 && cloud.dims() > listed {
         facts.push(("more".to_owned(), format!("{} coordinates", cloud.dims() - listed)));
     }
-    if let (Picked::Row(row), Some(answered)) = (what, &session.answered)
+    if let (PickedPoint::Row(row), Some(answered)) = (what, &session.answered)
         && let Some((rank, (_, squared))) =
             answered.neighbors().enumerate().find(|(_, (neighbor, _))| *neighbor == row)
     {
@@ -199,7 +199,7 @@ const MAX_TEXTURES: usize = 512;
 
 /// Textures by cloud address and row. The weak pointer keeps the address from being reused.
 #[derive(Default)]
-struct Known(HashMap<(usize, usize), (Weak<PointCloud>, ImageShape, TextureHandle)>);
+struct TextureCache(HashMap<(usize, usize), (Weak<PointCloud>, ImageShape, TextureHandle)>);
 
 /// The image of a row, scaled to fit a square.
 pub fn picture_ui(
@@ -219,7 +219,7 @@ pub fn picture_ui(
 
 fn texture(ui: &Ui, cloud: &Arc<PointCloud>, row: usize, pictures: ImageShape) -> TextureHandle {
     let shared = ui.data_mut(|data| {
-        data.get_temp_mut_or_default::<Arc<Mutex<Known>>>(Id::unique("pictures of rows")).clone()
+        data.get_temp_mut_or_default::<Arc<Mutex<TextureCache>>>(Id::unique("pictures of rows")).clone()
     });
     let mut known = shared.lock();
     let key = (Arc::as_ptr(cloud) as usize, row);

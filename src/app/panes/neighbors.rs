@@ -11,12 +11,12 @@ use super::empty::{ExportEntry, Pane, PaneContext, without_answer};
 use super::hover::{cell_text, picture_ui};
 use crate::app::features::export::PaneData;
 use crate::app::features::export::state::ExportKind;
-use crate::app::features::picking::state::OtherColumns;
-use crate::app::features::selection::state::{Hovered, SelectAction};
+use crate::app::features::picking::state::ExtraColumns;
+use crate::app::features::selection::state::{HoverTarget, SelectAction};
 use crate::app::look::focus::arrows;
 use crate::app::look::sort_head_ui;
 use crate::app::model::select_mode::SelectMode;
-use crate::app::model::{RoleChoice, Sort, SortKey, sorted};
+use crate::app::model::{RoleChoice, SortOrder, SortKey, sorted};
 use crate::app::prelude::*;
 use crate::cloud::formats::Cell;
 use crate::run::QuerySpec;
@@ -52,7 +52,7 @@ fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some(answered) = &session.answered else {
         return without_answer(session).ui(ui, palette);
     };
-    let columns = Columns::new(session, answered);
+    let columns = NeighborTable::new(session, answered);
     ui.horizontal(|ui| {
         ui.label(title(answered, columns.neighbors.len() as u64));
         if let Some(note) = columns.note() {
@@ -93,7 +93,7 @@ fn title(answered: &QueryAnswer, found: u64) -> String {
     }
 }
 
-fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
+fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &NeighborTable<'_>) {
     let palette = context.palette;
     let sight = ui.clip_rect().x_range();
     let sort = context.session.sorts.get(&PaneKind::Neighbors);
@@ -147,7 +147,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
             let rank = order[row.index()];
             let (index, _) = neighbors[rank];
             row.set_selected(context.session.rank == Some(rank));
-            let here = Hovered { what: Picked::Row(index), pane: PaneKind::Neighbors };
+            let here = HoverTarget { what: PickedPoint::Row(index), pane: PaneKind::Neighbors };
             // Also highlights the row whose point is hovered in another pane.
             row.set_hovered(context.session.hovered.is_some_and(|hovered| hovered.what == here.what));
             let has_keys = row.index() == current;
@@ -270,13 +270,13 @@ pub const MAX_COLUMNS: usize = 12;
 const TEXT_WIDTH: usize = 24;
 
 /// The contents of the table.
-pub struct Columns<'a> {
+pub struct NeighborTable<'a> {
     answered: &'a QueryAnswer,
     /// Rows with squared distances, nearest first.
     pub neighbors: Vec<(u32, f32)>,
     /// The file's other columns of these neighbours. While they are being read, those of the previous
     /// neighbours, which have the same headings.
-    other_columns: Option<&'a OtherColumns>,
+    other_columns: Option<&'a ExtraColumns>,
     is_read: bool,
     /// The name and label columns that the user chose, shown next to the row number.
     role_columns: Vec<usize>,
@@ -284,20 +284,20 @@ pub struct Columns<'a> {
     others: Vec<usize>,
 }
 
-pub struct Shown {
+pub struct CellText {
     pub text: String,
     /// Whether the text may be truncated, with the full text as a tooltip.
     pub long: bool,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> NeighborTable<'a> {
     pub fn new(session: &'a Session, answered: &'a QueryAnswer) -> Self {
         let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
         let cloud = &answered.record.cloud;
         let other_columns =
             session.other_columns.as_ref().filter(|columns| Arc::ptr_eq(&columns.cloud, cloud));
         let is_read = session.listed_columns().is_some();
-        let all = other_columns.and_then(OtherColumns::cells).map_or(&[][..], |others| &others.columns);
+        let all = other_columns.and_then(ExtraColumns::cells).map_or(&[][..], |others| &others.columns);
         let index = |choice: &RoleChoice| {
             all.iter().position(|name| choice.column().is_some_and(|column| column.name == *name))
         };
@@ -316,7 +316,7 @@ impl<'a> Columns<'a> {
         let distance = self.answered.record.spec.metric.heading();
         let axes = self.answered.record.cloud.axes().iter().take(MAX_COLUMNS).map(|axis| axis.name.as_str());
         let heading = |&column: &usize| {
-            let cells = self.other_columns.and_then(OtherColumns::cells);
+            let cells = self.other_columns.and_then(ExtraColumns::cells);
             cells.map_or("", |cells| cells.columns[column].as_str())
         };
         let (role_columns, others) = (self.role_columns.iter().map(heading), self.others.iter().map(heading));
@@ -334,7 +334,7 @@ impl<'a> Columns<'a> {
         let dims = self.answered.record.cloud.dims();
         let coordinates = (dims > MAX_COLUMNS)
             .then(|| format!("the first {MAX_COLUMNS} of {dims} coordinates are shown; the export has all"));
-        let total = self.other_columns.and_then(OtherColumns::cells).map_or(0, |others| others.total);
+        let total = self.other_columns.and_then(ExtraColumns::cells).map_or(0, |others| others.total);
         let shown = self.role_columns.len() + self.others.len();
         let others = (total > shown).then(|| format!("{shown} of {total} other columns are shown"));
         let failed = self
@@ -346,7 +346,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The cells of a row, starting with its rank.
-    pub fn texts(&self, rank: usize, selected: bool) -> impl Iterator<Item = Shown> {
+    pub fn texts(&self, rank: usize, selected: bool) -> impl Iterator<Item = CellText> {
         let (cloud, metric) = (&self.answered.record.cloud, self.answered.record.spec.metric);
         let (index, squared) = self.neighbors[rank];
         let numbers = [
@@ -360,17 +360,17 @@ impl<'a> Columns<'a> {
         let of_file = move |&column: &usize| {
             let columns = self.other_columns.filter(|_| self.is_read);
             let cell = columns.and_then(|columns| columns.cell(rank, column));
-            Shown { text: cell.map(cell_text).unwrap_or_default(), long: matches!(cell, Some(Cell::Text(_))) }
+            CellText { text: cell.map(cell_text).unwrap_or_default(), long: matches!(cell, Some(Cell::Text(_))) }
         };
         let (role_columns, others) = (self.role_columns.iter().map(of_file), self.others.iter().map(of_file));
         let [rank, row, squared, distance] = numbers;
-        let short = |text| Shown { text, long: false };
+        let short = |text| CellText { text, long: false };
         let distances = [squared, distance].into_iter().chain(coordinates).map(short);
         [rank, row].map(short).into_iter().chain(role_columns).chain(distances).chain(others)
     }
 
     /// Ranks in table order, cached for each answer.
-    pub fn order(&self, ui: &Ui, sort: Option<&Sort>) -> Arc<Vec<usize>> {
+    pub fn order(&self, ui: &Ui, sort: Option<&SortOrder>) -> Arc<Vec<usize>> {
         let ranks = || (0..self.neighbors.len()).collect();
         let Some((sort, column)) =
             sort.and_then(|sort| Some((sort, self.names().iter().position(|name| *name == sort.column)?)))
@@ -412,7 +412,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Column widths that fit numbers and names; long names and texts are truncated.
-    pub fn widths(&self, ui: &Ui, sort: Option<&Sort>) -> Vec<f32> {
+    pub fn widths(&self, ui: &Ui, sort: Option<&SortOrder>) -> Vec<f32> {
         const NAME: f32 = 160.0;
         let (numbers, text): (FontId, FontId) =
             (TextStyle::Monospace.resolve(ui.style()), TextStyle::Body.resolve(ui.style()));
@@ -454,7 +454,7 @@ impl<'a> Columns<'a> {
             most[numbers..].copy_from_slice(&before[numbers..]);
         }
         for rank in 0..self.neighbors.len() {
-            for (most, Shown { text, long }) in most.iter_mut().zip(self.texts(rank, true)) {
+            for (most, CellText { text, long }) in most.iter_mut().zip(self.texts(rank, true)) {
                 let letters = text.chars().count();
                 *most = (if long { letters.min(TEXT_WIDTH) } else { letters }).max(*most);
             }

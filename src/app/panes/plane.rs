@@ -11,14 +11,14 @@ use super::points::{
 use crate::app::features::color::bar;
 use crate::app::features::export::PaneData;
 use crate::app::features::live::{NOTES_HEIGHT, mark_ui};
-use crate::app::features::picking::state::{Eye, Tool};
+use crate::app::features::picking::state::{PaneCamera, Tool};
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui};
 use crate::app::features::walk::{self, paint};
 use crate::app::look::focus::arrows;
 use crate::app::model::camera::place;
 use crate::app::model::{PlaneCamera, PlaneView, PlaneWindow, Scene};
 use crate::app::prelude::*;
-use crate::cloud::{Axis, Globe, PointCloud};
+use crate::cloud::{Axis, GlobeAxes, PointCloud};
 use crate::draw::pen::linear_ticks;
 use crate::knn::Metric;
 use crate::text;
@@ -117,7 +117,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let eyes = lens
         .iter()
         .chain([&camera])
-        .map(|camera| (camera.rect, Eye::Plane(*camera, view.axes)))
+        .map(|camera| (camera.rect, PaneCamera::Plane(*camera, view.axes)))
         .collect::<Vec<_>>();
     if let Some(gesture) = &gesture {
         gesture_ui(ui, &response, gesture, &eyes, context.palette, context.actions);
@@ -358,7 +358,7 @@ fn globe_circle_ui(
     context: &PaneContext<'_>,
 ) {
     let (of, row, axes) = (answered.query_cloud(), answered.row() as usize, answered.record.cloud.axes());
-    let Some(globe) = Globe::from_axes(axes).ok().filter(|_| view.axes.iter().all(|&axis| axis < axes.len()))
+    let Some(globe) = GlobeAxes::from_axes(axes).ok().filter(|_| view.axes.iter().all(|&axis| axis < axes.len()))
     else {
         return;
     };

@@ -14,11 +14,11 @@ use crate::app::features::color::bar;
 use crate::app::features::picking::tool::tools_ui;
 use crate::app::features::projection;
 use crate::app::features::walk::{self, paint};
-use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
-use crate::app::look::{Paint, Paints};
-use crate::app::model::{Ended, Projection, Scene, answer_summary, source_name};
+use crate::app::gpu::{Drawing, LayerColors, Layer, Points, PointsCallback, Progress};
+use crate::app::look::{Paint, PointPaints};
+use crate::app::model::{FailureReason, Projection, Scene, answer_summary, source_name};
 use crate::app::prelude::*;
-use crate::cloud::{Globe, PointCloud};
+use crate::cloud::{GlobeAxes, PointCloud};
 use crate::run::analysis::evenly_spaced;
 use crate::text;
 
@@ -30,7 +30,7 @@ const UNSELECTED_OPACITY: f32 = 0.35;
 
 /// A banner over the data still shown: why other data could not be loaded.
 pub fn not_loaded_ui(ui: &mut Ui, rect: Rect, context: &PaneContext<'_>) {
-    let (Some(cloud), Some(Ended::Failed(why))) = (&context.session.cloud, &context.session.endings.load)
+    let (Some(cloud), Some(FailureReason::Failed(why))) = (&context.session.cloud, &context.session.endings.load)
     else {
         return;
     };
@@ -54,7 +54,7 @@ pub struct PointsView<'a, const N: usize> {
     pub projection: Projection,
     /// Diameter of a point, in screen points.
     pub point_size: f32,
-    pub paints: &'a Paints,
+    pub paints: &'a PointPaints,
     /// Approximate fraction of the cloud that is visible.
     pub visible: f32,
     /// Whether the view moved in this frame.
@@ -85,7 +85,7 @@ pub fn points_ui<const N: usize>(
         return None;
     }
     let diameter = (sight.point_size * pixels_per_point).max(1.0);
-    let layer = |points: Arc<Points>, ink: Ink, diameter: f32, opacity: f32| {
+    let layer = |points: Arc<Points>, ink: LayerColors, diameter: f32, opacity: f32| {
         let projection = points.project(sight.projection, &sight.axes);
         Layer { points, projection, diameter, ink, opacity }
     };
@@ -100,7 +100,7 @@ pub fn points_ui<const N: usize>(
         Some(queries) => {
             let points = gpu.points(of_queries, queries, &sight.axes, None);
             let (ink, opacity) = match &sight.paints.queries {
-                Paint::Flat(color) => (Ink::Flat(*color), 0.75),
+                Paint::Flat(color) => (LayerColors::Flat(*color), 0.75),
                 paint => (gpu.ink(of_queries, queries, None, paint), 1.0),
             };
             layers.push(layer(points, ink, diameter * 1.4, opacity));
@@ -124,11 +124,11 @@ pub fn points_ui<const N: usize>(
         // If colours encode values, selected points keep theirs within a ring; otherwise they are solid, so
         // that many of them stand out.
         let (ring, ink) = match &sight.paints.data {
-            Paint::Flat(_) => (palette.canvas, Ink::Flat(palette.selected)),
+            Paint::Flat(_) => (palette.canvas, LayerColors::Flat(palette.selected)),
             paint => (palette.selected, gpu.ink(of_selection, cloud, Some(selected), paint)),
         };
         let outline = diameter + 3.0 * pixels_per_point.max(1.0);
-        layers.push(layer(Arc::clone(&points), Ink::Flat(ring), outline, 1.0));
+        layers.push(layer(Arc::clone(&points), LayerColors::Flat(ring), outline, 1.0));
         layers.push(layer(points, ink, diameter + pixels_per_point.max(1.0), 1.0));
     }
     let note = note(gpu.pace().progress(sight.view));
@@ -263,7 +263,7 @@ pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palet
 
 /// Whether the shortest way to a neighbour on the globe crosses the edge of the map, where a straight line
 /// would be wrong.
-fn crosses_map_edge(globe: Option<Globe>, answered: &QueryAnswer, row: usize) -> bool {
+fn crosses_map_edge(globe: Option<GlobeAxes>, answered: &QueryAnswer, row: usize) -> bool {
     let (data, queries) = (&answered.record.cloud, answered.query_cloud());
     globe.is_some_and(|globe| globe.crosses_edge((queries, answered.row() as usize), (data, row)))
 }
@@ -298,7 +298,7 @@ fn marks_ui(
             let stroke = Stroke::new(1.0, palette.neighbor.gamma_multiply(0.45));
             // Names are compared once instead of for each neighbour.
             let globe = if answered.record.spec.metric.is_on_sphere() {
-                Globe::from_axes(data.axes()).ok()
+                GlobeAxes::from_axes(data.axes()).ok()
             } else {
                 None
             };
@@ -328,9 +328,9 @@ fn marks_ui(
     }
     if let Some(query) = query {
         let selected = match session.picked {
-            Some(Picked::Row(row)) => session.selection.has_row(row),
-            Some(Picked::Query(query)) => session.selection.queries().binary_search(&(query as u32)).is_ok(),
-            Some(Picked::Coordinates) | None => false,
+            Some(PickedPoint::Row(row)) => session.selection.has_row(row),
+            Some(PickedPoint::Query(query)) => session.selection.queries().binary_search(&(query as u32)).is_ok(),
+            Some(PickedPoint::Coordinates) | None => false,
         };
         painter.circle(
             query,

@@ -11,7 +11,7 @@ use super::points::{
 use crate::app::features::color::bar;
 use crate::app::features::color::state::ColorBy;
 use crate::app::features::export::PaneData;
-use crate::app::features::picking::state::Eye;
+use crate::app::features::picking::state::PaneCamera;
 use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointing_ui};
 use crate::app::features::walk::{self, paint};
 use crate::app::look::focus::arrows;
@@ -125,7 +125,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     not_loaded_ui(ui, rect, context);
     dimensions_ui(ui, rect, 3, &scene, context.palette);
 
-    let eyes = [(rect, Eye::Space(camera, view.axes))];
+    let eyes = [(rect, PaneCamera::Space(camera, view.axes))];
     if let Some(gesture) = &gesture {
         gesture_ui(ui, &response, gesture, &eyes, context.palette, context.actions);
     }

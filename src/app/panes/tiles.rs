@@ -13,7 +13,7 @@ use super::pane;
 use crate::app::features::answer_summary::answer_summary;
 use crate::app::features::export::state::ExportKind;
 use crate::app::look::{menu_entry_ui, menu_ui};
-use crate::app::model::Room;
+use crate::app::model::WindowLayout;
 use crate::app::prelude::*;
 
 /// Margin inside a pane, in screen points.
@@ -58,10 +58,10 @@ pub struct Panes<'a> {
     pub rects: &'a mut HashMap<PaneKind, Rect>,
     /// The root tile, which cannot be dragged.
     pub root: Option<TileId>,
-    pub strips: HashMap<PaneKind, Strip>,
+    pub strips: HashMap<PaneKind, TabStrip>,
 }
 
-pub struct Strip {
+pub struct TabStrip {
     /// Room reserved for the active pane's buttons.
     place: Rect,
     /// All tabs, if they do not fit.
@@ -75,7 +75,7 @@ impl Panes<'_> {
     pub fn single_pane_ui(&mut self, ui: &mut Ui) {
         let shown = self.context.state.pane;
         // Only if the right panel with the answer is hidden.
-        let room = Room::for_width(ui.ctx().content_rect().width());
+        let room = WindowLayout::for_width(ui.ctx().content_rect().width());
         let answered = self.context.session.answered.as_ref().filter(|_| !self.context.state.panels(room)[1]);
         let mut sentence =
             answered.map(|answered| answer_summary(ui, self.context.session, answered).sentence());
@@ -268,7 +268,7 @@ fn export_width(ui: &Ui) -> f32 {
 impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, pane: &mut PaneKind) -> UiResponse {
         // Drawn between tabs and pane, because Tab follows the drawing order.
-        if let Some(Strip { place, hidden: tabs, ground }) = self.strips.remove(pane) {
+        if let Some(TabStrip { place, hidden: tabs, ground }) = self.strips.remove(pane) {
             if let Some((strip, ground)) = ground {
                 strip_background_ui(ui, strip, ground);
             }
@@ -319,7 +319,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         let (_, place) = ui.allocate_space(size);
         let ground = Rect::from_x_y_ranges(bar.left() + of_tabs..=place.left() - gap, bar.y_range());
         let ground = (self.root != Some(tile) && ground.is_positive()).then_some((tile, ground));
-        self.strips.insert(active, Strip { place, hidden: if hides { all } else { Vec::new() }, ground });
+        self.strips.insert(active, TabStrip { place, hidden: if hides { all } else { Vec::new() }, ground });
     }
 
     fn is_tile_draggable(&self, tiles: &Tiles<PaneKind>, tile: TileId) -> bool {

@@ -3,9 +3,9 @@
 
 use crate::app::context::app::App;
 use crate::app::features::table::FEATURES;
-use crate::app::jobs::table::Cancel;
+use crate::app::jobs::table::CancelMethod;
 use crate::app::look::tokens;
-use crate::app::model::{Finder, Look, PlaneWindow, Room, SpaceView, TimeAxis, camera, state};
+use crate::app::model::{CommandPalette, Theme, PlaneWindow, WindowLayout, SpaceView, TimeAxis, camera, state};
 use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::prelude::*;
 use crate::cloud::PointCloud;
@@ -73,14 +73,14 @@ impl App {
             }
             Command::FocusQuery => self.focus_query(),
             Command::NextLook => {
-                let at = Look::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
-                self.set_look(Look::ALL[(at + 1) % Look::ALL.len()]);
+                let at = Theme::ALL.iter().position(|&look| look == self.look()).unwrap_or(0);
+                self.set_look(Theme::ALL[(at + 1) % Theme::ALL.len()]);
             }
             Command::ToggleProblem => {
-                self.state.toggle_problem(Room::for_width(self.handles.ctx.content_rect().width()))
+                self.state.toggle_problem(WindowLayout::for_width(self.handles.ctx.content_rect().width()))
             }
-            Command::ToggleSelection => match Room::for_width(self.handles.ctx.content_rect().width()) {
-                Room::One => self
+            Command::ToggleSelection => match WindowLayout::for_width(self.handles.ctx.content_rect().width()) {
+                WindowLayout::One => self
                     .session
                     .log
                     .info("no room for the right panel: widen the window, or make text and controls smaller"),
@@ -101,7 +101,7 @@ impl App {
                 self.state.toggle_presenter();
                 self.set_scale(self.state.scale);
             }
-            Command::Find => self.session.finder = self.session.finder.take().xor(Some(Finder::default())),
+            Command::Find => self.session.finder = self.session.finder.take().xor(Some(CommandPalette::default())),
             Command::About => self.session.about ^= true,
             other => debug_assert!(false, "no feature carries out {other:?}"),
         }
@@ -134,8 +134,8 @@ impl App {
     /// session is still being written.
     fn cancel(&mut self) {
         match self.jobs.cancel(&self.session) {
-            Some(Cancel::By(cancel)) => cancel(self),
-            Some(Cancel::Ask) => {}
+            Some(CancelMethod::By(cancel)) => cancel(self),
+            Some(CancelMethod::Ask) => {}
             None => {
                 FEATURES.iter().for_each(|feature| (feature.give_up)(self));
                 self.state.maximised = false;
@@ -296,7 +296,7 @@ mod tests {
             .with_size([1280.0, 800.0])
             .build_eframe(|cc| App::bare(cc, state).expect("a thread for the worker"));
         let session = &mut window.state_mut().session;
-        (session.cloud, session.picked) = (Some(cloud(30, 2, 1)), Some(Picked::Row(3)));
+        (session.cloud, session.picked) = (Some(cloud(30, 2, 1)), Some(PickedPoint::Row(3)));
         // No query is sent, so no reply arrives, however fast the machine is.
         (session.live.asked, session.live.since) = (1, Some(Instant::now() - SHOWN_AFTER));
         window.run_steps(2);

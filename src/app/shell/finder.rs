@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::app::features::color::column_keys;
 use crate::app::features::color::state::{ColorAction, ColorBy, ColorView};
 use crate::app::features::lesson::state::LessonAction;
-use crate::app::model::{Draft, Look, Mode, PlaneView, SAMPLES, Sample, SpaceView, file_name};
+use crate::app::model::{Draft, Theme, Mode, PlaneView, SAMPLES, Sample, SpaceView, file_name};
 use crate::app::prelude::*;
 use crate::cloud::formats::file_of;
 use crate::engines::registry;
@@ -17,7 +17,7 @@ use crate::text;
 
 /// An entry of the finder.
 #[derive(Clone, Debug)]
-pub struct FinderEntry {
+pub struct CommandPaletteEntry {
     pub text: String,
     /// What it does, as a sentence; for a file, its folder; for an unavailable action, why.
     pub about: String,
@@ -25,7 +25,7 @@ pub struct FinderEntry {
     pub action: Option<Action>,
 }
 
-impl FinderEntry {
+impl CommandPaletteEntry {
     fn new(text: impl Into<String>, about: impl Into<String>, action: impl Into<Action>) -> Self {
         Self { text: text.into(), about: about.into(), action: Some(action.into()) }
     }
@@ -38,13 +38,13 @@ impl FinderEntry {
 
 /// The matches, best first: literal interpretations, then entries whose text or sentence contains all words,
 /// ranked by position. Without words, all entries except columns, which may be thousands.
-pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<FinderEntry> {
+pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<CommandPaletteEntry> {
     let commands = Command::all()
         .iter()
         .copied()
         .filter(|command| command.mode().is_in(mode) && *command != Command::Find);
-    let mut all: Vec<FinderEntry> =
-        commands.map(|command| FinderEntry::new(command.text(), command.tooltip(), command)).collect();
+    let mut all: Vec<CommandPaletteEntry> =
+        commands.map(|command| CommandPaletteEntry::new(command.text(), command.tooltip(), command)).collect();
     all.extend(general_entries(state));
     let literal_entries = literal_entries(words, mode, state);
     let words: Vec<String> = words.split_whitespace().map(british).collect();
@@ -58,14 +58,14 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fi
     }
     // Commands rank before rows that happen to match.
     let all = all.into_iter().map(|entry| (0, entry)).chain(rows.into_iter().map(|row| (ROW_PENALTY, row)));
-    let mut found: Vec<(usize, FinderEntry)> =
+    let mut found: Vec<(usize, CommandPaletteEntry)> =
         all.filter_map(|(behind, entry)| Some((behind + rank(&entry, &words)?, entry))).collect();
     found.sort_by_key(|(rank, _)| *rank);
     // A bare number means k unless a row has it as its name.
     let is_number = words.iter().all(|word| word.parse::<u64>().is_ok());
     let (named, found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|(rank, _)| is_number && *rank == ROW_PENALTY);
-    let order = |found: Vec<(usize, FinderEntry)>| found.into_iter().map(|(_, entry)| entry);
+    let order = |found: Vec<(usize, CommandPaletteEntry)>| found.into_iter().map(|(_, entry)| entry);
     order(named).chain(literal_entries).chain(order(found)).collect()
 }
 
@@ -78,7 +78,7 @@ fn british(word: &str) -> String {
 }
 
 /// Rank of a match, lower is better; `None` if a word does not occur.
-fn rank(entry: &FinderEntry, words: &[String]) -> Option<usize> {
+fn rank(entry: &CommandPaletteEntry, words: &[String]) -> Option<usize> {
     let (text, about) = (british(&entry.text), british(&entry.about));
     // Whether the match is only the beginning of a longer name.
     let goes_on = |end: usize| text[end..].starts_with(|c: char| c.is_alphanumeric() || c == '-');
@@ -99,38 +99,38 @@ fn rank(entry: &FinderEntry, words: &[String]) -> Option<usize> {
 pub const SCALES: [f32; 7] = [0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 
 /// Looks, scales, motion, recent files, samples and lessons.
-pub fn general_entries(state: &State) -> impl Iterator<Item = FinderEntry> {
-    let look = |look: Look| {
-        FinderEntry::new(
+pub fn general_entries(state: &State) -> impl Iterator<Item = CommandPaletteEntry> {
+    let look = |look: Theme| {
+        CommandPaletteEntry::new(
             format!("Look: {}", look.text().to_lowercase()),
             "The colours of the window.",
             Action::SetLook(look),
         )
     };
     let scale = |scale: f32| {
-        FinderEntry::new(
+        CommandPaletteEntry::new(
             format!("Scale {:.0} %", scale * 100.0),
             "The size of all text and controls.",
             Action::SetScale(scale),
         )
     };
     let motion = match state.reduce_motion {
-        true => FinderEntry::new(
+        true => CommandPaletteEntry::new(
             "Motion: as usual",
             "In a lesson, keys move to their new places.",
             Action::ReduceMotion(false),
         ),
-        false => FinderEntry::new("Reduce motion", "Changes are shown at once.", Action::ReduceMotion(true)),
+        false => CommandPaletteEntry::new("Reduce motion", "Changes are shown at once.", Action::ReduceMotion(true)),
     };
     let opened = |path: &PathBuf| {
-        FinderEntry::new(
+        CommandPaletteEntry::new(
             format!("Open {}", file_name(path)),
             path.display().to_string(),
             Action::OpenPath(path.clone()),
         )
     };
     let sample = |sample: &'static Sample| {
-        FinderEntry::new(
+        CommandPaletteEntry::new(
             format!("Open the sample {}", sample.title),
             sample.about,
             Action::OpenSample(sample),
@@ -138,10 +138,10 @@ pub fn general_entries(state: &State) -> impl Iterator<Item = FinderEntry> {
     };
     let lesson = |lesson: &Lesson| {
         let text = format!("Lesson {}: {}", lesson.number, lesson.title);
-        FinderEntry::new(text, "Watch it step by step.", LessonAction::Open(lesson.number))
+        CommandPaletteEntry::new(text, "Watch it step by step.", LessonAction::Open(lesson.number))
     };
     let recent = state.recent.iter().map(opened);
-    Look::ALL
+    Theme::ALL
         .into_iter()
         .map(look)
         .chain(SCALES.into_iter().map(scale))
@@ -152,13 +152,13 @@ pub fn general_entries(state: &State) -> impl Iterator<Item = FinderEntry> {
 }
 
 /// Search settings, engines, and colours that need no column.
-pub fn search_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = FinderEntry> + 'a {
+pub fn search_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = CommandPaletteEntry> + 'a {
     let draft = |change: &dyn Fn(&mut Draft)| {
         let mut draft = state.draft.clone();
         change(&mut draft);
         Action::SetDraft(Box::new(draft))
     };
-    let auto = FinderEntry::new(
+    let auto = CommandPaletteEntry::new(
         "Engine: auto",
         "Chosen for each run by the time that it should take.",
         draft(&|draft| (draft.engine, draft.device) = (EngineChoice::Auto, None)),
@@ -170,15 +170,15 @@ pub fn search_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterat
             || engine.about.to_owned(),
             |why| format!("{} Not here: {}.", engine.about, why.trim_end_matches('.')),
         );
-        FinderEntry::new(format!("Engine: {}", engine.id), about, draft(&|draft| draft.choose_engine(engine)))
+        CommandPaletteEntry::new(format!("Engine: {}", engine.id), about, draft(&|draft| draft.choose_engine(engine)))
     };
     let plain = ColorBy::all().into_iter().filter(|by| !matches!(by, ColorBy::Axis(_) | ColorBy::Column(_)));
     let colors = plain.map(move |by| {
         let (text, about) = (format!("Colour by {}", by.text()), by.about());
-        FinderEntry::new(text, about, color_by(state, by))
+        CommandPaletteEntry::new(text, about, color_by(state, by))
     });
     let switch = |name: &str, about: &str, on: bool, change: &dyn Fn(&mut Draft)| {
-        FinderEntry::new(format!("{name}: turn {}", if on { "off" } else { "on" }), about, draft(change))
+        CommandPaletteEntry::new(format!("{name}: turn {}", if on { "off" } else { "on" }), about, draft(change))
     };
     let switches = [
         switch(
@@ -202,10 +202,10 @@ pub fn search_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterat
 }
 
 /// Colouring by column, and columns as axes of Plane and Space.
-pub fn column_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = FinderEntry> + 'a {
+pub fn column_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = CommandPaletteEntry> + 'a {
     let axes = session.cloud.iter().flat_map(|cloud| cloud.axes().iter().enumerate());
     let axes = axes.map(|(at, axis)| {
-        FinderEntry::new(
+        CommandPaletteEntry::new(
             format!("Colour by axis {}", axis.name),
             ColorBy::Axis(at).about(),
             color_by(state, ColorBy::Axis(at)),
@@ -218,24 +218,24 @@ pub fn column_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterat
     let columns = columns.map(move |(name, key)| {
         let name = if name.is_empty() { format!("column {key}") } else { name.to_owned() };
         let by = ColorBy::Column(key);
-        FinderEntry::new(format!("Colour by {name}"), by.about(), color_by(state, by))
+        CommandPaletteEntry::new(format!("Colour by {name}"), by.about(), color_by(state, by))
     });
     columns.chain(axes).chain(shown_along(state, session))
 }
 
 /// Rows by name, among the names loaded and searched so far.
-pub fn row_entries(session: &Session) -> impl Iterator<Item = FinderEntry> + '_ {
+pub fn row_entries(session: &Session) -> impl Iterator<Item = CommandPaletteEntry> + '_ {
     session.row_names.iter().flat_map(|names| {
         session.name_search.rows().into_iter().map(|row| {
             let about =
                 format!("Row {}: find its neighbours.", text::thousands(names.cloud.record(row as usize)));
-            FinderEntry::new(names.full_name(row), about, Action::PickRow(row))
+            CommandPaletteEntry::new(names.full_name(row), about, Action::PickRow(row))
         })
     })
 }
 
 /// Axes of Plane and Space: columns of the cloud, or directions of its projection.
-fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = FinderEntry> + 'a {
+fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = CommandPaletteEntry> + 'a {
     let names: Vec<String> = session
         .scene()
         .iter()
@@ -252,7 +252,7 @@ fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item
             } else {
                 space_along(state.space, place, at)
             };
-            FinderEntry::new(
+            CommandPaletteEntry::new(
                 format!("{pane}, {axis}: {name}"),
                 format!("Put {name} on this axis of {pane}."),
                 action,
@@ -281,28 +281,28 @@ fn color_by(state: &State, by: ColorBy) -> ColorAction {
 
 // Literal interpretations: a path, or a value of k.
 
-pub fn literal_entries(words: &str, mode: Mode, state: &State) -> Vec<FinderEntry> {
+pub fn literal_entries(words: &str, mode: Mode, state: &State) -> Vec<CommandPaletteEntry> {
     let here = std::env::current_dir().unwrap_or_default();
     let k = k(words, state).filter(|_| mode.is_in(Mode::Explorer));
     k.into_iter().chain(path_in(&here, words)).collect()
 }
 
 /// `k 64`, `k=64`, `64`, `64 neighbours`.
-fn k(words: &str, state: &State) -> Option<FinderEntry> {
+fn k(words: &str, state: &State) -> Option<CommandPaletteEntry> {
     let words = british(words.trim());
     let number = words.strip_prefix('k').unwrap_or(&words).trim_start().trim_start_matches('=');
     let number = number.trim().trim_start_matches("neighbours").trim_end_matches("neighbours").trim();
     let k: u64 = number.parse().ok()?;
     let (text, most) = (format!("k = {}", text::thousands(k)), state.draft.max_k() as u64);
     if !(1..=most).contains(&k) {
-        return Some(FinderEntry::refused(text, format!("k may be 1 to {}.", text::thousands(most))));
+        return Some(CommandPaletteEntry::refused(text, format!("k may be 1 to {}.", text::thousands(most))));
     }
     let draft = Draft { k: k.to_string(), ..state.draft.clone() };
-    Some(FinderEntry::new(text, "So many neighbours are asked for.", Action::SetDraft(Box::new(draft))))
+    Some(CommandPaletteEntry::new(text, "So many neighbours are asked for.", Action::SetDraft(Box::new(draft))))
 }
 
 /// A typed or pasted path, relative to a folder; `None` if the words are not a path.
-pub fn path_in(folder: &Path, words: &str) -> Option<FinderEntry> {
+pub fn path_in(folder: &Path, words: &str) -> Option<CommandPaletteEntry> {
     let typed = unquoted(words)?;
     let path = match typed.strip_prefix("~/").zip(std::env::home_dir()) {
         Some((rest, home)) => home.join(rest),
@@ -311,7 +311,7 @@ pub fn path_in(folder: &Path, words: &str) -> Option<FinderEntry> {
     let file = recording::split_run(&path).map_or_else(|| file_of(&path), |(file, _)| file);
     if file.is_file() {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        return Some(FinderEntry::new(
+        return Some(CommandPaletteEntry::new(
             format!("Open {name}"),
             path.display().to_string(),
             Action::OpenPath(path),
@@ -321,7 +321,7 @@ pub fn path_in(folder: &Path, words: &str) -> Option<FinderEntry> {
     let looks_like_one = typed.contains('/') || (cfg!(windows) && typed.contains('\\'));
     looks_like_one.then(|| {
         let why = if file.is_dir() { "That is a folder; name a file in it" } else { "There is no such file" };
-        FinderEntry::refused(format!("Open {typed}"), format!("{why}: {}", file.display()))
+        CommandPaletteEntry::refused(format!("Open {typed}"), format!("{why}: {}", file.display()))
     })
 }
 
@@ -361,7 +361,7 @@ mod tests {
         State { recent: vec![PathBuf::from("/data/zip codes.csv")], ..State::default() }
     }
 
-    fn with(words: &str, session: &Session) -> Vec<FinderEntry> {
+    fn with(words: &str, session: &Session) -> Vec<CommandPaletteEntry> {
         find(words, Mode::Explorer, &state(), session)
     }
 
@@ -390,7 +390,7 @@ mod tests {
     fn only_available_commands_are_found() {
         let all = |mode| texts("", mode).len();
         let of_mode = |mode: Mode| Command::all().iter().filter(|command| command.mode().is_in(mode)).count();
-        let general_entries = Look::ALL.len() + 2 + LESSONS.len() + SAMPLES.len() + SCALES.len();
+        let general_entries = Theme::ALL.len() + 2 + LESSONS.len() + SAMPLES.len() + SCALES.len();
         assert_eq!(
             all(Mode::Lesson),
             of_mode(Mode::Lesson) - 1 + general_entries,

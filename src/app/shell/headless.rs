@@ -8,11 +8,11 @@ use egui_kittest::Harness;
 
 use crate::app::context::adapter::{check_adapter, check_memory};
 use crate::app::context::app::{App, FIRST_QUERIES};
-use crate::app::context::offscreen_render::{CompleteFrames, Medium};
+use crate::app::context::offscreen_render::{CompleteFrameCounter, OutputFormat};
 use crate::app::features::export::state::is_svg;
 use crate::app::features::lesson::state::LessonAction;
 use crate::app::model::{
-    Background, Look, PictureChoice, PictureDraft, PictureSize, SCALES, single_layout, title_of,
+    Background, Theme, PictureSettings, PictureDraft, PictureSize, SCALES, single_layout, title_of,
 };
 use crate::app::prelude::*;
 use crate::cloud::formats::FormatError;
@@ -23,7 +23,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What to show and render.
 #[derive(Clone, Debug, Default)]
-pub struct Headless {
+pub struct HeadlessOptions {
     /// A file to open; without one, the generated cloud of the first launch.
     pub file: Option<PathBuf>,
     /// A generator spec, used without a file.
@@ -39,7 +39,7 @@ pub struct Headless {
     pub presenter: bool,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    pub look: Look,
+    pub look: Theme,
     /// Pixels per point; 1 is the normal text size.
     pub scale: f32,
     /// A single pane to draw instead of the window.
@@ -62,7 +62,7 @@ pub struct SinglePane {
 ///
 /// # Errors
 /// If there is no graphics adapter, the file cannot be read, or a picture cannot be written.
-pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+pub fn render_headless(show: &HeadlessOptions, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     check_memory(show.size)?;
     check_adapter()?;
     let (file, generator) = (show.file.clone(), show.generator.clone());
@@ -84,7 +84,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
             // Hides the dragging hint: a picture is not interactive.
             state.lesson.has_dragged = true;
             state.lesson.presenter_look =
-                if look == Look::System { state.lesson.presenter_look } else { look };
+                if look == Theme::System { state.lesson.presenter_look } else { look };
             if let Some(path) = file {
                 state.draft.data = crate::app::model::DataKind::File;
                 state.draft.path = path.display().to_string();
@@ -223,7 +223,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
         return save(show, harness.state(), files);
     }
     let started = Instant::now();
-    let mut still = CompleteFrames::default();
+    let mut still = CompleteFrameCounter::default();
     let picture = loop {
         let picture = harness.render().map_err(|error| anyhow!("cannot draw the window: {error}"))?;
         if still.is_reached() {
@@ -242,12 +242,12 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
 }
 
 /// Redraws the app and writes it: a single pane, or vector shapes.
-fn save(show: &Headless, app: &App, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+fn save(show: &HeadlessOptions, app: &App, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let render_state =
         app.handles.render_state.as_ref().context("there is no graphics adapter to draw with")?;
     let single = show.pane.as_ref();
     let draft = PictureDraft {
-        choice: PictureChoice {
+        choice: PictureSettings {
             size: single.map_or(PictureSize::Window, |single| single.size),
             background: Background::Window,
             legend: single.is_none_or(|single| single.legend),
@@ -262,7 +262,7 @@ fn save(show: &Headless, app: &App, files: &[PathBuf]) -> anyhow::Result<Vec<Pat
     let written = |file: &PathBuf| {
         let render = app.offscreen_render(single.map(|single| single.pane), &draft, &layout);
         render
-            .save(Medium::for_path(&layout, file), render_state, file)
+            .save(OutputFormat::for_path(&layout, file), render_state, file)
             .map_err(|error| anyhow!(error))
             .context("cannot write the picture")
     };

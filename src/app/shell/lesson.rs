@@ -3,14 +3,14 @@
 use egui::{CentralPanel, Frame, Margin, Panel};
 
 use crate::app::context::app::App;
-use crate::app::features::lesson::ask::{self, Room};
-use crate::app::features::lesson::controls::{Controls, controls_ui};
+use crate::app::features::lesson::ask::{self, QuestionLayout};
+use crate::app::features::lesson::controls::{PlayerOptions, controls_ui};
 use crate::app::features::lesson::paint;
 use crate::app::features::lesson::panel::panel_ui;
-use crate::app::features::lesson::picture::{Look, picture_ui};
+use crate::app::features::lesson::picture::{PictureOptions, picture_ui};
 use crate::app::features::lesson::source::source_ui;
 use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::lesson::state::session::{Presenting, lesson_of};
+use crate::app::features::lesson::state::session::{PresentationMode, lesson_of};
 use crate::app::prelude::*;
 
 /// Below this window height in points, as at a large scale, menus replace the player's second row.
@@ -41,7 +41,7 @@ impl App {
         let panel = Frame::NONE.fill(palette.panel);
         let window = ui.ctx().content_rect().size();
         // If there is no room for both, the picture takes precedence.
-        if self.state.show_problem && presenting == Presenting::No && window.x >= 900.0 {
+        if self.state.show_problem && presenting == PresentationMode::No && window.x >= 900.0 {
             let side = panel.inner_margin(Margin::symmetric(10, 6));
             Panel::left("lessons")
                 .resizable(true)
@@ -52,7 +52,7 @@ impl App {
                     panel_ui(ui, &self.state, &self.session, palette, &mut self.actions);
                 });
         }
-        let presented = presenting != Presenting::No;
+        let presented = presenting != PresentationMode::No;
         let text =
             if presented { (window.y / LINES).min(window.x / COLUMNS).clamp(TEXT, 44.0) } else { TEXT };
         let (session, actions) = (&self.session.lesson, &mut self.actions);
@@ -60,12 +60,12 @@ impl App {
             session.player.as_ref().filter(|player| player.lesson.number == self.state.lesson.number);
         let quiz = session.quiz.as_ref();
         if let Some(player) =
-            player.filter(|_| presenting != Presenting::Bare && !(presented && quiz.is_some()))
+            player.filter(|_| presenting != PresentationMode::Bare && !(presented && quiz.is_some()))
         {
             let frame = panel.inner_margin(Margin::symmetric(10, 5));
             below("player", text, presented).frame(frame).show(ui, |ui| {
                 let (asking, brief) = (session.is_held(), presented || window.y < LOW_WINDOW);
-                let controls = Controls {
+                let controls = PlayerOptions {
                     view: &self.state.lesson,
                     asking,
                     brief,
@@ -93,9 +93,9 @@ impl App {
                     ui,
                     |ui| {
                         let room = if presented {
-                            Room { size: text * BELOW_SCALE, is_tight: true }
+                            QuestionLayout { size: text * BELOW_SCALE, is_tight: true }
                         } else {
-                            Room { size: 14.0, is_tight: false }
+                            QuestionLayout { size: 14.0, is_tight: false }
                         };
                         if presented {
                             (ui.spacing_mut().item_spacing.y, ui.spacing_mut().button_padding.y) = (2.0, 1.0);
@@ -116,7 +116,7 @@ impl App {
                         player.is_playing().then_some(self.state.lesson.speed),
                     );
                     let zoom = session.zoom;
-                    let look = Look {
+                    let look = PictureOptions {
                         together,
                         text,
                         presented,

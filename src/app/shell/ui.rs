@@ -8,11 +8,11 @@ use egui::{CentralPanel, Checkbox, Frame, Margin, Panel, RadioButton};
 use crate::app::context::app::App;
 use crate::app::features::lesson::controls;
 use crate::app::features::lesson::state::LessonAction;
-use crate::app::features::lesson::state::session::Presenting;
+use crate::app::features::lesson::state::session::PresentationMode;
 use crate::app::features::table::FEATURES;
 use crate::app::look::{menu_entry_ui, menu_items_ui, menu_ui};
 use crate::app::model::pane::join_tabs;
-use crate::app::model::{Look, Picture, Room, SCALES, file_name};
+use crate::app::model::{Theme, Picture, WindowLayout, SCALES, file_name};
 use crate::app::panes::empty::PaneContext;
 use crate::app::panes::tiles::{Panes, min_room};
 use crate::app::panes::{self};
@@ -29,11 +29,11 @@ impl App {
             return self.picture_ui(ui, &picture, palette);
         }
         let lesson = &self.session.lesson;
-        if lesson.open && lesson.presenting != Presenting::No {
+        if lesson.open && lesson.presenting != PresentationMode::No {
             self.lesson_ui(ui, palette);
             return self.dialogs_ui(ui, palette);
         }
-        let room = Room::for_width(ui.ctx().content_rect().width());
+        let room = WindowLayout::for_width(ui.ctx().content_rect().width());
         let [problem, selection] = self.state.panels(room);
         let side = Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 6));
         Panel::top("menus")
@@ -51,7 +51,7 @@ impl App {
             self.status_ui(ui, below, false, palette);
             return self.dialogs_ui(ui, palette);
         }
-        if room == Room::One && problem {
+        if room == WindowLayout::One && problem {
             CentralPanel::default().frame(side).show(ui, |ui| {
                 super::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions)
             });
@@ -168,7 +168,7 @@ impl App {
     }
 
     fn menus_ui(&mut self, ui: &mut Ui) {
-        let one = Room::for_width(ui.ctx().content_rect().width()) == Room::One
+        let one = WindowLayout::for_width(ui.ctx().content_rect().width()) == WindowLayout::One
             && !self.session.lesson.open
             && !self.state.has_one_pane();
         let (state, session, history, actions) =
@@ -214,7 +214,7 @@ impl App {
                     menu_items_ui(ui, &[Command::Show(pane)], actions);
                 }
                 ui.separator();
-                for look in Look::ALL {
+                for look in Theme::ALL {
                     menu_entry_ui(
                         ui,
                         RadioButton::new(state.look == look, look.text()),

@@ -11,15 +11,15 @@ use crate::cli::columns::SearchedColumns;
 use crate::cli::flags::{GraphArgs, JsonArgs, SchemaArgs};
 use crate::cli::job::Job;
 use crate::cli::queries::{self, QueryChoice};
-use crate::cli::usage::Usage;
+use crate::cli::usage::UsageError;
 use crate::cli::{announce, output};
 use crate::cloud::joined::JoinedColumns;
 use crate::cloud::{PointCloud, Source};
-use crate::export::answers::{Context, query_table, table};
+use crate::export::answers::{Annotations, query_table, table};
 use crate::export::provenance::Provenance;
 use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, text};
 use crate::knn::Goal;
-use crate::run::{Arithmetic, Batch, Batches, Schema};
+use crate::run::{Arithmetic, AnswerBatch, BatchSearch, SchemaVersion};
 
 const WITH_QUERY: &str = "--with-query";
 
@@ -85,7 +85,7 @@ impl Format {
 impl OutArgs {
     /// Whether the report is JSON.
     /// The schema of the JSON to print, if requested.
-    pub fn json(&self) -> Option<Schema> {
+    pub fn json(&self) -> Option<SchemaVersion> {
         self.json.json.then_some(self.schema.schema)
     }
 
@@ -122,7 +122,7 @@ impl OutArgs {
     /// # Errors
     /// [`Usage`].
     pub fn check(&self, goal: Goal, queries: &QueryChoice) -> anyhow::Result<()> {
-        let refuse = |why: String| -> anyhow::Result<()> { bail!(Usage(why)) };
+        let refuse = |why: String| -> anyhow::Result<()> { bail!(UsageError(why)) };
         if self.json.json && self.printed().is_some() {
             refuse(
                 "--json and --out - both print to standard output; write the neighbours to a file".to_owned(),
@@ -173,10 +173,10 @@ impl OutArgs {
         if let Some(name) =
             names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name))
         {
-            bail!(Usage(format!("{flag}: `{name}` given twice")));
+            bail!(UsageError(format!("{flag}: `{name}` given twice")));
         }
         if flag == WITH_QUERY && matches!(queries, QueryChoice::At(_)) {
-            bail!(Usage(format!(
+            bail!(UsageError(format!(
                 "{flag} {first}: not available for a query given by coordinates; needs a query that is a row \
                  of a file"
             )));
@@ -191,13 +191,13 @@ impl OutArgs {
             (None, Some(path)) => NeighborFormat::for_goal(goal, path).is_ok_and(NeighborFormat::is_table),
             (None, None) if one && !self.json.json => true,
             (None, None) => {
-                bail!(Usage(format!("{flag} {first}: requires neighbour output; add --out FILE or `-o -`")))
+                bail!(UsageError(format!("{flag} {first}: requires neighbour output; add --out FILE or `-o -`")))
             }
         };
         if table {
             return Ok(());
         }
-        bail!(Usage(format!(
+        bail!(UsageError(format!(
             "{flag} {first}: the output format cannot have added columns; use .csv, .tsv, .parquet or .arrow"
         )))
     }
@@ -248,7 +248,7 @@ pub struct Sink<'a> {
 impl<'a> Sink<'a> {
     pub fn new(
         (job, goal): (&'a Job, Goal),
-        batches: &Batches,
+        batches: &BatchSearch,
         columns: FileColumns,
         out: &'a OutArgs,
         graph: &'a GraphArgs,
@@ -295,11 +295,11 @@ impl<'a> Sink<'a> {
     pub fn fill(
         self,
         input: &Path,
-        search: impl FnOnce(&mut dyn FnMut(Batch<'_>) -> anyhow::Result<()>) -> anyhow::Result<AnswerStats>,
+        search: impl FnOnce(&mut dyn FnMut(AnswerBatch<'_>) -> anyhow::Result<()>) -> anyhow::Result<AnswerStats>,
     ) -> anyhow::Result<()> {
         let arithmetic = Some(self.arithmetic.name().to_owned());
         let provenance = Provenance { arithmetic, ..self.job.provenance(self.goal) };
-        let context = Context { columns: &self.columns, provenance: &provenance };
+        let context = Annotations { columns: &self.columns, provenance: &provenance };
         if let Some(format) = self.out.printed() {
             // Safe for a terminal: only numbers, our own names, and text that readers have escaped.
             let begin = || {
@@ -418,7 +418,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn add(&mut self, batch: Batch<'_>) {
+    pub fn add(&mut self, batch: AnswerBatch<'_>) {
         for count in (0..batch.query_count()).map(|query| batch.count_of(query)) {
             self.neighbors += count;
             self.empty_queries += u64::from(count == 0);
@@ -443,7 +443,7 @@ impl Report {
         let AnswerStats { engine, device, ranked_on, index, seconds } = answered;
         let [wrote, graph] = wrote.map(|path| path.map(Path::to_owned));
         Self {
-            schema_version: Schema::default().number(),
+            schema_version: SchemaVersion::default().number(),
             cloud: input.display().to_string(),
             points: job.cloud.len(),
             dimensions: job.cloud.dims(),
@@ -469,7 +469,7 @@ impl Report {
     }
 
     /// Prints the report; `shown` is the table of a single query's neighbours.
-    pub fn print(&self, job: &Job, json: Option<Schema>, shown: Option<String>) -> anyhow::Result<()> {
+    pub fn print(&self, job: &Job, json: Option<SchemaVersion>, shown: Option<String>) -> anyhow::Result<()> {
         if let Some(schema) = json {
             return output::print_report(self, schema);
         }

@@ -1,9 +1,9 @@
 //! Draws a figure for print: title, panels with axes, legend, and the publication's statements.
 
 use super::{Curve, Figure};
-use crate::draw::pen::{ROW, Words, area, dashed, line, log_ticks, sans, width};
+use crate::draw::pen::{ROW, MeasuredText, area, dashed, line, log_ticks, sans, width};
 use crate::draw::{Area, Drawing, Font, Ink, Point, Shape};
-use crate::run::presets::{Panel, XQuantity};
+use crate::run::presets::{PanelQuantity, XQuantity};
 use crate::run::stats::DISTANCE_BYTES;
 use crate::text::{coordinate, sentence_case, significant, thousands, unit_prefix};
 
@@ -27,8 +27,8 @@ const MARKER: f32 = 4.0;
 const LINE: f32 = TEXT * ROW;
 
 /// A panel, for one value of the size that distinguishes panels.
-struct Cell {
-    panel: Panel,
+struct Facet {
+    panel: PanelQuantity,
     panel_value: Option<u64>,
     curves: Vec<Curve>,
 }
@@ -38,7 +38,7 @@ pub fn drawing(figure: &Figure) -> Drawing {
     // Panels without measurements are skipped, but at least one remains.
     let mut cells = Vec::new();
     for &panel in &figure.panels {
-        cells.extend(figure.panel_values().into_iter().map(|panel_value| Cell {
+        cells.extend(figure.panel_values().into_iter().map(|panel_value| Facet {
             panel,
             panel_value,
             curves: figure.curves(panel, panel_value),
@@ -50,8 +50,8 @@ pub fn drawing(figure: &Figure) -> Drawing {
         cells.truncate(1);
     }
     // If a size has panels per value, each kind of panel starts a new row.
-    let groups: Vec<&[Cell]> = match cells.first() {
-        Some(Cell { panel_value: None, .. }) => vec![&cells],
+    let groups: Vec<&[Facet]> = match cells.first() {
+        Some(Facet { panel_value: None, .. }) => vec![&cells],
         _ => cells.chunk_by(|a, b| a.panel == b.panel).collect(),
     };
     let most = groups.iter().map(|group| group.len()).max().unwrap_or(1);
@@ -75,7 +75,7 @@ pub fn drawing(figure: &Figure) -> Drawing {
         for row in group.chunks(columns) {
             for (at, cell) in row.iter().enumerate() {
                 let room = area(MARGIN + each * at as f32, page.y, each, PANEL[1]);
-                let of_kind: Vec<&Cell> = group.iter().filter(|other| other.panel == cell.panel).collect();
+                let of_kind: Vec<&Facet> = group.iter().filter(|other| other.panel == cell.panel).collect();
                 draw_panel(&mut page.drawing, room, figure, cell, &of_kind);
             }
             page.y += PANEL[1] + LINE / 2.0;
@@ -100,14 +100,14 @@ struct Page {
 impl Page {
     /// Draws text, wrapped.
     fn lines(&mut self, text: &str, size: f32, ink: Ink) {
-        for row in Words::new(text, Font::Sans).wrap(size, self.wide) {
+        for row in MeasuredText::new(text, Font::Sans).wrap(size, self.wide) {
             self.drawing.text([MARGIN, self.y], [0.0, 0.0], sans(size, ink), row);
             self.y += size * ROW;
         }
     }
 
     /// Draws a marker and a name for each method, and explains dashed lines and open marks.
-    fn legend(&mut self, figure: &Figure, cells: &[Cell]) {
+    fn legend(&mut self, figure: &Figure, cells: &[Facet]) {
         let mut x = MARGIN;
         let mut put = |page: &mut Self, text: &str, draw: &dyn Fn(&mut Drawing, [Point; 2])| {
             let needed = 30.0 + width(Font::Sans, TEXT, text) + 18.0;
@@ -126,7 +126,7 @@ impl Page {
                 });
             }
         }
-        if cells.iter().any(|cell| cell.panel == Panel::Points) {
+        if cells.iter().any(|cell| cell.panel == PanelQuantity::Points) {
             for (text, is_dashed) in [("distance evaluations", false), ("retained points", true)] {
                 put(self, text, &|drawing, ends| {
                     let stroke =
@@ -145,17 +145,17 @@ impl Page {
     }
 
     /// Draws notes on how to read the panels.
-    fn notes(&mut self, figure: &Figure, cells: &[Cell]) {
-        let any = |kinds: &[Panel]| cells.iter().any(|cell| kinds.contains(&cell.panel));
+    fn notes(&mut self, figure: &Figure, cells: &[Facet]) {
+        let any = |kinds: &[PanelQuantity]| cells.iter().any(|cell| kinds.contains(&cell.panel));
         if figure.has_zeros() {
             self.lines("Counts of 0 are not drawn on the logarithmic axis.", TEXT, Ink::TextWeak);
         }
         if let Some(repeats) =
-            figure.repeats.as_ref().filter(|_| any(&[Panel::Throughput, Panel::Speedup, Panel::Transfer]))
+            figure.repeats.as_ref().filter(|_| any(&[PanelQuantity::Throughput, PanelQuantity::Speedup, PanelQuantity::Transfer]))
         {
             self.lines(repeats, TEXT, Ink::TextWeak);
         }
-        if any(&[Panel::Throughput]) && !figure.measured.is_empty() {
+        if any(&[PanelQuantity::Throughput]) && !figure.measured.is_empty() {
             let bandwidth = figure.peak().map(|peak| {
                 let (unit, scale) = unit_prefix(peak);
                 let peak = significant(peak / scale);
@@ -192,10 +192,10 @@ impl Page {
 }
 
 /// Draws a panel: axes, grid, lines and marks. All panels of a kind have the same axes.
-fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cell, of_kind: &[&Cell]) {
+fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Facet, of_kind: &[&Facet]) {
     let title = room.take_top(LINE * 1.6);
     let foot = room.take_bottom(LINE * 2.6);
-    let peak = figure.peak().filter(|_| cell.panel == Panel::Throughput);
+    let peak = figure.peak().filter(|_| cell.panel == PanelQuantity::Throughput);
     room.take_left(LABELS);
     room.take_right(if peak.is_some() { LABELS } else { 16.0 });
     let said = figure
@@ -216,7 +216,7 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
     let across = Axis::around(all().map(|point| point[0]), [room.x, room.right()]);
     let positions = [room.bottom(), room.y];
     let upwards = match cell.panel {
-        Panel::ActiveThreads => Some(Axis::linear([0.0, 32.0], positions)),
+        PanelQuantity::ActiveThreads => Some(Axis::linear([0.0, 32.0], positions)),
         _ => Axis::around(
             all().map(|point| point[1]).chain(curves().flat_map(Curve::ends).flatten().flatten()),
             positions,
@@ -226,7 +226,7 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
         drawing.text(room.center(), [0.5, 0.5], sans(TEXT, Ink::TextWeak), "No measurements");
         return;
     };
-    let of_tick = if cell.panel == Panel::Throughput { large } else { label };
+    let of_tick = if cell.panel == PanelQuantity::Throughput { large } else { label };
     for tick in upwards.ticks(8) {
         let y = upwards.position(tick);
         drawing.path(vec![[room.x, y], [room.right(), y]], line(Ink::Grid, 1.0));
@@ -295,15 +295,15 @@ impl Curve {
 }
 
 /// The quantity of a panel, with its unit.
-fn panel_label(figure: &Figure, panel: Panel) -> String {
+fn panel_label(figure: &Figure, panel: PanelQuantity) -> String {
     match panel {
-        Panel::Time => "Median search time in ms, excluding the index".to_owned(),
-        Panel::Points => "Distance evaluations and retained points, means over queries".to_owned(),
-        Panel::ActiveThreads => "Active threads of 32 in a warp, mean".to_owned(),
-        Panel::Throughput => "Throughput in distances per second".to_owned(),
-        Panel::Wrong => "Wrong neighbours of k, means over queries".to_owned(),
-        Panel::Transfer => "Search time as a multiple of upload and download".to_owned(),
-        Panel::Speedup => {
+        PanelQuantity::Time => "Median search time in ms, excluding the index".to_owned(),
+        PanelQuantity::Points => "Distance evaluations and retained points, means over queries".to_owned(),
+        PanelQuantity::ActiveThreads => "Active threads of 32 in a warp, mean".to_owned(),
+        PanelQuantity::Throughput => "Throughput in distances per second".to_owned(),
+        PanelQuantity::Wrong => "Wrong neighbours of k, means over queries".to_owned(),
+        PanelQuantity::Transfer => "Search time as a multiple of upload and download".to_owned(),
+        PanelQuantity::Speedup => {
             let first = figure.methods.first().map_or_else(String::new, ToString::to_string);
             format!("Speedup factor over {first}")
         }

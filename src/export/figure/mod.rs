@@ -12,7 +12,7 @@ use crate::cloud::Source;
 use crate::draw::svg::svg;
 use crate::knn::Method;
 use crate::palette::LIGHT;
-use crate::run::presets::{Axes, Panel, Preset, Publication, Statement, XQuantity};
+use crate::run::presets::{FigureLayout, PanelQuantity, Preset, Publication, Statement, XQuantity};
 use crate::run::sweep::{Size, Sweep};
 use crate::run::{EngineChoice, Phase, RunRecord, stats};
 use crate::text::{count, sentence_case};
@@ -39,12 +39,12 @@ pub enum FigureError {
 #[derive(Debug)]
 pub struct Figure {
     title: String,
-    axes: Axes,
-    panels: Vec<Panel>,
+    axes: FigureLayout,
+    panels: Vec<PanelQuantity>,
     /// Speedups are relative to the first.
     methods: Vec<EngineChoice>,
-    lines: Lines,
-    measured: Vec<Measured>,
+    lines: Legend,
+    measured: Vec<Measurement>,
     /// The preset's first name.
     preset: Option<String>,
     /// Whether n follows from the other sizes.
@@ -62,7 +62,7 @@ pub struct Figure {
 
 /// The drawn numbers of a run.
 #[derive(Debug)]
-struct Measured {
+struct Measurement {
     method: usize,
     /// n, q, k and d.
     sizes: [u64; 4],
@@ -81,7 +81,7 @@ struct Measured {
     active: Option<f64>,
 }
 
-impl Measured {
+impl Measurement {
     fn size(&self, size: Size) -> u64 {
         self.sizes[Size::ALL.iter().position(|of| *of == size).unwrap_or_default()]
     }
@@ -130,7 +130,7 @@ impl Figure {
                     None => axes.clone(),
                 }
             }
-            None => Axes {
+            None => FigureLayout {
                 x: XQuantity::Size(sweep.varied().ok_or(FigureError::OneSize)?),
                 curve: None,
                 panel: None,
@@ -144,9 +144,9 @@ impl Figure {
         };
         Ok(Self {
             title,
-            lines: Lines::new(&sweep.engines, of_preset.map(|(axes, _)| axes)),
+            lines: Legend::new(&sweep.engines, of_preset.map(|(axes, _)| axes)),
             axes,
-            panels: preset.map_or(&[Panel::Time, Panel::Points][..], |preset| &preset.panels).to_vec(),
+            panels: preset.map_or(&[PanelQuantity::Time, PanelQuantity::Points][..], |preset| &preset.panels).to_vec(),
             methods: sweep.engines.clone(),
             measured: Vec::new(),
             preset: preset.map(Preset::name),
@@ -170,7 +170,7 @@ impl Figure {
             .map(|phase| stats::mean_ms(&record.samples, phase).unwrap_or(0.0));
         // Details after the comma, such as in `CPU, clusters`, are in the legend already.
         let device = record.device.name.split(',').next().unwrap_or_default().to_owned();
-        self.measured.push(Measured {
+        self.measured.push(Measurement {
             method,
             sizes: Size::ALL.map(|size| size.value(record)),
             ms: record.summary.search_ms_median,
@@ -246,7 +246,7 @@ impl Figure {
     }
 
     /// Identifies a run's line: its method's name, and the value of a size.
-    fn series_of(&self, run: &Measured) -> (usize, Option<u64>) {
+    fn series_of(&self, run: &Measurement) -> (usize, Option<u64>) {
         (self.lines.of_method[run.method], self.axes.curve.map(|size| run.size(size)))
     }
 
@@ -268,7 +268,7 @@ impl Figure {
         }
     }
 
-    fn x(&self, run: &Measured) -> Option<f64> {
+    fn x(&self, run: &Measurement) -> Option<f64> {
         match &self.axes.x {
             XQuantity::Size(size) => Some(run.size(*size) as f64),
             // k is a whole number, so for few points the share is not exactly the requested one.
@@ -282,15 +282,15 @@ impl Figure {
     }
 
     /// A run's value in a panel, and its relative standard deviation.
-    fn y(&self, panel: Panel, dashed: bool, run: &Measured) -> Option<[f64; 2]> {
+    fn y(&self, panel: PanelQuantity, dashed: bool, run: &Measurement) -> Option<[f64; 2]> {
         let exact = |value: Option<f64>| value.map(|value| [value, 0.0]);
         match (panel, dashed) {
-            (Panel::Time, false) => exact(Some(run.ms)),
-            (Panel::Throughput, false) => Some([
+            (PanelQuantity::Time, false) => exact(Some(run.ms)),
+            (PanelQuantity::Throughput, false) => Some([
                 run.size(Size::N) as f64 * run.size(Size::Q) as f64 / (run.mean_ms / 1e3),
                 run.relative(),
             ]),
-            (Panel::Speedup, false) => {
+            (PanelQuantity::Speedup, false) => {
                 let first =
                     self.measured.iter().find(|first| first.method == 0 && first.sizes == run.sizes)?;
                 // With a line per size, the first method would only add lines at 1.
@@ -300,9 +300,9 @@ impl Figure {
                 let deviation = if run.method == 0 { 0.0 } else { first.relative().hypot(run.relative()) };
                 Some([first.mean_ms / run.mean_ms, deviation])
             }
-            (Panel::Transfer, false) => {
+            (PanelQuantity::Transfer, false) => {
                 // Only the first run of a cloud uploaded its points.
-                let of_cloud = |other: &&Measured| {
+                let of_cloud = |other: &&Measurement| {
                     other.method == run.method
                         && [Size::N, Size::Q, Size::D]
                             .into_iter()
@@ -312,32 +312,32 @@ impl Figure {
                     self.measured.iter().filter(of_cloud).map(|run| run.upload_ms).fold(0.0, f64::max);
                 Some([run.mean_ms / (upload_ms + run.download_ms), run.relative()])
             }
-            (Panel::Points, false) => exact(run.accessed),
-            (Panel::Points, true) => exact(run.retained),
-            (Panel::Wrong, false) => exact(run.wrong),
-            (Panel::ActiveThreads, false) => exact(run.active),
+            (PanelQuantity::Points, false) => exact(run.accessed),
+            (PanelQuantity::Points, true) => exact(run.retained),
+            (PanelQuantity::Wrong, false) => exact(run.wrong),
+            (PanelQuantity::ActiveThreads, false) => exact(run.active),
             (
-                Panel::Time
-                | Panel::Throughput
-                | Panel::Speedup
-                | Panel::Transfer
-                | Panel::Wrong
-                | Panel::ActiveThreads,
+                PanelQuantity::Time
+                | PanelQuantity::Throughput
+                | PanelQuantity::Speedup
+                | PanelQuantity::Transfer
+                | PanelQuantity::Wrong
+                | PanelQuantity::ActiveThreads,
                 true,
             ) => None,
         }
     }
 
     /// The non-empty lines of a panel, for one of [`Self::panel_values`].
-    fn curves(&self, panel: Panel, panel_value: Option<u64>) -> Vec<Curve> {
-        let is_in_panel = |run: &&Measured| {
+    fn curves(&self, panel: PanelQuantity, panel_value: Option<u64>) -> Vec<Curve> {
+        let is_in_panel = |run: &&Measurement| {
             self.axes.panel.zip(panel_value).is_none_or(|(size, value)| run.size(size) == value)
         };
         let mut curves = Vec::new();
         for (series, of) in self.series().into_iter().enumerate() {
             for dashed in [false, true] {
                 let runs = self.measured.iter().filter(is_in_panel).filter(|run| self.series_of(run) == of);
-                let mut points: Vec<([f64; 3], &Measured)> = runs
+                let mut points: Vec<([f64; 3], &Measurement)> = runs
                     .filter_map(|run| {
                         self.y(panel, dashed, run)
                             .and_then(|[y, deviation]| Some(([self.x(run)?, y, deviation], run)))
@@ -352,7 +352,7 @@ impl Figure {
                 });
                 points.dedup_by_key(|([x, ..], _)| *x);
                 if !points.is_empty() {
-                    let note = |run: &Measured| {
+                    let note = |run: &Measurement| {
                         self.axes
                             .best
                             .as_ref()
@@ -387,8 +387,8 @@ impl Figure {
 
     /// Whether a count was 0, which a logarithmic axis cannot show.
     fn has_zeros(&self) -> bool {
-        let counts = |run: &Measured| {
-            [(Panel::Points, run.accessed), (Panel::Points, run.retained), (Panel::Wrong, run.wrong)]
+        let counts = |run: &Measurement| {
+            [(PanelQuantity::Points, run.accessed), (PanelQuantity::Points, run.retained), (PanelQuantity::Wrong, run.wrong)]
         };
         self.measured
             .iter()
@@ -397,7 +397,7 @@ impl Figure {
     }
 
     /// The points that a publication states for a panel; none if its sizes or data differ.
-    fn stated_in(&self, panel: Panel) -> Vec<[f64; 2]> {
+    fn stated_in(&self, panel: PanelQuantity) -> Vec<[f64; 2]> {
         let all = self.stated.iter().flat_map(|stated| &stated.at).filter(|_| self.is_as_published);
         all.filter(|(of, ..)| *of == panel).map(|&(_, x, y)| [x, y]).collect()
     }
@@ -428,7 +428,7 @@ mod tests;
 
 /// The names of lines.
 #[derive(Debug, Default, PartialEq)]
-pub struct Lines {
+pub struct Legend {
     /// The distinct names, in the order of methods. A single name is empty if sizes distinguish the lines.
     pub names: Vec<String>,
     /// The index into `names` of each method.
@@ -437,11 +437,11 @@ pub struct Lines {
     pub common: Vec<String>,
 }
 
-impl Lines {
+impl Legend {
     /// Names for a preset's figure: methods that differ only in the parameter on the x axis, or in the one
     /// whose best value counts, share a name; common parameters are left out. Without axes, each method has
     /// its full name.
-    pub fn new(methods: &[EngineChoice], axes: Option<&Axes>) -> Self {
+    pub fn new(methods: &[EngineChoice], axes: Option<&FigureLayout>) -> Self {
         let Some(axes) = axes else {
             return Self {
                 names: methods.iter().map(ToString::to_string).collect(),
@@ -493,11 +493,11 @@ mod tests_of_lines {
     use super::*;
     use crate::run::sweep::Size;
 
-    fn lines(methods: &str, axes: Option<Axes>) -> Lines {
-        Lines::new(&EngineChoice::list(methods).unwrap(), axes.as_ref())
+    fn lines(methods: &str, axes: Option<FigureLayout>) -> Legend {
+        Legend::new(&EngineChoice::list(methods).unwrap(), axes.as_ref())
     }
 
-    const AXES: Axes = Axes { x: XQuantity::Size(Size::K), curve: None, panel: None, best: None };
+    const AXES: FigureLayout = FigureLayout { x: XQuantity::Size(Size::K), curve: None, panel: None, best: None };
 
     #[test]
     fn shared_parameters_are_listed_once() {
@@ -521,7 +521,7 @@ mod tests_of_lines {
     fn best_values_form_one_line_next_to_the_default() {
         let found = lines(
             "warp-select:queue=2|3,bits,warp-select",
-            Some(Axes { best: Some("queue".to_owned()), ..AXES }),
+            Some(FigureLayout { best: Some("queue".to_owned()), ..AXES }),
         );
         assert_eq!(found.names, ["warp-select, best queue", "bits", "warp-select"]);
         assert_eq!(found.of_method, [0, 0, 1, 2]);
@@ -530,7 +530,7 @@ mod tests_of_lines {
     #[test]
     fn axis_parameter_values_share_one_line() {
         let x = XQuantity::Parameter { name: "parts".to_owned(), about: String::new() };
-        let found = lines("bits:parts=1|2|4,timed=selection", Some(Axes { x, curve: Some(Size::K), ..AXES }));
+        let found = lines("bits:parts=1|2|4,timed=selection", Some(FigureLayout { x, curve: Some(Size::K), ..AXES }));
         assert_eq!((found.names, found.of_method), (vec![String::new()], vec![0, 0, 0]));
         assert_eq!(found.common, ["bits", "timed=selection"]);
     }

@@ -1,13 +1,13 @@
 use super::*;
 use crate::cloud::Source;
 use crate::progress::NoProgress;
-use crate::run::{Engines, QuerySpec, RunSpec, presets};
+use crate::run::{EnginePool, QuerySpec, RunSpec, presets};
 
 /// A figure of runs on the CPU.
 fn figure(sweep: &Sweep, preset: Option<&'static Preset>) -> Figure {
     let mut figure = Figure::new(sweep, preset).unwrap();
     sweep
-        .run(&mut Engines::default(), &NoProgress, |row| {
+        .run(&mut EnginePool::default(), &NoProgress, |row| {
             figure.add(&row.spec.engine, &row.result?);
             Ok::<_, crate::run::RunError>(())
         })
@@ -28,7 +28,7 @@ fn small() -> Sweep {
 #[test]
 fn curves_are_sorted_by_size() {
     let figure = figure(&small(), None);
-    let time = figure.curves(Panel::Time, None);
+    let time = figure.curves(PanelQuantity::Time, None);
     assert_eq!(
         time.iter().map(|curve| (curve.series, curve.dashed)).collect::<Vec<_>>(),
         [(0, false), (1, false)]
@@ -37,7 +37,7 @@ fn curves_are_sorted_by_size() {
         time.iter().all(|curve| curve.points.iter().map(|point| point[0]).eq([1.0, 4.0, 16.0])),
         "{time:?}"
     );
-    let points = figure.curves(Panel::Points, None);
+    let points = figure.curves(PanelQuantity::Points, None);
     assert_eq!(
         points.iter().map(|curve| (curve.series, curve.dashed)).collect::<Vec<_>>(),
         [(1, false), (1, true)],
@@ -47,7 +47,7 @@ fn curves_are_sorted_by_size() {
         points[0].points.iter().zip(&points[1].points).all(|(accessed, retained)| accessed[1] >= retained[1]),
         "{points:?}"
     );
-    let speedup = figure.curves(Panel::Speedup, None);
+    let speedup = figure.curves(PanelQuantity::Speedup, None);
     assert!(
         speedup[0].points.iter().all(|point| point[1] == 1.0),
         "the first method has a speedup of 1: {speedup:?}"
@@ -80,7 +80,7 @@ fn published_numbers_are_marked_only_at_published_sizes() {
     let preset = presets::find("step-12").unwrap();
     let own = preset.sweep(None, 0).unwrap();
     let other = Sweep { n: vec![300], ..own.clone() };
-    assert_eq!(Figure::new(&own, Some(preset)).unwrap().stated_in(Panel::Speedup), [[8.0, 2.9]]);
+    assert_eq!(Figure::new(&own, Some(preset)).unwrap().stated_in(PanelQuantity::Speedup), [[8.0, 2.9]]);
     let text = figure(&Sweep { d: vec![2, 3], k: vec![5], ..other }, Some(preset)).svg();
     assert!(
         text.contains("RTX 3070, with other data and sizes") && !text.contains("stated in the paper"),
@@ -118,9 +118,9 @@ fn the_best_parameter_value_is_plotted_at_each_size() {
         k: vec![4, 40],
         ..sweep
     });
-    let [best, default] = &figure.curves(Panel::Throughput, None)[..] else { panic!("two lines") };
+    let [best, default] = &figure.curves(PanelQuantity::Throughput, None)[..] else { panic!("two lines") };
     for (at, [x, y]) in best.points.iter().enumerate() {
-        let of = |run: &&Measured| run.size(Size::K) as f64 == *x && run.method < 3;
+        let of = |run: &&Measurement| run.size(Size::K) as f64 == *x && run.method < 3;
         let fastest =
             figure.measured.iter().filter(of).min_by(|a, b| a.mean_ms.total_cmp(&b.mean_ms)).unwrap();
         assert_eq!(*y, 300.0 * 20.0 / (fastest.mean_ms / 1e3));
@@ -149,7 +149,7 @@ fn the_best_parameter_value_is_plotted_at_each_size() {
 
 #[test]
 fn query_sizes_have_separate_panels_with_their_n() {
-    let work = Some(crate::run::sweep::Work { product: 1 << 14, values: u64::MAX });
+    let work = Some(crate::run::sweep::WorkBudget { product: 1 << 14, values: u64::MAX });
     let q = [16, 64].map(QuerySpec::Count).to_vec();
     let figure = of_preset("hanak-5.6", "bits", |sweep| Sweep {
         work,
@@ -163,7 +163,7 @@ fn query_sizes_have_separate_panels_with_their_n() {
         figure
             .panel_values()
             .into_iter()
-            .all(|panel_value| figure.curves(Panel::Throughput, panel_value)[0].points.len() == 2)
+            .all(|panel_value| figure.curves(PanelQuantity::Throughput, panel_value)[0].points.len() == 2)
     );
     let text = figure.svg();
     assert!(text.contains(">n = 512, q = 16<") && text.contains(">n = 128, q = 64<"), "{text}");
@@ -177,7 +177,7 @@ fn query_sizes_have_separate_panels_with_their_n() {
 #[test]
 fn parameters_and_shares_have_their_own_axis() {
     let figure = of_preset("hanak-5.7", "bits:parts=1|2|4", |sweep| Sweep { k: vec![4, 8], ..sweep });
-    let curves = figure.curves(Panel::Throughput, None);
+    let curves = figure.curves(PanelQuantity::Throughput, None);
     assert_eq!(curves.len(), 2, "one line per k");
     assert!(
         curves.iter().all(|curve| curve.points.iter().map(|point| point[0]).eq([1.0, 2.0, 4.0])),
@@ -188,7 +188,7 @@ fn parameters_and_shares_have_their_own_axis() {
     assert!(figure.conditions().contains(&"bits".to_owned()), "{:?}", figure.conditions());
     let figure =
         of_preset("hanak-5.10", "bits,warp-select", |sweep| Sweep { shares: vec![1, 5, 10], ..sweep });
-    let curves = figure.curves(Panel::Throughput, None);
+    let curves = figure.curves(PanelQuantity::Throughput, None);
     assert!(
         curves.len() == 2
             && curves.iter().all(|curve| curve.points.iter().map(|point| point[0]).eq([1.0, 5.0, 10.0])),
@@ -200,9 +200,9 @@ fn parameters_and_shares_have_their_own_axis() {
 #[test]
 fn transfer_time_counts_the_upload_once() {
     let figure = of_preset("hanak-5.14", "bits", |sweep| Sweep { k: vec![4, 8], d: vec![2, 3], ..sweep });
-    for curve in figure.curves(Panel::Transfer, None) {
+    for curve in figure.curves(PanelQuantity::Transfer, None) {
         for [x, y] in curve.points {
-            let of_cloud = |run: &&Measured| run.size(Size::D) as f64 == x;
+            let of_cloud = |run: &&Measurement| run.size(Size::D) as f64 == x;
             let upload = figure.measured.iter().find(of_cloud).unwrap().upload_ms;
             let run = figure.measured.iter().filter(of_cloud).nth(curve.series).unwrap();
             assert!(upload > 0.0 && (run.mean_ms / (upload + run.download_ms) - y).abs() < 1e-9 * y, "{y}");
@@ -211,7 +211,7 @@ fn transfer_time_counts_the_upload_once() {
     // Figures with a line per size omit the first method, whose speedup is 1 everywhere.
     let figure =
         of_preset("hanak-5.13", "lockstep,bits", |sweep| Sweep { k: vec![4, 8], d: vec![2, 3], ..sweep });
-    let curves = figure.curves(Panel::Speedup, None);
+    let curves = figure.curves(PanelQuantity::Speedup, None);
     assert_eq!(
         curves.iter().map(|curve| figure.series_name(figure.series()[curve.series])).collect::<Vec<_>>(),
         ["bits, k = 4", "bits, k = 8"]
@@ -224,7 +224,7 @@ fn transfer_time_counts_the_upload_once() {
 /// Presets draw all sizes that they vary.
 #[test]
 fn every_preset_has_a_figure() {
-    for preset in presets::all().filter(|preset| matches!(preset.data, presets::Data::Generated(_))) {
+    for preset in presets::all().filter(|preset| matches!(preset.data, presets::DataSource::Generated(_))) {
         let sweep = preset.sweep(None, 0).unwrap();
         let figure =
             Figure::new(&sweep, Some(preset)).unwrap_or_else(|why| panic!("{}: {why}", preset.names[0]));

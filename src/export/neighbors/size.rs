@@ -42,7 +42,7 @@ impl Size {
     }
 
     /// The expected total size of the files, for a cloud of n points.
-    pub fn expected(self, format: NeighborFormat, n: usize) -> Expected {
+    pub fn expected(self, format: NeighborFormat, n: usize) -> SizeEstimate {
         /// Typical characters of a squared distance and of a distance; most have all digits of their type.
         const TEXT: [f64; 2] = [10.0, 18.0];
         /// Bytes of a neighbour in Parquet: its record number and distances hardly compress, its position
@@ -51,8 +51,8 @@ impl Size {
         let neighbors = self.q as f64 * self.k as f64;
         let mean_digits =
             |end: usize| digits(end.clamp(1, 1 << 48) as u128) as f64 / end.clamp(1, 1 << 48) as f64;
-        let about = |each: f64| Expected { bytes: (neighbors * each) as u64, exact: false };
-        let arrays = |each: u64| Expected {
+        let about = |each: f64| SizeEstimate { bytes: (neighbors * each) as u64, exact: false };
+        let arrays = |each: u64| SizeEstimate {
             bytes: each.saturating_mul(self.q as u64).saturating_mul(self.k as u64),
             exact: true,
         };
@@ -71,7 +71,7 @@ impl Size {
             NeighborFormat::Npy => arrays(8),
             NeighborFormat::Arrow => arrays(arrow_bytes(self.q as u128) as u64),
             NeighborFormat::Vecs | NeighborFormat::Bin => {
-                Expected { bytes: self.bytes(format).unwrap_or(u64::MAX), exact: true }
+                SizeEstimate { bytes: self.bytes(format).unwrap_or(u64::MAX), exact: true }
             }
         }
     }
@@ -79,14 +79,14 @@ impl Size {
 
 /// The expected size of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Expected {
+pub struct SizeEstimate {
     /// Bytes of all files.
     pub bytes: u64,
     /// Whether the size is exact rather than an estimate.
     pub exact: bool,
 }
 
-impl fmt::Display for Expected {
+impl fmt::Display for SizeEstimate {
     /// `8.00 GB`, `about 25.3 GB`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", if self.exact { "" } else { "about " }, text::bytes(self.bytes))

@@ -11,7 +11,7 @@ use crate::knn::Metric;
 use crate::progress::NoProgress;
 use crate::run::answers::read_with_distances;
 use crate::run::testing::{cloud, spec};
-use crate::run::{Arithmetic, EngineChoice, Engines, QueryBatches, QuerySpec, RunError, RunSpec};
+use crate::run::{Arithmetic, EngineChoice, EnginePool, QueryBatches, QuerySpec, RunError, RunSpec};
 
 /// Points with duplicates.
 fn points(n: u32) -> Arc<PointCloud> {
@@ -29,7 +29,7 @@ fn spec_for(k: usize, metric: Metric) -> RunSpec {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum Failed {
+enum StreamError {
     #[error(transparent)]
     Run(#[from] RunError),
     #[error(transparent)]
@@ -43,7 +43,7 @@ fn stream(
     part: usize,
     path: &Path,
     fails: usize,
-) -> Result<Vec<PathBuf>, Failed> {
+) -> Result<Vec<PathBuf>, StreamError> {
     stream_with(FileColumns::none(), spec, cloud, part, path, fails)
 }
 
@@ -54,16 +54,16 @@ fn stream_with(
     part: usize,
     path: &Path,
     fails: usize,
-) -> Result<Vec<PathBuf>, Failed> {
-    let mut engines = Engines::default();
+) -> Result<Vec<PathBuf>, StreamError> {
+    let mut engines = EnginePool::default();
     let batches = QueryBatches::new(&engines, spec, cloud, None, Arithmetic::F32)?.with_limit(part);
     let size = Size { q: batches.queries(), k: batches.k(), metric: spec.metric };
-    let context = Context { columns, provenance: &Provenance::new(spec, cloud, None) };
+    let context = Annotations { columns, provenance: &Provenance::new(spec, cloud, None) };
     in_batches(path, Goal::Nearest, size, context, |writer| {
         for range in batches.ranges() {
             let record =
                 engines.answer_batch(&batches, range.clone(), None, &mut |_, _| range.start < fails)?.record;
-            writer.append(Batch::of_run(&record, 0..range.len(), range.start))?;
+            writer.append(AnswerBatch::of_run(&record, 0..range.len(), range.start))?;
         }
         Ok(())
     })
@@ -75,7 +75,7 @@ fn files_are_identical_for_any_batch_size() {
     let cloud = points(40);
     for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
         let spec = spec_for(9, metric);
-        let record = Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap();
+        let record = EnginePool::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap();
         for format in NeighborFormat::ALL {
             let whole =
                 neighbors(&record, &folder.path().join("whole").with_extension(format.extension())).unwrap();
@@ -189,7 +189,7 @@ fn cancelled_exports_keep_only_the_existing_files() {
     for name in ["a.csv", "a.ivecs", "a.npz", "new.parquet"] {
         let failed =
             stream(&spec_for(3, Metric::L2), &points(20), 5, &folder.path().join(name), 10).unwrap_err();
-        assert!(matches!(failed, Failed::Run(RunError::Cancelled)), "{failed}");
+        assert!(matches!(failed, StreamError::Run(RunError::Cancelled)), "{failed}");
         for name in ["a.csv", "a.ivecs", "a.fvecs", "a.npz"] {
             assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), name);
         }
@@ -204,7 +204,7 @@ fn npz_distances_are_buffered_in_memory_or_on_disk() {
     let archive = |name: &str, waiting| {
         let path = folder.path().join(name);
         write(&path, |out| {
-            let mut arrays = Arrays::new(out, size, &path, waiting)?;
+            let mut arrays = NpzArrayWriter::new(out, size, &path, waiting)?;
             for part in 0..3u32 {
                 let numbers = || part * 10_000..(part + 1) * 10_000;
                 arrays.append(
@@ -249,7 +249,7 @@ fn estimated_sizes_match_the_files() {
         cloud(2, (0..2 * n).map(|at| f64::from(at * 7919 % 10_007) / 10_007.0 * 170.0 - 85.0).collect());
     for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
         let record =
-            Engines::default().answer(&spec_for(n as usize, metric), &cloud, None, &mut |_, _| true).unwrap();
+            EnginePool::default().answer(&spec_for(n as usize, metric), &cloud, None, &mut |_, _| true).unwrap();
         let size = Size { q: n as usize, k: n as usize, metric };
         for format in NeighborFormat::ALL {
             let written =

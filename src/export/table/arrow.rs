@@ -19,20 +19,20 @@ use super::{Cells, Column, Table};
 const BATCH: usize = 1 << 16;
 
 /// Writes tables with the same columns one after the other.
-pub(super) struct Arrow<W: Write> {
+pub(super) struct ArrowWriter<W: Write> {
     /// Held until the first table defines the columns.
     out: Option<W>,
-    open: Option<(SchemaRef, Open<W>)>,
+    open: Option<(SchemaRef, IpcWriter<W>)>,
     streamed: bool,
 }
 
-enum Open<W: Write> {
+enum IpcWriter<W: Write> {
     Stream(StreamWriter<W>),
     /// Ends with a list of its batches.
     File(FileWriter<W>),
 }
 
-impl<W: Write> Arrow<W> {
+impl<W: Write> ArrowWriter<W> {
     pub fn stream(out: W) -> Self {
         Self { out: Some(out), open: None, streamed: true }
     }
@@ -45,9 +45,9 @@ impl<W: Write> Arrow<W> {
         if let Some(out) = self.out.take() {
             let schema = Arc::new(schema(table));
             let open = if self.streamed {
-                StreamWriter::try_new(out, &schema).map(Open::Stream)
+                StreamWriter::try_new(out, &schema).map(IpcWriter::Stream)
             } else {
-                FileWriter::try_new(out, &schema).map(Open::File)
+                FileWriter::try_new(out, &schema).map(IpcWriter::File)
             };
             self.open = Some((schema, open.map_err(io_error)?));
         }
@@ -62,8 +62,8 @@ impl<W: Write> Arrow<W> {
             let batch =
                 RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(io_error)?;
             match open {
-                Open::Stream(out) => out.write(&batch),
-                Open::File(out) => out.write(&batch),
+                IpcWriter::Stream(out) => out.write(&batch),
+                IpcWriter::File(out) => out.write(&batch),
             }
             .map_err(io_error)?;
         }
@@ -72,8 +72,8 @@ impl<W: Write> Arrow<W> {
 
     pub fn finish(self) -> io::Result<()> {
         match self.open {
-            Some((_, Open::Stream(mut out))) => out.finish().and_then(|()| out.flush()).map_err(io_error),
-            Some((_, Open::File(mut out))) => out.finish().and_then(|()| out.flush()).map_err(io_error),
+            Some((_, IpcWriter::Stream(mut out))) => out.finish().and_then(|()| out.flush()).map_err(io_error),
+            Some((_, IpcWriter::File(mut out))) => out.finish().and_then(|()| out.flush()).map_err(io_error),
             None => Err(io::Error::other("the table has no columns")),
         }
     }

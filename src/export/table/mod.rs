@@ -12,13 +12,13 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use super::numpy::Npz;
+use super::numpy::NpzWriter;
 use super::{ExportError, write};
 use crate::printable::cell;
 use crate::progress::Progress;
-use crate::text::Exact;
-use arrow::Arrow;
-use parquet::Parquet;
+use crate::text::ExactFloat;
+use arrow::ArrowWriter;
+use parquet::ParquetWriter;
 
 /// A table format, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl<'a> Table<'a> {
     }
 
     fn text(&self, delimiter: u8, out: impl Write) -> io::Result<()> {
-        let mut text = Text::new(delimiter, out);
+        let mut text = TextWriter::new(delimiter, out);
         text.append(self)?;
         text.finish()
     }
@@ -251,38 +251,38 @@ cell!(&'a str, Text);
 cell!(String, Text);
 
 /// Writes several tables with the same columns as one.
-pub struct Appender<W: Write + Send>(Format<W>);
+pub struct Appender<W: Write + Send>(FormatWriter<W>);
 
-enum Format<W: Write + Send> {
-    Text(Box<Text<W>>),
-    Parquet(Box<Parquet<W>>),
-    Arrow(Box<Arrow<W>>),
+enum FormatWriter<W: Write + Send> {
+    Text(Box<TextWriter<W>>),
+    Parquet(Box<ParquetWriter<W>>),
+    Arrow(Box<ArrowWriter<W>>),
 }
 
 impl<W: Write + Send> Appender<W> {
     /// Comma-separated text.
     pub fn csv(out: W) -> Self {
-        Self(Format::Text(Box::new(Text::new(b',', out))))
+        Self(FormatWriter::Text(Box::new(TextWriter::new(b',', out))))
     }
 
     /// Tab-separated text.
     pub fn tsv(out: W) -> Self {
-        Self(Format::Text(Box::new(Text::new(b'\t', out))))
+        Self(FormatWriter::Text(Box::new(TextWriter::new(b'\t', out))))
     }
 
     /// Parquet; each table becomes separate row groups.
     pub fn parquet(out: W) -> Self {
-        Self(Format::Parquet(Box::new(Parquet::new(out))))
+        Self(FormatWriter::Parquet(Box::new(ParquetWriter::new(out))))
     }
 
     /// An Arrow IPC stream, readable while it is written; a batch never spans tables.
     pub fn arrow_stream(out: W) -> Self {
-        Self(Format::Arrow(Box::new(Arrow::stream(out))))
+        Self(FormatWriter::Arrow(Box::new(ArrowWriter::stream(out))))
     }
 
     /// An Arrow IPC file: as the stream, with a list of its batches at the end.
     pub fn arrow_file(out: W) -> Self {
-        Self(Format::Arrow(Box::new(Arrow::file(out))))
+        Self(FormatWriter::Arrow(Box::new(ArrowWriter::file(out))))
     }
 
     /// Writes the rows of a table, which must have the same columns as those before.
@@ -291,9 +291,9 @@ impl<W: Write + Send> Appender<W> {
     /// I/O errors of the writer.
     pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
         match &mut self.0 {
-            Format::Text(text) => text.append(table),
-            Format::Parquet(parquet) => parquet.append(table),
-            Format::Arrow(arrow) => arrow.append(table),
+            FormatWriter::Text(text) => text.append(table),
+            FormatWriter::Parquet(parquet) => parquet.append(table),
+            FormatWriter::Arrow(arrow) => arrow.append(table),
         }
     }
 
@@ -303,9 +303,9 @@ impl<W: Write + Send> Appender<W> {
     /// I/O errors of the writer.
     pub fn finish(self) -> io::Result<()> {
         match self.0 {
-            Format::Text(text) => text.finish(),
-            Format::Parquet(parquet) => parquet.finish(),
-            Format::Arrow(arrow) => arrow.finish(),
+            FormatWriter::Text(text) => text.finish(),
+            FormatWriter::Parquet(parquet) => parquet.finish(),
+            FormatWriter::Arrow(arrow) => arrow.finish(),
         }
     }
 }
@@ -315,7 +315,7 @@ const ROWS_PER_CHECK: usize = 1 << 12;
 
 /// Writes tables with the same columns as lines under one header. Missing values are empty. Text that a
 /// spreadsheet would take for a formula is prefixed with `'`.
-pub(super) struct Text<W: Write> {
+pub(super) struct TextWriter<W: Write> {
     /// A text that contains any of these is quoted. Programs detect a CSV file's separator, sometimes from
     /// few rows, so these include every possible separator.
     quoted: &'static [char],
@@ -323,7 +323,7 @@ pub(super) struct Text<W: Write> {
     headed: bool,
 }
 
-impl<W: Write> Text<W> {
+impl<W: Write> TextWriter<W> {
     pub fn new(delimiter: u8, out: W) -> Self {
         let mut builder = csv::WriterBuilder::new();
         let writer = builder.delimiter(delimiter).quote_style(csv::QuoteStyle::Never).from_writer(out);
@@ -365,10 +365,10 @@ impl<W: Write> Text<W> {
                     Cells::U64(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
                     Cells::I64(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
                     Cells::F32(of) => {
-                        shown(&mut field, of(row).map(Exact).as_ref().map(|value| value as &dyn Display))
+                        shown(&mut field, of(row).map(ExactFloat).as_ref().map(|value| value as &dyn Display))
                     }
                     Cells::F64(of) => {
-                        shown(&mut field, of(row).map(Exact).as_ref().map(|value| value as &dyn Display))
+                        shown(&mut field, of(row).map(ExactFloat).as_ref().map(|value| value as &dyn Display))
                     }
                     Cells::Text(of) => shown(
                         &mut field,
@@ -408,7 +408,7 @@ fn io_error(why: csv::Error) -> io::Error {
 
 /// Writes one array per column. Integer columns with missing values become f64, with NaN.
 fn write_npz(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
-    let mut npz = Npz::new(out);
+    let mut npz = NpzWriter::new(out);
     let rows = || 0..table.rows;
     for (at, (column, name)) in table.columns.iter().zip(table.unique_names()).enumerate() {
         table.report(at * table.rows)?;

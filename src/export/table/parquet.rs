@@ -20,13 +20,13 @@ const GROUP: usize = 1 << 20;
 const PIECE: usize = 1 << 16;
 
 /// Writes tables with the same columns one after the other.
-pub(super) struct Parquet<W: Write + Send> {
+pub(super) struct ParquetWriter<W: Write + Send> {
     /// Held until the first table defines the columns.
     out: Option<W>,
     file: Option<SerializedFileWriter<W>>,
 }
 
-impl<W: Write + Send> Parquet<W> {
+impl<W: Write + Send> ParquetWriter<W> {
     pub fn new(out: W) -> Self {
         Self { out: Some(out), file: None }
     }

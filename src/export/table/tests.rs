@@ -48,7 +48,7 @@ fn text_tables_keep_every_digit_and_leave_missing_values_empty() {
 fn text_with_separators_is_quoted() {
     let table = Table::new(1).with("a|b", |_| "1|2").with("c;d", |_| "3;4").with("e", |_| 5u32);
     let mut out = Vec::new();
-    Text::new(b',', &mut out).append(&table).unwrap();
+    TextWriter::new(b',', &mut out).append(&table).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "\"a|b\",\"c;d\",e\n\"1|2\",\"3;4\",5\n");
     // In TSV only a tab separates.
     assert_eq!(table.tsv(), "a|b\tc;d\te\n1|2\t3;4\t5\n");

@@ -20,8 +20,8 @@ pub use query::{RowRank, TheoryCurve, rank_row, rows_within, walk};
 pub use times::{Limit, Roofline, outlook, where_time_goes};
 
 use super::problem::{build_problem, build_resident_problem};
-use super::{QuerySpec, Resident, RunError, RunRecord, Timeline};
-use crate::knn::{Convergence, Problem, Setup};
+use super::{QuerySpec, ResidentPoints, RunError, RunRecord, Timeline};
+use crate::knn::{Convergence, Problem, ProblemParameters};
 
 /// Number of points of the convergence's band.
 const BAND_POINTS: usize = 96;
@@ -31,7 +31,7 @@ pub const BAND_QUERIES: usize = 20_000;
 
 /// The convergence of all queries at a number of points seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Band {
+pub struct BandPoint {
     /// Points seen by a query, the abscissa of the band.
     pub points_seen: f64,
     /// First decile of the squared `max_distance`.
@@ -44,11 +44,11 @@ pub struct Band {
 
 /// What panes show of a whole run; see the module documentation.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Derived {
+pub struct RunAnalysis {
     /// For each measure, by its column: (value, queries), ascending, without empty values.
     pub histograms: Vec<(String, Vec<(u32, u64)>)>,
     /// Up to n points, starting where a tenth of the queries have k points.
-    pub band: Vec<Band>,
+    pub band: Vec<BandPoint>,
     /// Number of queries in the band.
     pub band_queries: usize,
     /// Phases and warps over time.
@@ -59,7 +59,7 @@ pub struct Derived {
     pub roofline: Option<Roofline>,
 }
 
-impl Derived {
+impl RunAnalysis {
     /// A measure's histogram; empty if it was not counted.
     pub fn histogram(&self, measure: &str) -> &[(u32, u64)] {
         self.histograms.iter().find(|(name, _)| name == measure).map_or(&[], |(_, histogram)| histogram)
@@ -110,12 +110,12 @@ pub fn histogram(values: impl IntoIterator<Item = u32>) -> Vec<(u32, u64)> {
 }
 
 /// Computes the convergence band of the given queries.
-pub fn band(record: &RunRecord, queries: &[usize]) -> Vec<Band> {
-    band_of(&record.convergence, record.cloud.len() as u64, Setup::from(&record.spec).found_k(), queries)
+pub fn band(record: &RunRecord, queries: &[usize]) -> Vec<BandPoint> {
+    band_of(&record.convergence, record.cloud.len() as u64, ProblemParameters::from(&record.spec).found_k(), queries)
 }
 
 /// As [`band`], for a run whose cloud may be missing: n points, and k as searched.
-pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -> Vec<Band> {
+pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -> Vec<BandPoint> {
     if queries.is_empty() {
         return Vec::new();
     }
@@ -140,7 +140,7 @@ pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -
     for (column, points_seen) in columns.iter_mut().zip(steps) {
         column.sort_unstable_by(f32::total_cmp);
         let quantile = |q: f64| f64::from(column[((column.len() - 1) as f64 * q).round() as usize]);
-        let of_step = Band { points_seen, low: quantile(0.1), median: quantile(0.5), high: quantile(0.9) };
+        let of_step = BandPoint { points_seen, low: quantile(0.1), median: quantile(0.5), high: quantile(0.9) };
         if of_step.low.is_finite() {
             band.push(of_step);
         }
@@ -150,7 +150,7 @@ pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -
 
 /// The problem of one query of a record, and the query's index in it. Uses resident points of the same
 /// problem; resident points of another problem are left in place.
-fn problem_of(record: &RunRecord, query: usize, resident: &Resident) -> Result<(Problem, usize), RunError> {
+fn problem_of(record: &RunRecord, query: usize, resident: &ResidentPoints) -> Result<(Problem, usize), RunError> {
     let mut spec = record.spec.clone();
     let mut at = query;
     if record.query_cloud.is_none() {
@@ -162,7 +162,7 @@ fn problem_of(record: &RunRecord, query: usize, resident: &Resident) -> Result<(
         at = 0;
     }
     let queries = record.query_cloud.as_ref();
-    let problem = if resident.contains(&record.cloud, Setup::from(&spec).arrangement()) {
+    let problem = if resident.contains(&record.cloud, ProblemParameters::from(&spec).arrangement()) {
         build_resident_problem(resident, &spec, &record.cloud, queries)
     } else {
         build_problem(&spec, &record.cloud, queries)
@@ -188,12 +188,12 @@ mod tests {
 
     #[test]
     fn the_histogram_counts_every_query() {
-        assert_eq!(Derived::new(&record()).histogram("merges"), [(3, 3)]);
+        assert_eq!(RunAnalysis::new(&record()).histogram("merges"), [(3, 3)]);
     }
 
     #[test]
     fn the_convergence_band_ends_at_the_kth_distances() {
-        let derived = Derived::new(&record());
+        let derived = RunAnalysis::new(&record());
         let last = derived.band.last().expect("three queries");
         assert!((last.points_seen - 50.0).abs() < 1e-6);
         assert_eq!([last.low, last.median, last.high].map(|value| value as f32), [0.05, 0.1, 0.15]);

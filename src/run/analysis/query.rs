@@ -5,9 +5,9 @@ use super::{BAND_POINTS, problem_of};
 use crate::engines::lockstep::{self, distances_to};
 use crate::knn::theory::expected_max_distance;
 use crate::knn::within::limit;
-use crate::knn::{Descriptor, EngineError, Method, Parameters, Problem, Queries, Setup, Walk};
+use crate::knn::{Descriptor, EngineError, Method, Parameters, Problem, Queries, ProblemParameters, Walk};
 use crate::progress::Progress;
-use crate::run::{Resident, RunError, RunRecord};
+use crate::run::{ResidentPoints, RunError, RunRecord};
 
 /// Positions to process between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
@@ -54,11 +54,11 @@ pub fn rank_row(
     record: &RunRecord,
     query: usize,
     row: u32,
-    resident: &Resident,
+    resident: &ResidentPoints,
     progress: &dyn Progress,
 ) -> Result<Option<RowRank>, RunError> {
     if resident.is_empty() {
-        resident.points(&record.cloud, Setup::from(&record.spec).arrangement())?;
+        resident.points(&record.cloud, ProblemParameters::from(&record.spec).arrangement())?;
     }
     let (problem, at) = problem_of(record, query, resident)?;
     let Some(position) = (0..problem.n() as u32).find(|&position| problem.row(position) == row) else {
@@ -69,7 +69,7 @@ pub fn rank_row(
     let reverse_rank = match own.filter(|&own| own != row) {
         None => None,
         Some(own) => {
-            let setup = Setup { k: 1, exclude_self: false, ..Setup::from(&record.spec) };
+            let setup = ProblemParameters { k: 1, exclude_self: false, ..ProblemParameters::from(&record.spec) };
             let from_row = Problem::with_points(
                 &resident.points(&record.cloud, setup.arrangement())?,
                 &Queries::Rows(vec![row]),
@@ -174,12 +174,12 @@ pub fn rows_within(
     record: &RunRecord,
     query: usize,
     radius: f64,
-    resident: &Resident,
+    resident: &ResidentPoints,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<u32>>, RunError> {
     let Some(limit) = limit(record.spec.metric, radius) else { return Ok(None) };
     if resident.is_empty() {
-        resident.points(&record.cloud, Setup::from(&record.spec).arrangement())?;
+        resident.points(&record.cloud, ProblemParameters::from(&record.spec).arrangement())?;
     }
     let (problem, at) = problem_of(record, query, resident)?;
     let own = problem.queries_are_rows().then(|| problem.query_row(at));
@@ -209,11 +209,11 @@ pub struct TheoryCurve {
 
 impl TheoryCurve {
     /// Computes the curve from the query's distances to all points, with `resident` points if available.
-    pub fn new(record: &RunRecord, query: usize, resident: &Resident) -> Self {
+    pub fn new(record: &RunRecord, query: usize, resident: &ResidentPoints) -> Self {
         let Ok((problem, at)) = problem_of(record, query, resident) else { return Self::default() };
         let mut distances = distances(&problem, at);
         distances.sort_unstable_by(f32::total_cmp);
-        let (n, k) = (distances.len(), Setup::from(&record.spec).found_k());
+        let (n, k) = (distances.len(), ProblemParameters::from(&record.spec).found_k());
         let mut points: Vec<[f64; 2]> = Vec::new();
         for step in 0..if n < k || k == 0 { 0 } else { BAND_POINTS } {
             let seen = (k as f64 * (n as f64 / k as f64).powf(step as f64 / (BAND_POINTS - 1) as f64)).round()
@@ -265,7 +265,7 @@ fn replayed(record: &RunRecord, query: usize, problem: &Problem, at: usize) -> O
 pub fn walk(
     record: &RunRecord,
     query: usize,
-    resident: &Resident,
+    resident: &ResidentPoints,
     progress: &dyn Progress,
 ) -> Result<Option<Walk>, RunError> {
     let Some((engine, walk)) = record.descriptor().and_then(|engine| Some((engine, engine.walk?))) else {
@@ -273,7 +273,7 @@ pub fn walk(
     };
     let parameters = parameters(record, engine)?;
     if resident.is_empty() {
-        resident.points(&record.cloud, Setup::from(&record.spec).arrangement())?;
+        resident.points(&record.cloud, ProblemParameters::from(&record.spec).arrangement())?;
     }
     let (problem, at) = problem_of(record, query, resident)?;
     Ok(walk(&problem, at, &parameters, progress)?)
@@ -295,15 +295,15 @@ mod tests {
 
     use super::*;
     use crate::engines::registry;
-    use crate::knn::{Convergence, DeviceId, EngineId, Measured, Metric, warp};
+    use crate::knn::{Convergence, DeviceId, EngineId, Measurements, Metric, warp};
     use crate::progress::NoProgress;
     use crate::run::problem::build_problem;
     use crate::run::testing::records::record;
     use crate::run::testing::{self, spec, squares};
-    use crate::run::{EngineChoice, Engines, QuerySpec, RunSpec};
+    use crate::run::{EngineChoice, EnginePool, QuerySpec, RunSpec};
 
-    fn all(exclude_self: bool) -> (RunRecord, Engines) {
-        let (cloud, mut engines) = (squares(200), Engines::default());
+    fn all(exclude_self: bool) -> (RunRecord, EnginePool) {
+        let (cloud, mut engines) = (squares(200), EnginePool::default());
         let spec = RunSpec {
             queries: QuerySpec::All,
             engine: "lockstep".parse().unwrap(),
@@ -367,9 +367,9 @@ mod tests {
         // Points at 0, 1, 4, 9, … on a line.
         let cloud = squares(40);
         let spec = RunSpec { k: 1, queries: QuerySpec::Rows(vec![2, 0]), ..spec() };
-        let record = Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).expect("an answer");
+        let record = EnginePool::default().answer(&spec, &cloud, None, &mut |_, _| true).expect("an answer");
         let rows = |query, radius| {
-            rows_within(&record, query, radius, &Resident::default(), &NoProgress).expect("no failure")
+            rows_within(&record, query, radius, &ResidentPoints::default(), &NoProgress).expect("no failure")
         };
         assert_eq!(rows(0, 5.0), Some(vec![0, 1, 3]));
         assert_eq!((rows(0, 4.9), rows(1, 0.0)), (Some(vec![0, 1]), Some(vec![])));
@@ -391,7 +391,7 @@ mod tests {
         let (counters, history) = lockstep::replay(&problem, 0);
         assert!(counters.merges > 64);
         let counted = |row: [u32; 3]| {
-            let mut measured = Measured::default();
+            let mut measured = Measurements::default();
             measured.extend(&warp::MEASURES, [row]);
             measured
         };
@@ -400,7 +400,7 @@ mod tests {
             Convergence { counted_by: warp::CONVERGENCE.to_owned(), ..Convergence::default() };
         record.convergence.push(history.iter().take(64).copied());
 
-        let (seen, distances) = TheoryCurve::new(&record, 0, &Resident::default())
+        let (seen, distances) = TheoryCurve::new(&record, 0, &ResidentPoints::default())
             .replayed
             .expect("most merges are not recorded");
         assert_eq!(seen.len(), counters.merges as usize);
@@ -411,14 +411,14 @@ mod tests {
         );
         let [merges, candidates, groups_hit] = counters.row();
         record.measured = counted([merges, candidates + 1, groups_hit]);
-        assert_eq!(TheoryCurve::new(&record, 0, &Resident::default()).replayed, None, "the counters differ");
+        assert_eq!(TheoryCurve::new(&record, 0, &ResidentPoints::default()).replayed, None, "the counters differ");
     }
 
     #[test]
     fn the_theory_curve_decreases_to_the_kth_distance() {
         let record = record();
-        let curve = TheoryCurve::new(&record, 0, &Resident::default()).points;
-        let (problem, at) = problem_of(&record, 0, &Resident::default()).expect("a problem");
+        let curve = TheoryCurve::new(&record, 0, &ResidentPoints::default()).points;
+        let (problem, at) = problem_of(&record, 0, &ResidentPoints::default()).expect("a problem");
         let mut all = distances(&problem, at);
         all.sort_unstable_by(f32::total_cmp);
         assert_eq!(all.len(), 50);
@@ -430,7 +430,7 @@ mod tests {
         // With `exclude_self`, the search has one more neighbour: the query itself.
         let mut without = RunRecord::clone(&record);
         without.head.spec.exclude_self = true;
-        let end = TheoryCurve::new(&without, 0, &Resident::default())
+        let end = TheoryCurve::new(&without, 0, &ResidentPoints::default())
             .points
             .last()
             .copied()
@@ -440,9 +440,9 @@ mod tests {
 
     #[test]
     fn prepared_points_are_reused_and_unrelated_ones_kept() {
-        let (record, resident) = (record(), Resident::default());
-        let own = Setup::from(&record.spec).arrangement();
-        let of_another = Setup { metric: Metric::Angular, ..Setup::from(&record.spec) }.arrangement();
+        let (record, resident) = (record(), ResidentPoints::default());
+        let own = ProblemParameters::from(&record.spec).arrangement();
+        let of_another = ProblemParameters { metric: Metric::Angular, ..ProblemParameters::from(&record.spec) }.arrangement();
         resident.points(&record.cloud, of_another).expect("points");
         let apart = TheoryCurve::new(&record, 1, &resident);
         assert!(resident.contains(&record.cloud, of_another), "points of another problem are left in place");
@@ -453,7 +453,7 @@ mod tests {
     /// Every engine with a walk reproduces the search that the run counted, for a row and for a point.
     #[test]
     fn a_walk_reproduces_the_runs_search() {
-        let (cloud, mut engines) = (squares(3000), Engines::default());
+        let (cloud, mut engines) = (squares(3000), EnginePool::default());
         let others = ["step:clusters=7,spheres=naive".parse().unwrap()];
         for engine in registry::with_walk()
             .into_iter()
@@ -492,7 +492,7 @@ mod tests {
 
     #[test]
     fn unsupported_methods_are_rejected() {
-        let (cloud, mut engines) = (squares(300), Engines::default());
+        let (cloud, mut engines) = (squares(300), EnginePool::default());
         let spec = RunSpec {
             engine: EngineChoice::named(EngineId::new("step")),
             device: Some(DeviceId::Cpu),
@@ -506,7 +506,7 @@ mod tests {
         }
         record.head.method = None;
         assert_eq!(
-            walk(&record, 0, &Resident::default(), &std::sync::atomic::AtomicBool::new(true)).unwrap(),
+            walk(&record, 0, &ResidentPoints::default(), &std::sync::atomic::AtomicBool::new(true)).unwrap(),
             None,
             "cancelled"
         );
@@ -514,21 +514,21 @@ mod tests {
 
     #[test]
     fn newly_prepared_points_are_cached() {
-        let (cloud, mut engines) = (squares(400), Engines::default());
+        let (cloud, mut engines) = (squares(400), EnginePool::default());
         let Some(engine) = registry::with_walk().first().map(|name| EngineChoice::named(EngineId::new(name)))
         else {
             return;
         };
         let spec = RunSpec { engine, device: Some(DeviceId::Cpu), ..spec() };
         let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
-        let resident = Resident::default();
+        let resident = ResidentPoints::default();
         walk(&record, 3, &resident, &NoProgress).unwrap().expect("it has one");
-        assert!(resident.contains(&cloud, Setup::from(&spec).arrangement()));
+        assert!(resident.contains(&cloud, ProblemParameters::from(&spec).arrangement()));
         // Resident points of another problem are kept.
         let other = squares(30);
-        resident.points(&other, Setup::from(&spec).arrangement()).unwrap();
+        resident.points(&other, ProblemParameters::from(&spec).arrangement()).unwrap();
         walk(&record, 3, &resident, &NoProgress).unwrap().expect("it has one");
-        assert!(resident.contains(&other, Setup::from(&spec).arrangement()));
+        assert!(resident.contains(&other, ProblemParameters::from(&spec).arrangement()));
         let lockstep = RunSpec { engine: EngineChoice::named(EngineId::new("lockstep")), ..spec };
         let record = Arc::new(engines.execute(&lockstep, &cloud, None, &mut |_, _| true).unwrap());
         assert_eq!(walk(&record, 3, &resident, &NoProgress).unwrap(), None);

@@ -282,10 +282,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::knn::{EngineId, Measured, Profile, warp};
+    use crate::knn::{EngineId, Measurements, Profile, warp};
     use crate::run::testing::records::record;
     use crate::run::testing::{spec, squares};
-    use crate::run::{Engines, RunSpec, Sample};
+    use crate::run::{EnginePool, RunSpec, Sample};
 
     const PEAKS: Peaks =
         Peaks { fp32_per_second: 28e12, bytes_per_second: Some(4e12), launch_ms: Some(0.003) };
@@ -367,9 +367,9 @@ mod tests {
         );
 
         run.head.engine = EngineId::new("bvh");
-        run.measured = Measured::default();
+        run.measured = Measurements::default();
         assert_eq!(Roofline::new(&run, &PEAKS).unwrap().achieved(), None);
-        run.measured = Measured::new([("distance_evals".to_owned(), vec![300, 500])]);
+        run.measured = Measurements::new([("distance_evals".to_owned(), vec![300, 500])]);
         let achieved = Roofline::new(&run, &PEAKS).unwrap().achieved().unwrap();
         assert!((achieved - 400.0 * 10_000.0 * 7.0 / 2e-3).abs() < 1.0, "{achieved}");
     }
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn predicted_time_grows_with_the_number_of_points() {
         let spec = RunSpec { queries: QuerySpec::Count(50), ..spec() };
-        let mut record = Engines::default().execute(&spec, &squares(300), None, &mut |_, _| true).unwrap();
+        let mut record = EnginePool::default().execute(&spec, &squares(300), None, &mut |_, _| true).unwrap();
         record.head.summary.search_ms_median = 10.0;
         let planner = Planner::default();
         let engine = record.descriptor().expect("a known engine");

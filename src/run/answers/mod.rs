@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::cloud::{Coordinates, PointCloud};
 use crate::knn::{Metric, Problem, reference};
 use crate::progress::Progress;
-use crate::text::{Exact, count};
+use crate::text::{ExactFloat, count};
 
 pub use read::{names, neighbors_of_run, query_rows, read, read_with_distances};
 
@@ -21,7 +21,7 @@ const CHUNK: usize = 64;
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AnswersVerdict {
+pub struct AnswerVerdict {
     /// Queries that were compared.
     pub queries: u64,
     /// Queries with a wrong answer.
@@ -32,7 +32,7 @@ pub struct AnswersVerdict {
     pub mismatch: Option<String>,
 }
 
-impl AnswersVerdict {
+impl AnswerVerdict {
     /// Whether so many answers are wrong that the file probably answers other queries: at least five and nine
     /// in ten, or all of two or more. Answers of an approximate index may be wrong as often but have a high
     /// recall, so `recall` is considered if known.
@@ -50,7 +50,7 @@ fn queries(number: u64) -> String {
 /// Why answers cannot be compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum AnswersError {
+pub enum AnswerError {
     /// The answers have fewer than k neighbours per query.
     #[error("the answers have {width} neighbours per query, but k is {k}; pass --k {width} or less")]
     Width {
@@ -92,23 +92,23 @@ pub fn check(
     queries: &PointCloud,
     answers: &Coordinates,
     progress: &dyn Progress,
-) -> Result<AnswersVerdict, AnswersError> {
+) -> Result<AnswerVerdict, AnswerError> {
     let (k, width) = (problem.reported_k(), answers.columns.len());
     if width < k {
-        return Err(AnswersError::Width { width, k });
+        return Err(AnswerError::Width { width, k });
     }
     let row_of = row_of(problem, queries, answers.rows())?;
-    let positions = Positions::new(problem, cloud);
+    let positions = PositionMap::new(problem, cloud);
     let judge = |query: usize| {
         let row = row_of(query);
         let named: Vec<f64> = (row * width..row * width + k).map(|at| answers.values.get(at)).collect();
         judge(problem, metric, query, &named, |record| positions.position(record))
             .map_err(|why| format!("query {query}, {why}"))
     };
-    let mut verdict = AnswersVerdict { queries: 0, wrong: 0, ties: 0, mismatch: None };
+    let mut verdict = AnswerVerdict { queries: 0, wrong: 0, ties: 0, mismatch: None };
     for start in (0..problem.q()).step_by(CHUNK) {
         if progress.cancelled() {
-            return Err(AnswersError::Cancelled);
+            return Err(AnswerError::Cancelled);
         }
         let found: Vec<Result<u64, String>> =
             (start..(start + CHUNK).min(problem.q())).into_par_iter().map(judge).collect();
@@ -132,23 +132,23 @@ fn row_of<'a>(
     problem: &'a Problem,
     queries: &'a PointCloud,
     rows: usize,
-) -> Result<impl Fn(usize) -> usize + 'a, AnswersError> {
+) -> Result<impl Fn(usize) -> usize + 'a, AnswerError> {
     let records = queries.len() as u64 + queries.dropped();
     let by_query = rows == problem.q();
     if !by_query && rows as u64 != records {
-        return Err(AnswersError::Rows { rows, asked: problem.q(), records });
+        return Err(AnswerError::Rows { rows, asked: problem.q(), records });
     }
     Ok(move |query| if by_query { query } else { queries.record(problem.query_row(query) as usize) as usize })
 }
 
 /// Maps record numbers to points.
-struct Positions<'a> {
+struct PositionMap<'a> {
     cloud: &'a PointCloud,
     /// By the cloud's rows; `None` for rows excluded from the problem.
     by_row: Vec<Option<u32>>,
 }
 
-impl<'a> Positions<'a> {
+impl<'a> PositionMap<'a> {
     fn new(problem: &Problem, cloud: &'a PointCloud) -> Self {
         let mut by_row = vec![None; cloud.len()];
         for position in 0..problem.n() as u32 {
@@ -198,7 +198,7 @@ fn judge(
             .sum();
         if !is_same_distance(metric, found, distance, relative) {
             let row = problem.row(expected);
-            let [found, distance] = [found, distance].map(Exact);
+            let [found, distance] = [found, distance].map(ExactFloat);
             return Err(format!(
                 "rank {rank}: row {record} at squared distance {found}, but the oracle has row {row} at \
                  {distance}"
@@ -256,7 +256,7 @@ mod tests {
         spec: &RunSpec,
         width: usize,
         change: impl Fn(&mut Vec<f64>),
-    ) -> Result<AnswersVerdict, AnswersError> {
+    ) -> Result<AnswerVerdict, AnswerError> {
         let cloud = squares(20);
         let mut values = oracle(spec, &cloud, width);
         change(&mut values);
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn correct_answers_agree_and_wrong_ones_are_named_and_counted() {
         let check_rows = |change: &dyn Fn(&mut Vec<f64>)| check_rows(&spec(), 5, change).unwrap();
-        assert_eq!(check_rows(&|_| ()), AnswersVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None });
+        assert_eq!(check_rows(&|_| ()), AnswerVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None });
         let why = |change: &dyn Fn(&mut Vec<f64>)| check_rows(change).mismatch.unwrap();
         assert!(
             why(&|rows| rows[5 * 4 + 1] = 19.0).starts_with("query 4, rank 1: row 19 at squared distance ")
@@ -286,7 +286,7 @@ mod tests {
         assert!(most.suggests_other_queries(None) && most.suggests_other_queries(Some(0.1)), "nine of ten");
         assert!(!most.suggests_other_queries(Some(0.9)), "an approximate index may be wrong everywhere");
         let few = |wrong, queries| {
-            AnswersVerdict { queries, wrong, ties: 0, mismatch: None }.suggests_other_queries(None)
+            AnswerVerdict { queries, wrong, ties: 0, mismatch: None }.suggests_other_queries(None)
         };
         assert_eq!(
             [(1, 1), (2, 2), (4, 4), (3, 4), (0, 0)].map(|(wrong, queries)| few(wrong, queries)),
@@ -334,7 +334,7 @@ mod tests {
             .collect();
         assert_eq!(
             verdict(&drawn, rows).unwrap(),
-            AnswersVerdict { queries: 3, wrong: 0, ties: 0, mismatch: None }
+            AnswerVerdict { queries: 3, wrong: 0, ties: 0, mismatch: None }
         );
         let why = verdict(&drawn, by_record[..4].concat()).unwrap_err().to_string();
         assert_eq!(
@@ -349,7 +349,7 @@ mod tests {
         let own = RunSpec { exclude_self: true, ..spec() };
         assert_eq!(
             check_rows(&own, 3, |_| ()).unwrap(),
-            AnswersVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None }
+            AnswerVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None }
         );
         let verdict = check_rows(&own, 3, |rows| rows[0] = 0.0).unwrap();
         assert_eq!(
@@ -370,7 +370,7 @@ mod tests {
     fn too_few_neighbours_per_query_is_an_error() {
         assert!(matches!(
             check_rows(&RunSpec { k: 5, ..spec() }, 3, |_| ()),
-            Err(AnswersError::Width { width: 3, k: 5 })
+            Err(AnswerError::Width { width: 3, k: 5 })
         ));
     }
 }

@@ -9,12 +9,12 @@ use std::collections::{HashMap, HashSet};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{AnswersError, CHUNK, Positions, row_of};
+use super::{AnswerError, CHUNK, PositionMap, row_of};
 use crate::cloud::{Coordinates, PointCloud};
-use crate::exact::{Ranked, Ranking};
+use crate::exact::{RankedPoint, Ranking};
 use crate::knn::{NONE, Neighbors, Problem};
 use crate::progress::Progress;
-use crate::run::stats::Spread;
+use crate::run::stats::SummaryStats;
 use crate::text::count;
 
 /// Why recall cannot be computed.
@@ -46,10 +46,10 @@ pub enum RecallError {
     },
     /// The answers belong to other queries.
     #[error(transparent)]
-    Answers(#[from] AnswersError),
+    Answers(#[from] AnswerError),
     /// The truth belongs to other queries.
     #[error("the truth: {0}")]
-    TruthRows(AnswersError),
+    TruthRows(AnswerError),
     #[error("cancelled")]
     Cancelled,
 }
@@ -66,7 +66,7 @@ pub enum Truth<'a> {
 /// How ties with the k-th neighbour are recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ties {
+pub enum TieDetection {
     /// Each answer's distance was computed; ties count as hits.
     Computed,
     /// Distances come from the truth. An answer that the truth does not list may tie with its last entry.
@@ -78,7 +78,7 @@ pub enum Ties {
 
 /// Flawed answers, which are never hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Flaws {
+pub struct FlawCounts {
     /// Ranks without an answer: −1, or not a number.
     pub missing: u64,
     /// Rows listed before for the same query.
@@ -89,7 +89,7 @@ pub struct Flaws {
     pub own: u64,
 }
 
-impl std::ops::AddAssign for Flaws {
+impl std::ops::AddAssign for FlawCounts {
     fn add_assign(&mut self, other: Self) {
         self.missing += other.missing;
         self.duplicates += other.duplicates;
@@ -102,10 +102,10 @@ impl std::ops::AddAssign for Flaws {
 #[derive(Clone, Debug)]
 pub struct Recall {
     ks: Vec<usize>,
-    ties: Ties,
+    ties: TieDetection,
     /// Queries × ks.
     counts: Vec<Counts>,
-    flaws: Vec<Flaws>,
+    flaws: Vec<FlawCounts>,
 }
 
 /// The counts of a query at one k.
@@ -123,7 +123,7 @@ struct Counts {
 pub struct RecallAt {
     pub k: usize,
     #[serde(flatten)]
-    pub spread: Spread,
+    pub spread: SummaryStats,
     /// Queries whose recall is 1.
     pub perfect: u64,
     /// Answers that may tie with the k-th, which the truth cannot decide; they count as misses.
@@ -137,7 +137,7 @@ impl Recall {
         &self.ks
     }
 
-    pub fn ties(&self) -> Ties {
+    pub fn ties(&self) -> TieDetection {
         self.ties
     }
 
@@ -158,13 +158,13 @@ impl Recall {
     }
 
     /// The flaws of a query's answers.
-    pub fn flaws_of(&self, query: usize) -> Flaws {
+    pub fn flaws_of(&self, query: usize) -> FlawCounts {
         self.flaws[query]
     }
 
     /// The flaws of all queries together.
-    pub fn flaws(&self) -> Flaws {
-        let mut all = Flaws::default();
+    pub fn flaws(&self) -> FlawCounts {
+        let mut all = FlawCounts::default();
         self.flaws.iter().for_each(|&flaws| all += flaws);
         all
     }
@@ -182,7 +182,7 @@ impl Recall {
                 .sum();
             Some(RecallAt {
                 k,
-                spread: Spread::new((0..self.queries()).map(|query| self.recall(query, at)))?,
+                spread: SummaryStats::new((0..self.queries()).map(|query| self.recall(query, at)))?,
                 perfect,
                 undecided,
             })
@@ -227,7 +227,7 @@ pub fn of_problem(
             Some(row_of(problem, queries, named.rows()).map_err(RecallError::TruthRows)?)
         }
     };
-    let positions = Positions::new(problem, cloud);
+    let positions = PositionMap::new(problem, cloud);
     let name = |query: usize, record: f64| match positions.position(record).map(|at| problem.row(at)) {
         _ if is_missing(record) => Entry::Missing,
         Some(row) if problem.own_row(query) == Some(row) => Entry::Own,
@@ -262,7 +262,7 @@ pub fn of_problem(
         let rows = listed.iter().copied().chain(named.iter().flatten().map(|&row| row as u32));
         let rows: HashSet<u32> = rows.collect();
         let mut vector = Vec::new();
-        let mut ranked: Vec<Ranked> =
+        let mut ranked: Vec<RankedPoint> =
             rows.into_iter().map(|row| ranking.rank(&target, row, &mut vector)).collect();
         let numbers = ranking.number_distances(&target, &mut ranked);
         let number_of: HashMap<u32, f64> =
@@ -276,7 +276,7 @@ pub fn of_problem(
             named.iter().map(|point| point.map(|row| Distance::Exactly(number_of[&(row as u32)]))).collect();
         Ok((counts(ks, &keys, &bounds), flaws))
     };
-    collect(problem.q(), ks, Ties::Computed, judge, progress)
+    collect(problem.q(), ks, TieDetection::Computed, judge, progress)
 }
 
 /// The recall of answers compared row by row with a truth from a file. With the truth's `distances`, an
@@ -334,7 +334,7 @@ pub fn of_files(
     collect(
         answers.rows(),
         ks,
-        if distances.is_some() { Ties::Listed } else { Ties::RowsOnly },
+        if distances.is_some() { TieDetection::Listed } else { TieDetection::RowsOnly },
         judge,
         progress,
     )
@@ -385,8 +385,8 @@ fn classify(
     records: impl Iterator<Item = f64>,
     name: impl Fn(f64) -> Entry,
     possible: usize,
-) -> (Vec<Option<u64>>, Flaws) {
-    let (mut flaws, mut seen) = (Flaws::default(), HashSet::new());
+) -> (Vec<Option<u64>>, FlawCounts) {
+    let (mut flaws, mut seen) = (FlawCounts::default(), HashSet::new());
     let mut named = |(rank, record): (usize, f64)| {
         match name(record) {
             Entry::Missing => flaws.missing += u64::from(rank < possible),
@@ -418,12 +418,12 @@ fn counts(ks: &[usize], keys: &[Option<Distance>], bounds: &[(f64, usize)]) -> V
     ks.iter().zip(bounds).map(at).collect()
 }
 
-type QueryCounts = (Vec<Counts>, Flaws);
+type QueryCounts = (Vec<Counts>, FlawCounts);
 
 fn collect(
     queries: usize,
     ks: &[usize],
-    ties: Ties,
+    ties: TieDetection,
     judge: impl Fn(usize) -> Result<QueryCounts, RecallError> + Sync,
     progress: &dyn Progress,
 ) -> Result<Recall, RecallError> {
@@ -498,12 +498,12 @@ mod tests {
         let recall = line(&[0.0, 0.0, -1.0, 6.0], Truth::Found(&found), &[1, 4]);
         assert_eq!(
             (all(&recall), recall.flaws()),
-            (vec![vec![1.0, 0.25]], Flaws { missing: 1, duplicates: 1, out_of_range: 1, own: 0 })
+            (vec![vec![1.0, 0.25]], FlawCounts { missing: 1, duplicates: 1, out_of_range: 1, own: 0 })
         );
         let recall = line(&[f64::NAN, 0.5, f64::INFINITY, -7.0], Truth::Found(&found), &[4]);
         assert_eq!(
             (recall.recall(0, 0), recall.flaws()),
-            (0.0, Flaws { missing: 1, duplicates: 0, out_of_range: 3, own: 0 })
+            (0.0, FlawCounts { missing: 1, duplicates: 0, out_of_range: 3, own: 0 })
         );
         let truth = table(2, &[0.0, 9.0]);
         let data = squares(5);
@@ -588,14 +588,14 @@ mod tests {
         let by_name = of_files(&answers, &truth, None, &[1, 2, 3], &NoProgress).unwrap();
         assert_eq!(
             (by_name.ties(), all(&by_name)),
-            (Ties::RowsOnly, vec![vec![0.0, 0.5, 2.0 / 3.0], vec![0.0, 0.5, 1.0]])
+            (TieDetection::RowsOnly, vec![vec![0.0, 0.5, 2.0 / 3.0], vec![0.0, 0.5, 1.0]])
         );
         let far = table(4, &[1.0, 2.0, 2.0, 3.0, 1.0, 1.0, f64::INFINITY, f64::INFINITY]);
         let told = of_files(&answers, &truth, Some(&far), &[1, 2, 3], &NoProgress).unwrap();
         // 12 ties with 11 at k = 2; 6 ties with 5 at k = 1; 7 cannot be near, as all points are listed.
         assert_eq!(
             (told.ties(), all(&told)),
-            (Ties::Listed, vec![vec![0.0, 1.0, 2.0 / 3.0], vec![1.0, 0.5, 1.0]])
+            (TieDetection::Listed, vec![vec![0.0, 1.0, 2.0 / 3.0], vec![1.0, 0.5, 1.0]])
         );
         assert!(told.summary().iter().all(|at| at.undecided == 0));
         // 99 may be as far away as the last listed answer.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::engines::single_pass;
 use super::execute::LoadedProblem;
 use super::problem::{build_resident_problem, query_cloud_of};
-use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec, planner};
+use super::{EngineChoice, EnginePool, QuerySpec, RunError, RunRecord, RunSpec, planner};
 use crate::cloud::{Order, PointCloud};
 use crate::engines::cuda::open_exact;
 use crate::engines::registry;
@@ -19,7 +19,7 @@ use crate::exact::{Margin, Refiner, refined_bytes, search_k};
 use crate::knn::inner_product::{Product, ProductError};
 use crate::knn::within::Opener;
 use crate::knn::{
-    Descriptor, DeviceKind, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, Radius, Setup,
+    Descriptor, DeviceKind, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, Radius, ProblemParameters,
     Shape, answer_bytes,
 };
 use crate::memory::{self, InsufficientMemory};
@@ -74,20 +74,20 @@ fn unsupported(goal: Goal) -> String {
 }
 
 /// The search that answers a job.
-pub enum Batches {
+pub enum BatchSearch {
     Nearest(QueryBatches),
     Within(RadiusBatches),
     LargestProduct(LargestProducts),
 }
 
-impl Batches {
+impl BatchSearch {
     /// Builds the problem of a spec for a goal. A radius ignores its k and the engine's parameters; inner
     /// products ignore its metric.
     ///
     /// # Errors
     /// [`BatchError`].
     pub fn new(
-        engines: &Engines,
+        engines: &EnginePool,
         goal: Goal,
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
@@ -168,7 +168,7 @@ fn engine(
 
 /// The answers of consecutive queries.
 #[derive(Clone, Copy)]
-pub struct Batch<'a> {
+pub struct AnswerBatch<'a> {
     pub cloud: &'a PointCloud,
     /// The queries' cloud, and the row of each query; `None` for a point given by coordinates.
     pub queries: Option<(&'a PointCloud, &'a [u32])>,
@@ -202,7 +202,7 @@ pub enum BatchAnswers<'a> {
     Products { k: usize, products: &'a [Product] },
 }
 
-impl<'a> Batch<'a> {
+impl<'a> AnswerBatch<'a> {
     /// The neighbours of some of a record's queries; `first` is the number of the first one.
     ///
     /// # Panics
@@ -382,7 +382,7 @@ impl Arithmetic {
 }
 
 /// The answers to a batch.
-pub struct Answered {
+pub struct BatchResult {
     /// With the spec's k.
     pub record: RunRecord,
     /// Distances by the file's values, if these were used.
@@ -398,7 +398,7 @@ impl QueryBatches {
     /// As [`crate::run::build_problem`], and [`RunError::OneQuery`] if the answer to a single query does not
     /// fit in memory.
     pub fn new(
-        engines: &Engines,
+        engines: &EnginePool,
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
         query_cloud: Option<&Arc<PointCloud>>,
@@ -413,7 +413,7 @@ impl QueryBatches {
             && !(Margin::new(&problem, query_cloud.as_deref().unwrap_or(cloud)).is_zero()
                 && spec.order == Order::File);
         if is_refined {
-            let (setup, n, problem_dims) = (Setup::from(spec), problem.n(), problem.dims());
+            let (setup, n, problem_dims) = (ProblemParameters::from(spec), problem.n(), problem.dims());
             // Its queries are not needed twice.
             drop(problem);
             let own = setup.found_k() - spec.k;
@@ -460,9 +460,9 @@ impl QueryBatches {
         problem: &Problem,
         mut record: RunRecord,
         progress: &dyn Progress,
-    ) -> Result<Answered, RunError> {
+    ) -> Result<BatchResult, RunError> {
         if !self.is_refined {
-            return Ok(Answered { record, distances: None, ranked_on: None });
+            return Ok(BatchResult { record, distances: None, ranked_on: None });
         }
         let queries = self.query_cloud.as_ref().unwrap_or(&self.cloud);
         let refiner = Refiner::new(problem, queries, index_opener(problem));
@@ -477,7 +477,7 @@ impl QueryBatches {
         record.neighbors =
             Neighbors { k: self.spec.k, indices: refined.rows, squared_distances: refined.squared_distances };
         let ranked_on = if refined.on_device { record.device.name.clone() } else { "CPU".to_owned() };
-        Ok(Answered { record, distances: Some(refined.distances), ranked_on: Some(ranked_on) })
+        Ok(BatchResult { record, distances: Some(refined.distances), ranked_on: Some(ranked_on) })
     }
 
     /// The spec, with a single pass.
@@ -515,7 +515,7 @@ impl QueryBatches {
 
 /// The smallest limit of k among the engines that may answer: the largest list that any of them can return.
 fn largest_k(spec: &RunSpec) -> usize {
-    let wanted = Setup::from(spec).found_k();
+    let wanted = ProblemParameters::from(spec).found_k();
     let limits = planner::engines(spec).map(|engine| engine.limits.k);
     limits.filter(|&limit| limit >= wanted).min().unwrap_or(wanted)
 }
@@ -580,7 +580,7 @@ mod tests {
         most: usize,
         arithmetic: Arithmetic,
     ) -> (Vec<u32>, Vec<u32>, Vec<u32>, usize) {
-        let mut engines = Engines::default();
+        let mut engines = EnginePool::default();
         let batches = QueryBatches::new(&engines, spec, cloud, None, arithmetic).unwrap().with_limit(most);
         let (mut rows, mut indices, mut distances, mut count) = (Vec::new(), Vec::new(), Vec::new(), 0);
         let mut shares = Vec::new();

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Arithmetic, Batch, BatchAnswers, BatchError, QueryRows, engine};
+use super::{Arithmetic, AnswerBatch, BatchAnswers, BatchError, QueryRows, engine};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::exact::{ProductRefiner, products_k};
-use crate::knn::inner_product::{Product, Products};
+use crate::knn::inner_product::{Product, InnerProductProblem};
 use crate::knn::{Descriptor, Goal};
 use crate::memory;
 use crate::progress::Progress;
@@ -20,7 +20,7 @@ const BLOCK: usize = 64;
 
 /// The largest inner products of a job's queries.
 pub struct LargestProducts {
-    products: Products,
+    products: InnerProductProblem,
     cloud: Arc<PointCloud>,
     queries: QueryRows,
     k: usize,
@@ -67,7 +67,7 @@ impl LargestProducts {
     pub fn for_each<E: From<BatchError>>(
         &self,
         progress: &dyn Progress,
-        mut take: impl FnMut(Batch<'_>) -> Result<(), E>,
+        mut take: impl FnMut(AnswerBatch<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let refiner = match self.arithmetic {
             Arithmetic::F32 => None,
@@ -75,7 +75,7 @@ impl LargestProducts {
         };
         let products = largest(&self.products, self.k, self.engine, refiner.as_ref(), progress)?;
         let found = BatchAnswers::Products { k: self.k(), products: &products };
-        take(Batch { cloud: &self.cloud, queries: self.queries.range(0..self.queries()), first: 0, found })
+        take(AnswerBatch { cloud: &self.cloud, queries: self.queries.range(0..self.queries()), first: 0, found })
     }
 }
 
@@ -95,8 +95,8 @@ fn build(
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
     query_cloud: Option<&Arc<PointCloud>>,
-) -> Result<Products, BatchError> {
-    Ok(Products::new(cloud, &queries(spec, cloud, query_cloud)?, spec.k, spec.exclude_self)?)
+) -> Result<InnerProductProblem, BatchError> {
+    Ok(InnerProductProblem::new(cloud, &queries(spec, cloud, query_cloud)?, spec.k, spec.exclude_self)?)
 }
 
 /// The k largest inner products of each query, q × k, largest first and ties by row, padded with
@@ -105,7 +105,7 @@ fn build(
 /// # Errors
 /// [`BatchError`].
 fn largest(
-    products: &Products,
+    products: &InnerProductProblem,
     k: usize,
     engine: &Descriptor,
     refiner: Option<&ProductRefiner<'_>>,

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Batch, BatchAnswers, BatchError, QueryRows, engine};
+use super::{AnswerBatch, BatchAnswers, BatchError, QueryRows, engine};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
-use crate::exact::{Margin, Query, RadiusTest, Ranked, Ranking};
+use crate::exact::{Margin, Query, RadiusTest, RankedPoint, Ranking};
 use crate::knn::cost::Stage;
-use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Radius, Shape, Within, put_own_first};
+use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Radius, Shape, RadiusIndex, put_own_first};
 use crate::memory;
 use crate::progress::Progress;
 use crate::run::{RunSpec, build_problem};
@@ -62,9 +62,9 @@ impl RadiusBatches {
         &self,
         (at_once, own_first): (bool, bool),
         progress: &dyn Progress,
-        mut take: impl FnMut(Batch<'_>) -> Result<(), E>,
+        mut take: impl FnMut(AnswerBatch<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let search = Search::new(&self.problem, &self.queries.cloud, self.engine, self.radius)?;
+        let search = RadiusSearch::new(&self.problem, &self.queries.cloud, self.engine, self.radius)?;
         let take = |mut found: Neighborhoods| {
             if own_first {
                 found.put_own_first(|query| self.queries.rows[query]);
@@ -78,7 +78,7 @@ impl RadiusBatches {
                 squared: squared_distances,
                 distances,
             };
-            take(Batch { cloud: self.problem.cloud(), queries, first: *start, found })
+            take(AnswerBatch { cloud: self.problem.cloud(), queries, first: *start, found })
         };
         if at_once {
             [search.all(progress)?].into_iter().try_for_each(take)
@@ -136,7 +136,7 @@ fn default_engine(problem: &Problem) -> &'static Descriptor {
 
 /// Decides which points are within a radius, by the file's values: by their f32 distance where rounding
 /// cannot matter, otherwise in f64 or exactly, so that 0.3 is within 0.3.
-struct Bound<'a> {
+struct RadiusPredicate<'a> {
     problem: &'a Problem,
     ranking: Ranking<'a>,
     test: RadiusTest,
@@ -147,7 +147,7 @@ struct Bound<'a> {
     possibly_within: f32,
 }
 
-impl<'a> Bound<'a> {
+impl<'a> RadiusPredicate<'a> {
     fn new(problem: &'a Problem, queries: &'a PointCloud, radius: Radius) -> Option<Self> {
         let test = RadiusTest::new(problem.metric(), radius)?;
         let margin = Margin::new(problem, queries);
@@ -163,7 +163,7 @@ impl<'a> Bound<'a> {
     }
 
     /// Passes each neighbour of a query to `found`, except the query's own row if that is excluded.
-    fn visit(&self, index: &dyn Within, query: usize, found: &mut dyn FnMut(u32, &Query, &mut Vec<f64>)) {
+    fn visit(&self, index: &dyn RadiusIndex, query: usize, found: &mut dyn FnMut(u32, &Query, &mut Vec<f64>)) {
         let own = self.problem.own_row(query);
         let target = self.ranking.query(self.problem.query_row(query) as usize);
         let mut vector = Vec::new();
@@ -182,12 +182,12 @@ impl<'a> Bound<'a> {
 
 /// A search for all neighbours within a radius, in the metric's own unit and by the file's values. It
 /// excludes a query's own row if the problem does.
-struct Search<'a> {
-    bound: Bound<'a>,
-    index: Box<dyn Within + 'a>,
+struct RadiusSearch<'a> {
+    bound: RadiusPredicate<'a>,
+    index: Box<dyn RadiusIndex + 'a>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> RadiusSearch<'a> {
     /// `queries` is the cloud that the queries are rows of. The problem's k is ignored.
     ///
     /// # Errors
@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
         engine: &Descriptor,
         radius: Radius,
     ) -> Result<Self, BatchError> {
-        let bound = Bound::new(problem, queries, radius).ok_or(BatchError::Radius(radius.distance))?;
+        let bound = RadiusPredicate::new(problem, queries, radius).ok_or(BatchError::Radius(radius.distance))?;
         let open = engine.within.filter(|_| engine.runs_on.contains(&DeviceKind::Cpu));
         let open = open.ok_or(BatchError::Engine { engine: engine.id, goal: Goal::Within(radius) })?;
         Ok(Self { bound, index: open(problem)? })
@@ -357,7 +357,7 @@ impl<'a> Search<'a> {
             }
             queries.into_par_iter().for_each(|(query, rows, squared, distances)| {
                 let ranking = &self.bound.ranking;
-                let mut found: Vec<Ranked> = Vec::with_capacity(rows.len());
+                let mut found: Vec<RankedPoint> = Vec::with_capacity(rows.len());
                 self.bound.visit(&*self.index, query, &mut |row, target, vector| {
                     found.push(ranking.rank(target, row, vector));
                 });
@@ -387,8 +387,8 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::cloud::{Globe, Order};
-    use crate::knn::{EngineId, Queries, Setup, Unit};
+    use crate::cloud::{GlobeAxes, Order};
+    use crate::knn::{EngineId, Queries, ProblemParameters, Unit};
     use crate::progress::NoProgress;
     use crate::run::testing;
 
@@ -415,12 +415,12 @@ mod tests {
     fn problem(names: &[&str], values: Vec<f64>, metric: Metric, exclude_self: bool) -> Problem {
         let cloud = testing::named(names, values);
         let setup =
-            Setup { k: 1, metric, order: Order::Shuffled, seed: 3, exclude_self, drop_zero_rows: false };
+            ProblemParameters { k: 1, metric, order: Order::Shuffled, seed: 3, exclude_self, drop_zero_rows: false };
         Problem::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), setup).unwrap()
     }
 
     /// The distance of two rows in f64, from the values of the table.
-    fn distance(problem: &Problem, globe: Option<Globe>, query: usize, row: usize) -> f64 {
+    fn distance(problem: &Problem, globe: Option<GlobeAxes>, query: usize, row: usize) -> f64 {
         let cloud = problem.cloud();
         let [a, b] = [query, row].map(|row| match globe {
             Some(globe) if problem.metric() == Metric::Haversine => {
@@ -441,7 +441,7 @@ mod tests {
     #[test]
     fn points_at_the_radius_are_decided_by_the_files_values() {
         let rows = |cloud: &Arc<PointCloud>, metric, number: &str, unit: &str| {
-            let setup = Setup {
+            let setup = ProblemParameters {
                 k: 1,
                 metric,
                 order: Order::File,
@@ -490,7 +490,7 @@ mod tests {
 
     /// The rows of each query's neighbours, ascending, by computing every distance.
     fn by_hand(problem: &Problem, radius: f64) -> Vec<Vec<u32>> {
-        let globe = Globe::from_axes(problem.cloud().axes()).ok();
+        let globe = GlobeAxes::from_axes(problem.cloud().axes()).ok();
         let near = |query: usize| {
             let row = problem.query_row(query) as usize;
             let is_near = |other: &u32| {
@@ -509,14 +509,14 @@ mod tests {
         radius: Radius,
         progress: &dyn Progress,
     ) -> Result<Neighborhoods, BatchError> {
-        Search::new(problem, queries, engine, radius)?.all(progress)
+        RadiusSearch::new(problem, queries, engine, radius)?.all(progress)
     }
 
     #[test]
     fn batches_give_all_neighbours_within_the_size_limit() {
         let problem =
             problem(&["x"], (0..2500).map(|at| f64::from(at * at % 611)).collect(), Metric::L2, true);
-        let search = Search::new(&problem, problem.cloud(), default_engine(&problem), metres(20.0)).unwrap();
+        let search = RadiusSearch::new(&problem, problem.cloud(), default_engine(&problem), metres(20.0)).unwrap();
         let all = search.all(&NoProgress).unwrap();
         let largest = (0..2500).map(|query| all.count(query)).max().unwrap();
         for most in [0, 1, 1000, 300_000, u64::MAX] {
@@ -540,7 +540,7 @@ mod tests {
     #[test]
     fn counting_stops_above_the_limit() {
         let problem = problem(&["x"], (0..5000).map(f64::from).collect(), Metric::L2, false);
-        let search = Search::new(&problem, problem.cloud(), default_engine(&problem), metres(1e9)).unwrap();
+        let search = RadiusSearch::new(&problem, problem.cloud(), default_engine(&problem), metres(1e9)).unwrap();
         let mut counts = Vec::new();
         search.count(0, &mut counts, 6_000_000, &NoProgress).unwrap();
         assert_eq!(counts, vec![5000; 2 * BLOCK]);
@@ -579,7 +579,7 @@ mod tests {
                 for exclude_self in [false, true] {
                     let problem = problem(names, values.clone(), metric, exclude_self);
                     let want = by_hand(&problem, radius);
-                    let globe = Globe::from_axes(problem.cloud().axes()).ok();
+                    let globe = GlobeAxes::from_axes(problem.cloud().axes()).ok();
                     let radius = Radius::new(metric, radius);
                     for engine in registry::supporting(Goal::Within(radius)) {
                         let found = within(&problem, problem.cloud(), engine, radius, &NoProgress).unwrap();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::SavedRun;
-use super::saved::SideNeighbors;
+use super::saved::NeighborSource;
 use crate::run::{LoadedRun, QuerySpec, RunFile};
 
 /// The counts of a comparison of two runs' neighbours.
@@ -54,7 +54,7 @@ impl AnswerComparison {
         (a, file_a): (&SavedRun, &RunFile),
         (b, file_b): (&SavedRun, &RunFile),
     ) -> Result<Self, String> {
-        let (found_a, found_b) = (SideNeighbors::new(a)?, SideNeighbors::new(b)?);
+        let (found_a, found_b) = (NeighborSource::new(a)?, NeighborSource::new(b)?);
         let same = match (&file_a.spec.queries, &file_b.spec.queries) {
             // Files are compared by their fingerprints, wherever they are.
             (QuerySpec::File { .. }, QuerySpec::File { .. }) => true,

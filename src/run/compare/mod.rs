@@ -20,10 +20,10 @@ use crate::text;
 pub use answers::AnswerComparison;
 pub use histogram::{Histogram, Quantity};
 pub use interval::{Interval, MIN_PAIRS};
-pub use pairs::Pairs;
-pub use phase::{ComparedPhase, Difference, OUTLIER_RULE, Spread, Verdict};
+pub use pairs::PairedTimes;
+pub use phase::{PhaseComparison, Difference, OUTLIER_RULE, DurationStats, Verdict};
 pub use saved::{FolderNeighbors, MAX_RUN_BYTES, NEIGHBORS, Phases, RUN, SavedRun, TIMINGS};
-pub use sentence::{Gate, percent};
+pub use sentence::{GateResult, percent};
 
 /// Why two runs cannot be compared. The path is last.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ pub struct Comparison {
     /// Why other work on the machine may have affected the times, a sentence each.
     pub warnings: Vec<String>,
     /// The phases of both runs, in order.
-    pub phases: Vec<ComparedPhase>,
+    pub phases: Vec<PhaseComparison>,
     /// The number of pairs of runs; absent for two runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<usize>,
@@ -83,7 +83,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// The search, if each run has one engine.
-    pub fn search(&self) -> Option<&ComparedPhase> {
+    pub fn search(&self) -> Option<&PhaseComparison> {
         let mut searches = self.phases.iter().filter(|phase| phase.phase == Phase::Search);
         searches.next().filter(|_| searches.next().is_none())
     }
@@ -108,7 +108,7 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
         .map(|parameter| parameter.name.clone())
         .collect();
     let same_job = other_job.is_empty();
-    let mut phases: Vec<ComparedPhase> = Vec::new();
+    let mut phases: Vec<PhaseComparison> = Vec::new();
     let engines =
         |run: &SavedRun| run.phases.keys().map(|key| key.0).collect::<std::collections::BTreeSet<_>>();
     let (of_a, of_b) = (engines(a), engines(b));
@@ -121,7 +121,7 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
             if phase == phase_b && (any || engine_a == engine_b) {
                 let mut difference = Difference::of_runs([times_a, times_b], waited, same_job);
                 difference.missing_repeats.take_if(|_| !phase.is_repeated());
-                phases.push(ComparedPhase { phase, engine_a, engine_b, difference });
+                phases.push(PhaseComparison { phase, engine_a, engine_b, difference });
             }
         }
     }

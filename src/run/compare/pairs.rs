@@ -1,6 +1,6 @@
 //! Compares two methods that run alternately, pair by pair.
 
-use super::{CompareError, Comparison, Difference, SavedRun, Spread, compare, sentence};
+use super::{CompareError, Comparison, Difference, SavedRun, DurationStats, compare, sentence};
 use crate::knn::EngineId;
 use crate::run::Phase;
 
@@ -9,7 +9,7 @@ const TOTAL: [Phase; 4] = [Phase::Upload, Phase::BuildIndex, Phase::Search, Phas
 
 /// The times of pairs of runs, collected run by run.
 #[derive(Debug, Default)]
-pub struct Pairs {
+pub struct PairedTimes {
     /// The comparison of the first pair, with its parameters and neighbours.
     first: Option<Comparison>,
     /// Milliseconds of each compared phase per pair; the total comes last.
@@ -22,7 +22,7 @@ pub struct Pairs {
     warning: Option<String>,
 }
 
-impl Pairs {
+impl PairedTimes {
     /// Adds a pair. Neighbours are read for the first pair only.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl Pairs {
         let total = times.last()?;
         comparison.pairs = Some(total[0].len());
         comparison.total = Some(difference(total));
-        comparison.setup_ms = setups.map(|times| Spread::new(&times).median);
+        comparison.setup_ms = setups.map(|times| DurationStats::new(&times).median);
         comparison.warnings =
             warning.map(|warning| format!("the machine was shared: {warning}")).into_iter().collect();
         Some(comparison)
@@ -78,7 +78,7 @@ impl Pairs {
 /// The median of a phase for a run of one engine; 0 if it has no such phase.
 fn median_ms(run: &SavedRun, phase: Phase) -> f64 {
     let times = run.phases.iter().find(|((_, of), _)| *of == phase);
-    times.map_or(0.0, |(_, times)| Spread::new(times).median)
+    times.map_or(0.0, |(_, times)| DurationStats::new(times).median)
 }
 
 #[cfg(test)]
@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn pairs_cancel_a_machine_that_slows_down() {
-        let mut pairs = Pairs::default();
-        let mut same = Pairs::default();
+        let mut pairs = PairedTimes::default();
+        let mut same = PairedTimes::default();
         for pair in 0..8 {
             let slow = f64::from(1 + pair);
             let jitter = 1.0 + 0.002 * f64::from(pair % 3);
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_total_counts_the_index_of_one_side() {
-        let mut pairs = Pairs::default();
+        let mut pairs = PairedTimes::default();
         for jitter in [0.0, 0.1, 0.05, 0.02, 0.05] {
             let searches =
                 |ms: f64| [("search", ms + jitter), ("search", ms + jitter), ("search", ms + jitter)];
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_sentence_reports_search_and_total() {
-        let mut pairs = Pairs::default();
+        let mut pairs = PairedTimes::default();
         // The medians belong to the one pair in which the second takes 1.42 times as long.
         for (slow, times, index) in [
             (1.0, 1.5, 50.0),
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn equal_searches_still_report_the_total() {
-        let mut pairs = Pairs::default();
+        let mut pairs = PairedTimes::default();
         for jitter in [1.0, 1.01, 0.99, 1.005, 0.995] {
             let of = |index: f64| {
                 run(
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn changing_engines_between_pairs_is_an_error() {
-        let mut pairs = Pairs::default();
+        let mut pairs = PairedTimes::default();
         let of = |engine| run(engine, &[("search", 1.0)]);
         pairs.push(&of("bvh"), &of("kdtree")).unwrap();
         let why = pairs.push(&of("bvh"), &of("lockstep")).unwrap_err().to_string();
@@ -207,6 +207,6 @@ mod tests {
 
     #[test]
     fn without_pairs_there_is_no_comparison() {
-        assert_eq!(Pairs::default().comparison(), None);
+        assert_eq!(PairedTimes::default().comparison(), None);
     }
 }

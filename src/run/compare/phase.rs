@@ -14,7 +14,7 @@ use crate::run::{Phase, stats};
 
 /// A summary of durations in milliseconds, without outliers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
+pub struct DurationStats {
     /// Durations measured.
     pub repeats: usize,
     /// Outliers among them.
@@ -28,7 +28,7 @@ pub struct Spread {
     pub max: f64,
 }
 
-impl Spread {
+impl DurationStats {
     /// Summarises at least one duration.
     pub fn new(values: &[f64]) -> Self {
         let quantile = |p| stats::quantile(values, p);
@@ -95,8 +95,8 @@ impl Verdict {
 /// The durations of a phase in both runs, and the verdict on their difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    pub a: Spread,
-    pub b: Spread,
+    pub a: DurationStats,
+    pub b: DurationStats,
     /// The second's median over the first's, or the median of such ratios of pairs; below 1, the second is
     /// faster. Absent if the first took no time.
     pub ratio: Option<f64>,
@@ -116,7 +116,7 @@ impl Difference {
     /// [`Interval::of_runs`].
     pub(super) fn of_runs(times: [&[f64]; 2], waited: [f64; 2], same_job: bool) -> Self {
         let kept = without_distinct_outliers(times);
-        let [a, b] = [0, 1].map(|side| Spread::from_kept(&kept[side], times[side].len()));
+        let [a, b] = [0, 1].map(|side| DurationStats::from_kept(&kept[side], times[side].len()));
         let ratio = (a.median > 0.0).then(|| b.median / a.median);
         let disjoint = do_not_overlap(without_outliers(times).each_ref().map(Vec::as_slice));
         Self::new(
@@ -146,12 +146,12 @@ impl Difference {
         let [kept_a, kept_b] = kept.each_ref().map(Vec::as_slice);
         let ratio = ratios.iter().all(|ratio| ratio.is_finite()).then(|| stats::median(&keep(&ratios)));
         let interval = Interval::of_pairs([kept_a, kept_b], ratios.len() - kept_a.len());
-        let spreads = [kept_a, kept_b].map(|kept| Spread::from_kept(kept, ratios.len()));
+        let spreads = [kept_a, kept_b].map(|kept| DurationStats::from_kept(kept, ratios.len()));
         Self::new(spreads, ratio, interval, false, MIN_PAIRS, same_job)
     }
 
     fn new(
-        [a, b]: [Spread; 2],
+        [a, b]: [DurationStats; 2],
         ratio: Option<f64>,
         interval: Option<Interval>,
         disjoint: bool,
@@ -197,7 +197,7 @@ impl Difference {
 
 /// A phase of both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ComparedPhase {
+pub struct PhaseComparison {
     pub phase: Phase,
     pub engine_a: EngineId,
     pub engine_b: EngineId,
@@ -206,7 +206,7 @@ pub struct ComparedPhase {
 }
 
 /// Dereferences to the phase's difference.
-impl Deref for ComparedPhase {
+impl Deref for PhaseComparison {
     type Target = Difference;
 
     fn deref(&self) -> &Difference {

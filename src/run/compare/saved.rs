@@ -12,7 +12,7 @@ use crate::cloud::{ColumnChoice, Coordinates};
 use crate::files;
 use crate::knn::{EngineId, Neighbors};
 use crate::progress::NoProgress;
-use crate::run::recording::{self, CloudLoading};
+use crate::run::recording::{self, CloudLoadMode};
 use crate::run::{LoadedRun, Phase, RunFile};
 
 /// The file that identifies a folder as a run's.
@@ -57,7 +57,7 @@ impl SavedRun {
     /// `FILE.warpscope#NAME`).
     pub fn read(path: &Path) -> Result<Self, CompareError> {
         if let Some((file, name)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
-            let recording = recording::read(&file, CloudLoading::Skip, &NoProgress)?;
+            let recording = recording::read(&file, CloudLoadMode::Skip, &NoProgress)?;
             return Ok(Self::from_run(recording.pick(name.as_deref(), &file)?.run.clone(), path));
         }
         let folder = path.is_dir();
@@ -192,12 +192,12 @@ impl FolderNeighbors {
 }
 
 /// Neighbours by record number, for one side of a comparison.
-pub(super) enum SideNeighbors<'a> {
+pub(super) enum NeighborSource<'a> {
     Run(&'a Neighbors, Box<dyn Fn(u32) -> i64 + 'a>),
     Folder(&'a FolderNeighbors),
 }
 
-impl<'a> SideNeighbors<'a> {
+impl<'a> NeighborSource<'a> {
     /// The neighbours of a saved run.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Summarises a comparison in a sentence, and checks it against a limit.
 
-use super::{ComparedPhase, Comparison, Difference, Interval, OUTLIER_RULE, Spread, Verdict};
+use super::{PhaseComparison, Comparison, Difference, Interval, OUTLIER_RULE, DurationStats, Verdict};
 use crate::run::Phase;
 use crate::text;
 
@@ -90,7 +90,7 @@ impl Comparison {
 
     /// How many repeats of the search are excluded, and the rule; empty if none.
     fn exclusion(&self, search: &Difference) -> String {
-        let of = |spread: Spread, what: &str| {
+        let of = |spread: DurationStats, what: &str| {
             (spread.excluded > 0).then(|| format!("{} of {} {what}", spread.excluded, spread.repeats))
         };
         let excluded = match self.pairs {
@@ -165,7 +165,7 @@ fn size(share: f64) -> String {
 }
 
 /// `B (kdtree)`, or `B` if both have the same engine.
-fn names(search: &ComparedPhase) -> [String; 2] {
+fn names(search: &PhaseComparison) -> [String; 2] {
     if search.engine_a == search.engine_b {
         ["A".to_owned(), "B".to_owned()]
     } else {
@@ -189,13 +189,13 @@ pub(super) fn setup_text(runs: [&super::SavedRun; 2]) -> String {
 fn setup(run: &super::SavedRun) -> impl Iterator<Item = (&'static str, f64)> {
     run.phases.iter().filter_map(|((_, phase), times)| {
         let (_, name) = SETUP.iter().find(|(of, _)| of == phase)?;
-        Some((*name, Spread::new(times).median))
+        Some((*name, DurationStats::new(times).median))
     })
 }
 
 /// The result of checking a comparison against a limit.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Gate {
+pub enum GateResult {
     /// The second is slower than allowed, beyond the interval; with a sentence.
     Slower(String),
     /// It cannot be decided, and why.
@@ -206,17 +206,17 @@ pub enum Gate {
 
 impl Comparison {
     /// Checks the search and, for pairs, the total against a limit; 0.05 allows the second 5 % more time.
-    pub fn gate(&self, limit: f64) -> Gate {
+    pub fn gate(&self, limit: f64) -> GateResult {
         let Some(search) = self.search() else {
-            return Gate::Unknown("the two runs do not each have one engine's search".to_owned());
+            return GateResult::Unknown("the two runs do not each have one engine's search".to_owned());
         };
         match search.verdict {
             Verdict::OtherJob => {
-                return Gate::Unknown(format!("the runs are different jobs ({})", self.other_job.join(", ")));
+                return GateResult::Unknown(format!("the runs are different jobs ({})", self.other_job.join(", ")));
             }
-            Verdict::TooFew => return Gate::Unknown(search.text()),
+            Verdict::TooFew => return GateResult::Unknown(search.text()),
             _ if search.difference.interval.is_none() => {
-                return Gate::Unknown("its times are too short to compare".to_owned());
+                return GateResult::Unknown("its times are too short to compare".to_owned());
             }
             Verdict::NoneShown | Verdict::Unclear | Verdict::Slight | Verdict::Faster | Verdict::Slower => {}
         }
@@ -232,13 +232,13 @@ impl Comparison {
             of.into_iter().flatten().find(|&(_, verdict, _, interval)| is_slower(verdict, interval))
         {
             let [ratio, lower, upper] = [ratio, interval.lower, interval.upper].map(text::significant);
-            return Gate::Slower(format!(
+            return GateResult::Slower(format!(
                 "the second run is slower by more than {percent} %: its {name} takes {ratio} times as long \
                  (95 %: {lower} to {upper})"
             ));
         }
         let open = of.into_iter().flatten().find(|(.., interval)| interval.upper > most);
-        Gate::Passed(open.map(|(name, .., interval)| {
+        GateResult::Passed(open.map(|(name, .., interval)| {
             let upper = text::significant(interval.upper);
             let more = if self.pairs.is_some() { "pairs" } else { "repeats" };
             format!(
@@ -376,7 +376,7 @@ mod tests {
         let times = [10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0, 10.1, 9.9];
         let of = |a: &[f64], b: &[f64]| compare(&saved(&searches("cuda", a)), &saved(&searches("cuda", b)));
         let slower = |by: f64| of(&times, &times.map(|ms| ms * by));
-        let Gate::Slower(why) = slower(1.3).gate(0.05) else { panic!("it is slower") };
+        let GateResult::Slower(why) = slower(1.3).gate(0.05) else { panic!("it is slower") };
         assert!(
             why.starts_with(
                 "the second run is slower by more than 5 %: its search takes 1.30 times as long (95 %: 1.30 \
@@ -384,8 +384,8 @@ mod tests {
             ),
             "{why}"
         );
-        assert!(matches!(slower(1.3).gate(0.5), Gate::Passed(None)));
-        let Gate::Passed(Some(open)) =
+        assert!(matches!(slower(1.3).gate(0.5), GateResult::Passed(None)));
+        let GateResult::Passed(Some(open)) =
             of(&times, &[10.2, 10.4, 10.6, 10.4, 10.2, 10.6, 10.6, 10.2, 10.4]).gate(0.05)
         else {
             panic!("it may be")
@@ -394,13 +394,13 @@ mod tests {
             open.starts_with("the second run may still be slower by 5 %: its search takes up to 1.0"),
             "{open}"
         );
-        assert!(matches!(slower(0.5).gate(0.05), Gate::Passed(None)));
+        assert!(matches!(slower(0.5).gate(0.05), GateResult::Passed(None)));
         // No difference is shown, so the limit is not exceeded, however small it is.
         let steady = [10.0; 9];
-        let Gate::Passed(Some(open)) = of(&steady, &steady.map(|ms| ms * 1.015)).gate(0.01) else {
+        let GateResult::Passed(Some(open)) = of(&steady, &steady.map(|ms| ms * 1.015)).gate(0.01) else {
             panic!("1.5 %")
         };
         assert!(open.contains("takes up to 1.0"), "{open}");
-        assert_eq!(of(&[1.0], &[9.0]).gate(0.05), Gate::Unknown("too few repeats: run 3 more".to_owned()));
+        assert_eq!(of(&[1.0], &[9.0]).gate(0.05), GateResult::Unknown("too few repeats: run 3 more".to_owned()));
     }
 }

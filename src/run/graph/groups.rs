@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use super::{Cancelled, KnnGraph};
 use crate::progress::Progress;
 
-pub struct Forest(Vec<u32>);
+pub struct UnionFind(Vec<u32>);
 
-impl Forest {
+impl UnionFind {
     /// Puts each point in a separate set.
     pub fn new(points: usize) -> Self {
         Self((0..points as u32).collect())
@@ -35,7 +35,7 @@ impl Forest {
     }
 
     /// The sets with at least `least` points, numbered by their first points.
-    pub fn sets(mut self, least: u32) -> Sets {
+    pub fn sets(mut self, least: u32) -> PointGroups {
         let roots: Vec<u32> = (0..self.0.len() as u32).map(|point| self.root(point)).collect();
         let mut points = vec![0; roots.len()];
         roots.iter().for_each(|&root| points[root as usize] += 1);
@@ -44,20 +44,20 @@ impl Forest {
             number[root] = Some(sizes.len() as u32);
             sizes.push(size);
         }
-        Sets { group_of: roots.into_iter().map(|root| number[root as usize]).collect(), sizes }
+        PointGroups { group_of: roots.into_iter().map(|root| number[root as usize]).collect(), sizes }
     }
 }
 
 /// Points in groups.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sets {
+pub struct PointGroups {
     /// The group of each point, if any.
     pub group_of: Vec<Option<u32>>,
     /// The number of points in each group.
     pub sizes: Vec<u32>,
 }
 
-impl Sets {
+impl PointGroups {
     /// The number of points in the largest group.
     pub fn largest(&self) -> u32 {
         self.sizes.iter().copied().max().unwrap_or(0)
@@ -68,8 +68,8 @@ impl Sets {
 ///
 /// # Errors
 /// [`Cancelled`].
-pub fn components(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Sets, Cancelled> {
-    let mut forest = Forest::new(graph.len());
+pub fn components(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<PointGroups, Cancelled> {
+    let mut forest = UnionFind::new(graph.len());
     graph.blocks(progress, |block| {
         let mutual = |point: usize| {
             let others =
@@ -86,8 +86,8 @@ pub fn components(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Sets,
 
 /// Groups of at least two points.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Groups {
-    pub sets: Sets,
+pub struct DuplicateGroups {
+    pub sets: PointGroups,
     /// Whether a group may be larger, or connected with another.
     pub open: Vec<bool>,
 }
@@ -96,8 +96,8 @@ pub struct Groups {
 ///
 /// # Errors
 /// [`Cancelled`].
-pub fn duplicates(graph: &KnnGraph<'_>, eps: f64, progress: &dyn Progress) -> Result<Groups, Cancelled> {
-    let mut forest = Forest::new(graph.len());
+pub fn duplicates(graph: &KnnGraph<'_>, eps: f64, progress: &dyn Progress) -> Result<DuplicateGroups, Cancelled> {
+    let mut forest = UnionFind::new(graph.len());
     let mut full = Vec::new();
     graph.blocks(progress, |block| {
         for point in block {
@@ -111,10 +111,10 @@ pub fn duplicates(graph: &KnnGraph<'_>, eps: f64, progress: &dyn Progress) -> Re
     let sets = forest.sets(2);
     let mut open = vec![false; sets.sizes.len()];
     full.into_iter().filter_map(|point| sets.group_of[point]).for_each(|group| open[group as usize] = true);
-    Ok(Groups { sets, open })
+    Ok(DuplicateGroups { sets, open })
 }
 
-impl Groups {
+impl DuplicateGroups {
     /// Number of points in groups.
     pub fn points(&self) -> u64 {
         self.sets.sizes.iter().map(|&size| u64::from(size)).sum()
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn sets_are_numbered_by_their_first_point() {
-        let mut forest = Forest::new(7);
+        let mut forest = UnionFind::new(7);
         [(5, 1), (6, 5), (3, 2), (1, 6)].into_iter().for_each(|(a, b)| forest.join(a, b));
         assert_eq!(forest.root(6), 1);
         let sets = forest.sets(2);
@@ -137,7 +137,7 @@ mod tests {
             (sets.group_of, sets.sizes),
             (vec![None, Some(0), Some(1), Some(1), None, Some(0), Some(0)], vec![3, 2])
         );
-        assert_eq!((Forest::new(2).sets(1).sizes, Forest::new(2).sets(2).largest()), (vec![1, 1], 0));
+        assert_eq!((UnionFind::new(2).sets(1).sizes, UnionFind::new(2).sets(2).largest()), (vec![1, 1], 0));
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn found(values: &[f64], k: usize, eps: f64) -> (Vec<Option<u32>>, Vec<bool>) {
-        let Groups { sets, open } = duplicates(&graph(&line(values, k)), eps, &NoProgress).unwrap();
+        let DuplicateGroups { sets, open } = duplicates(&graph(&line(values, k)), eps, &NoProgress).unwrap();
         (sets.group_of, open)
     }
 

@@ -60,7 +60,7 @@ impl Labels {
                 let value = |&record: &usize| Some(numbers[record]).filter(|value| !value.is_nan());
                 // Adding 0 turns −0 into 0.
                 Self::ranked(
-                    records.iter().map(|record| value(record).map(|value| Ordered(value + 0.0))),
+                    records.iter().map(|record| value(record).map(|value| NotNan(value + 0.0))),
                     |value| value.0.to_string(),
                 )
             }
@@ -107,17 +107,17 @@ impl Labels {
 
 /// A number other than NaN.
 #[derive(Clone, Copy, PartialEq)]
-struct Ordered(f64);
+struct NotNan(f64);
 
-impl Eq for Ordered {}
+impl Eq for NotNan {}
 
-impl PartialOrd for Ordered {
+impl PartialOrd for NotNan {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Ordered {
+impl Ord for NotNan {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.total_cmp(&other.0)
     }
@@ -157,7 +157,7 @@ pub fn votes(graph: &KnnGraph<'_>, labels: &Labels, progress: &dyn Progress) -> 
 
 /// Leave-one-out classification by neighbours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Classified {
+pub struct Classification {
     /// The distinct labels, ascending.
     pub labels: Vec<String>,
     /// Points with a label and labelled neighbours.
@@ -173,12 +173,12 @@ pub struct Classified {
     /// `correct` over `points`.
     pub accuracy: Option<f64>,
     /// The confusion matrix, without empty cells.
-    pub confusion: Vec<Confusion>,
+    pub confusion: Vec<ConfusionCell>,
 }
 
 /// A cell of the confusion matrix.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Confusion {
+pub struct ConfusionCell {
     /// The index of the label in [`Classified::labels`].
     pub label: u32,
     /// The index of the predicted label.
@@ -186,7 +186,7 @@ pub struct Confusion {
     pub points: u64,
 }
 
-impl Classified {
+impl Classification {
     pub fn new(labels: &Labels, votes: &[Vote]) -> Self {
         let mut table: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         let (mut unlabelled, mut undecided) = (0, 0);
@@ -211,7 +211,7 @@ impl Classified {
             accuracy: of_all(correct as f64),
             confusion: table
                 .into_iter()
-                .map(|((label, predicted), points)| Confusion { label, predicted, points })
+                .map(|((label, predicted), points)| ConfusionCell { label, predicted, points })
                 .collect(),
         }
     }
@@ -250,12 +250,12 @@ mod tests {
             votes,
             [vote(Some(0.5), 0), vote(Some(0.0), 1), vote(Some(0.0), 0), vote(Some(0.5), 0), vote(None, 0)]
         );
-        let all = Classified::new(&labels, &votes);
+        let all = Classification::new(&labels, &votes);
         assert_eq!(
             (all.points, all.unlabelled, all.correct, all.accuracy, all.same_label),
             (4, 1, 1, Some(0.25), Some(0.25))
         );
-        let cell = |label, predicted, points| Confusion { label, predicted, points };
+        let cell = |label, predicted, points| ConfusionCell { label, predicted, points };
         assert_eq!(all.confusion, [cell(0, 0, 1), cell(0, 1, 1), cell(1, 0, 2)]);
     }
 
@@ -269,7 +269,7 @@ mod tests {
         );
         let votes = votes(&graph(&record), &labels, &NoProgress).unwrap();
         assert_eq!(votes[3], Vote::default(), "its neighbour has none");
-        assert_eq!(Classified::new(&labels, &votes).undecided, 1);
+        assert_eq!(Classification::new(&labels, &votes).undecided, 1);
     }
 
     #[test]

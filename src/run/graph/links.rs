@@ -8,7 +8,7 @@ use crate::memory;
 use crate::progress::Progress;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Links {
+pub enum LinkMode {
     /// An edge from a point to each of its neighbours.
     Directed,
     /// Edges both ways between two points if either is a neighbour of the other.
@@ -29,7 +29,7 @@ pub enum LinkError {
 /// A graph with a varying number of edges per point, nearest first, ties by number; symmetric unless
 /// directed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Linked {
+pub struct CsrGraph {
     /// Index of each point's first edge, and the end of the last point's edges.
     starts: Vec<u64>,
     /// The other point and the squared distance.
@@ -37,14 +37,14 @@ pub struct Linked {
     metric: Metric,
 }
 
-impl Linked {
+impl CsrGraph {
     /// The edges of a graph with the given links. A distance is the same from either end: squares of
     /// differences are summed in the order of the dimensions, whichever point is the query. Besides the
     /// edges, this needs one byte per neighbour and sixteen per point.
     ///
     /// # Errors
     /// [`LinkError`].
-    pub fn new(graph: &KnnGraph<'_>, links: Links, progress: &dyn Progress) -> Result<Self, LinkError> {
+    pub fn new(graph: &KnnGraph<'_>, links: LinkMode, progress: &dyn Progress) -> Result<Self, LinkError> {
         let (n, k) = (graph.len(), graph.k());
         let names = |point: usize, other: usize| graph.neighbors(point).0.contains(&(other as u32));
         // Whether the neighbour at a rank has the point as a neighbour too.
@@ -65,10 +65,10 @@ impl Linked {
         let pass_edges = |point: usize, take: &mut dyn FnMut(usize, (u32, f32))| {
             let (others, squared) = graph.neighbors(point);
             for ((&other, &squared), &mutual) in others.iter().zip(squared).zip(&mutual[point * k..]) {
-                if mutual || links != Links::Both {
+                if mutual || links != LinkMode::Both {
                     take(point, (other, squared));
                 }
-                if !mutual && links == Links::Either {
+                if !mutual && links == LinkMode::Either {
                     take(other as usize, (point as u32, squared));
                 }
             }
@@ -131,11 +131,11 @@ impl Linked {
 mod tests {
     use super::*;
     use crate::progress::NoProgress;
-    use crate::run::{Engines, RunRecord, RunSpec};
+    use crate::run::{EnginePool, RunRecord, RunSpec};
 
     /// The edges of a record's graph as (from, to, length).
-    fn edges(record: &RunRecord, links: Links) -> Vec<(usize, usize, f64)> {
-        let linked = Linked::new(&KnnGraph::of_run(record).unwrap(), links, &NoProgress).unwrap();
+    fn edges(record: &RunRecord, links: LinkMode) -> Vec<(usize, usize, f64)> {
+        let linked = CsrGraph::new(&KnnGraph::of_run(record).unwrap(), links, &NoProgress).unwrap();
         (0..linked.edges())
             .map(|edge| (linked.from(edge), linked.to(edge) as usize, linked.distance(edge)))
             .collect()
@@ -146,12 +146,12 @@ mod tests {
         for metric in [Metric::L2, Metric::Angular] {
             let values = (0..180_u32).map(|at| f64::from(at * 7919 % 997) / 31.0).collect();
             let spec = RunSpec { k: 4, metric, exclude_self: true, ..crate::run::testing::spec() };
-            let record = Engines::default()
+            let record = EnginePool::default()
                 .answer(&spec, &crate::run::testing::cloud(3, values), None, &mut |_, _| true)
                 .unwrap();
             let graph = KnnGraph::of_run(&record).unwrap();
             let names = |a: usize, b: usize| graph.neighbors(a).0.contains(&(b as u32));
-            let (either, both) = (edges(&record, Links::Either), edges(&record, Links::Both));
+            let (either, both) = (edges(&record, LinkMode::Either), edges(&record, LinkMode::Both));
             for (from, to, length) in either.iter().chain(&both) {
                 // Bit for bit, although the two ends were found by different searches.
                 let back = either.iter().find(|edge| (edge.0, edge.1) == (*to, *from)).unwrap();

@@ -193,11 +193,11 @@ pub struct Analysis {
     /// [`labels::votes`].
     pub labels: Option<(labels::Labels, Vec<labels::Vote>)>,
     /// [`groups::duplicates`].
-    pub duplicates: Option<groups::Groups>,
+    pub duplicates: Option<groups::DuplicateGroups>,
     /// [`other_cloud::overlap`].
     pub overlap: Option<Vec<f64>>,
     /// [`groups::components`].
-    pub components: Option<groups::Sets>,
+    pub components: Option<groups::PointGroups>,
 }
 
 /// The points with the largest values in descending order, ties by number.
@@ -221,12 +221,12 @@ mod testing {
     use crate::cloud::{PointCloud, Source, load};
     use crate::progress::NoProgress;
     use crate::run::testing::{self, spec};
-    use crate::run::{Engines, RunSpec};
+    use crate::run::{EnginePool, RunSpec};
 
     /// Every row's k nearest others.
     pub fn neighbours_of(cloud: &Arc<PointCloud>, k: usize) -> RunRecord {
         let spec = RunSpec { k, exclude_self: true, ..spec() };
-        Engines::default().answer(&spec, cloud, None, &mut |_, _| true).unwrap()
+        EnginePool::default().answer(&spec, cloud, None, &mut |_, _| true).unwrap()
     }
 
     /// As [`neighbours_of`], for points on a line.
@@ -250,14 +250,14 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::super::testing::{cloud, spec, squares};
-    use super::super::{Engines, RunSpec};
+    use super::super::{EnginePool, RunSpec};
     use super::*;
     use crate::progress::NoProgress;
 
     #[test]
     fn graphs_need_every_row_and_exclude_self() {
         let record =
-            |spec: &RunSpec, n| Engines::default().answer(spec, &squares(n), None, &mut |_, _| true).unwrap();
+            |spec: &RunSpec, n| EnginePool::default().answer(spec, &squares(n), None, &mut |_, _| true).unwrap();
         assert_eq!(KnnGraph::of_run(&record(&spec(), 4)).unwrap_err(), GraphError::OtherQueries);
         let own = RunSpec { exclude_self: true, ..spec() };
         assert_eq!(KnnGraph::of_run(&record(&own, 1)).unwrap_err(), GraphError::OnePoint);
@@ -275,7 +275,7 @@ mod tests {
         let own =
             RunSpec { exclude_self: true, metric: Metric::Angular, drop_nonfinite: true, k: 2, ..spec() };
         let cloud = cloud(2, vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.1, 0.0, 1.0]);
-        let record = Engines::default().answer(&own, &cloud, None, &mut |_, _| true).unwrap();
+        let record = EnginePool::default().answer(&own, &cloud, None, &mut |_, _| true).unwrap();
         let graph = KnnGraph::of_run(&record).unwrap();
         assert_eq!(
             (graph.len(), graph.row(1), graph.neighbors(0).0, graph.neighbors(2).0),

@@ -63,7 +63,7 @@ pub fn overlap(
 
 /// The nearest row of this cloud for each row of another.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Leaks {
+pub struct LeakCandidates {
     /// The nearest row and its distance.
     pub nearest: Vec<(u32, f64)>,
     pub eps: f64,
@@ -81,7 +81,7 @@ pub struct LeakCounts {
     pub equal: u64,
 }
 
-impl Leaks {
+impl LeakCandidates {
     /// From the neighbours of the other cloud's rows; only the nearest counts.
     pub fn new(neighbors: &Neighbors, metric: Metric, eps: f64) -> Self {
         let nearest = |query| match neighbors.for_query(query) {
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn the_nearest_neighbour_decides_leaks() {
         let neighbors = Neighbors { k: 1, indices: vec![4, 2, 0], squared_distances: vec![0.0, 4.0, 4.5] };
-        let leaks = Leaks::new(&neighbors, Metric::L2, 2.0);
+        let leaks = LeakCandidates::new(&neighbors, Metric::L2, 2.0);
         assert_eq!([0, 1, 2].map(|row| leaks.is_leak(row)), [true, true, false]);
         assert_eq!(leaks.counts(), LeakCounts { eps: 2.0, rows: 3, leaks: 2, equal: 1 });
     }

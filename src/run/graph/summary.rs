@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::groups::{Groups, Sets};
-use super::labels::Classified;
+use super::groups::{DuplicateGroups, PointGroups};
+use super::labels::Classification;
 use super::other_cloud::LeakCounts;
 use super::scores::Hubness;
 use super::{KnnGraph, largest, scores};
 use crate::cloud::PointCloud;
-use crate::run::stats::Spread;
-use crate::text::{self, Exact};
+use crate::run::stats::SummaryStats;
+use crate::text::{self, ExactFloat};
 
 /// Number of rows with the largest values to list.
 const LISTED_ROWS: usize = 10;
@@ -23,9 +23,9 @@ fn record_of(graph: &KnnGraph<'_>, cloud: &PointCloud, point: usize) -> u64 {
 }
 
 /// The mean, the extremes and some quantiles.
-pub fn spread_text(spread: &Spread) -> String {
+pub fn spread_text(spread: &SummaryStats) -> String {
     let number = text::significant;
-    let Spread { mean, min, p05, median, p95, max, .. } = *spread;
+    let SummaryStats { mean, min, p05, median, p95, max, .. } = *spread;
     let ends = format!(
         "min {}, 5 % {}, median {}, 95 % {}, max {}",
         number(min),
@@ -44,9 +44,9 @@ pub fn percent(share: f64) -> String {
 
 /// A score per row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Scores {
+pub struct ScoreSummary {
     #[serde(flatten)]
-    pub spread: Option<Spread>,
+    pub spread: Option<SummaryStats>,
     /// In descending order.
     pub largest: Vec<Score>,
 }
@@ -57,12 +57,12 @@ pub struct Score {
     pub value: f64,
 }
 
-impl Scores {
+impl ScoreSummary {
     /// `values` are those of the graph's points.
     pub fn new(graph: &KnnGraph<'_>, cloud: &PointCloud, values: &[f64]) -> Self {
         let score = |point: usize| Score { row: record_of(graph, cloud, point), value: values[point] };
         Self {
-            spread: Spread::new(values.iter().copied()),
+            spread: SummaryStats::new(values.iter().copied()),
             largest: largest(values, LISTED_ROWS).into_iter().map(score).collect(),
         }
     }
@@ -83,7 +83,7 @@ impl Scores {
 }
 
 /// The overlap of neighbours with another cloud; `other` is its name.
-pub fn overlap(other: &str, shares: &Spread) -> String {
+pub fn overlap(other: &str, shares: &SummaryStats) -> String {
     format!("share of neighbours in common with {other}: {}", spread_text(shares))
 }
 
@@ -93,7 +93,7 @@ pub fn leaks(other: &str, found: &LeakCounts, unit: &str) -> String {
     let share = if found.rows > 0 { percent(found.leaks as f64 / found.rows as f64) } else { percent(0.0) };
     format!(
         "{leaks} of {rows} of {other} ({share}) within {}{unit} of a row here, {} at 0",
-        Exact(found.eps),
+        ExactFloat(found.eps),
         text::thousands(found.equal)
     )
 }
@@ -134,19 +134,19 @@ impl Hubs {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Lid {
+pub struct LocalDimensions {
     #[serde(flatten)]
-    pub spread: Option<Spread>,
+    pub spread: Option<SummaryStats>,
     /// The dimension of the whole cloud: the harmonic mean of local ones.
     pub all: Option<f64>,
     /// Rows with too few distinct distances.
     pub undefined: u64,
 }
 
-impl Lid {
+impl LocalDimensions {
     pub fn new(dimensions: &[Option<f64>]) -> Self {
         Self {
-            spread: Spread::new(dimensions.iter().flatten().copied()),
+            spread: SummaryStats::new(dimensions.iter().flatten().copied()),
             all: scores::overall_dimension(dimensions),
             undefined: dimensions.iter().filter(|dimension| dimension.is_none()).count() as u64,
         }
@@ -169,7 +169,7 @@ impl Lid {
 }
 
 /// How well neighbours predict a column of labels, in a sentence.
-pub fn labels(column: &str, result: &Classified) -> String {
+pub fn labels(column: &str, result: &Classification) -> String {
     let (Some(same), Some(accuracy)) = (result.same_label, result.accuracy) else {
         return format!("column {column}: no row has labelled neighbours");
     };
@@ -206,7 +206,7 @@ pub struct Duplicates {
 }
 
 impl Duplicates {
-    pub fn new(groups: &Groups, eps: f64) -> Self {
+    pub fn new(groups: &DuplicateGroups, eps: f64) -> Self {
         Self {
             eps,
             groups: groups.sets.sizes.len() as u64,
@@ -221,7 +221,7 @@ impl Duplicates {
         let within = if self.eps == 0.0 {
             "rows at distance 0".to_owned()
         } else {
-            format!("rows within {}{unit}", Exact(self.eps))
+            format!("rows within {}{unit}", ExactFloat(self.eps))
         };
         if self.groups == 0 {
             return format!("no {within}");
@@ -252,7 +252,7 @@ pub struct Components {
 }
 
 impl Components {
-    pub fn new(sets: &Sets) -> Self {
+    pub fn new(sets: &PointGroups) -> Self {
         let single = sets.sizes.iter().filter(|&&size| size == 1).count() as u64;
         Self { count: sets.sizes.len() as u64, largest: sets.largest(), single }
     }

@@ -27,13 +27,13 @@ use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Peaks, Points, Shape, Stage,
 };
 pub use plan::{Candidate, Job, Plan, Purpose, about, engines};
-pub use rates::Forecast;
+pub use rates::StageTimes;
 use rates::Rates;
 
 /// The rates of engines on devices, as measured and corrected so far. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Planner {
-    learned: Arc<Mutex<Learned>>,
+    learned: Arc<Mutex<LearnedRates>>,
     /// Where the rates are saved; `None` keeps them in memory only.
     file: Option<PathBuf>,
 }
@@ -53,7 +53,7 @@ impl Planner {
     }
 
     /// Predicts an engine's times for a problem, at its built-in rates if it has none for the device.
-    pub fn forecast(&self, engine: &Descriptor, device: Option<&DeviceInfo>, shape: &Shape) -> Forecast {
+    pub fn forecast(&self, engine: &Descriptor, device: Option<&DeviceInfo>, shape: &Shape) -> StageTimes {
         let cost = (engine.cost)(shape, kind(engine, device));
         match device.and_then(|device| self.lock().rates.get(&key(engine, device)).cloned()) {
             Some(rates) => rates.forecast(&cost, shape),
@@ -120,7 +120,7 @@ impl Planner {
                 .sum()
         };
         let setup_ms = if record.resident { 0.0 } else { of(&[Phase::Upload, Phase::BuildIndex]) };
-        let measured = Forecast { setup_ms, search_ms: record.summary.search_ms_median };
+        let measured = StageTimes { setup_ms, search_ms: record.summary.search_ms_median };
         let cost = (engine.cost)(shape, kind(engine, Some(&record.device)));
         self.change(|learned| {
             learned.rates.entry(key(engine, &record.device)).or_default().correct(&cost, shape, measured)
@@ -144,7 +144,7 @@ impl Planner {
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Learned)) {
+    fn change(&self, change: impl FnOnce(&mut LearnedRates)) {
         let mut learned = self.lock();
         let before = learned.clone();
         change(&mut learned);
@@ -158,7 +158,7 @@ impl Planner {
     }
 
     /// Ignores poisoning: a panic in another thread leaves no number half written.
-    fn lock(&self) -> MutexGuard<'_, Learned> {
+    fn lock(&self) -> MutexGuard<'_, LearnedRates> {
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -210,22 +210,22 @@ pub fn mark_loaded(points: &Points, engine: EngineId, device: DeviceId) {
 }
 
 /// Milliseconds spent on single queries.
-struct Waited(f64);
+struct SingleQueryTime(f64);
 
 /// Total milliseconds spent so far on searching single queries of these points.
 pub fn waited_ms(points: &Points) -> f64 {
-    points.cache().get(DeviceId::Cpu, |_: &Waited| true).map_or(0.0, |waited| waited.0)
+    points.cache().get(DeviceId::Cpu, |_: &SingleQueryTime| true).map_or(0.0, |waited| waited.0)
 }
 
 /// Drops prepared data of the points, and the time recorded with it; returns whether there was any.
 pub fn release_prepared(points: &Points) -> bool {
-    points.cache().remove::<Waited>(DeviceId::Cpu);
+    points.cache().remove::<SingleQueryTime>(DeviceId::Cpu);
     points.cache().clear()
 }
 
 /// Adds the milliseconds of another query.
 pub fn add_waiting(points: &Points, ms: f64) {
-    points.cache().insert(DeviceId::Cpu, Arc::new(Waited(waited_ms(points) + ms)));
+    points.cache().insert(DeviceId::Cpu, Arc::new(SingleQueryTime(waited_ms(points) + ms)));
 }
 
 /// Limit on the file's size; anything larger was not written by this module.
@@ -233,7 +233,7 @@ const MAX_BYTES: u64 = 4 << 20;
 
 /// The learned rates, as stored in the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Learned {
+pub struct LearnedRates {
     /// Version of the program that measured the rates, as kernels of other versions may be faster.
     version: String,
     /// One entry per engine and device.
@@ -243,7 +243,7 @@ pub struct Learned {
     pub peaks: BTreeMap<String, Peaks>,
 }
 
-impl Default for Learned {
+impl Default for LearnedRates {
     fn default() -> Self {
         Self { version: env!("CARGO_PKG_VERSION").to_owned(), rates: BTreeMap::new(), peaks: BTreeMap::new() }
     }
@@ -255,15 +255,15 @@ pub fn path() -> Option<PathBuf> {
 }
 
 /// Reads the file; empty if it is missing, damaged or from another version.
-pub fn read(path: &Path) -> Learned {
+pub fn read(path: &Path) -> LearnedRates {
     let learned = files::read_small(path, MAX_BYTES)
         .ok()
-        .and_then(|text| serde_json::from_slice::<Learned>(&text).ok());
-    let is_sensible = |learned: &Learned| {
+        .and_then(|text| serde_json::from_slice::<LearnedRates>(&text).ok());
+    let is_sensible = |learned: &LearnedRates| {
         learned.rates.values().all(Rates::are_sensible) && learned.peaks.values().all(Peaks::are_sensible)
     };
     learned
-        .filter(|learned| learned.version == Learned::default().version && is_sensible(learned))
+        .filter(|learned| learned.version == LearnedRates::default().version && is_sensible(learned))
         .unwrap_or_default()
 }
 
@@ -271,7 +271,7 @@ pub fn read(path: &Path) -> Learned {
 ///
 /// # Errors
 /// Errors of writing the file.
-pub fn write(path: &Path, learned: &Learned) -> std::io::Result<()> {
+pub fn write(path: &Path, learned: &LearnedRates) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     let text = serde_json::to_vec_pretty(learned)?;

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use super::{Forecast, Planner};
-use crate::knn::{Descriptor, DeviceInfo, EngineError, EngineId, Group, Metric, Setup, Shape};
+use super::{StageTimes, Planner};
+use crate::knn::{Descriptor, DeviceInfo, EngineError, EngineId, Group, Metric, ProblemParameters, Shape};
 use crate::run::{EngineChoice, QuerySpec, RunRecord, RunSpec};
 use crate::text;
 
@@ -40,7 +40,7 @@ impl Job {
             QuerySpec::At(_) => 1,
             QuerySpec::File { .. } => queries.unwrap_or(1),
         };
-        let shape = Shape { n, q, d: spec.metric.dims(columns), k: Setup::from(spec).found_k() };
+        let shape = Shape { n, q, d: spec.metric.dims(columns), k: ProblemParameters::from(spec).found_k() };
         Self {
             shape,
             metric: spec.metric,
@@ -59,7 +59,7 @@ impl Job {
             q: size(summary.q),
             d: size(summary.d),
             // More than the spec's k if the neighbours are to be ranked by the file's values.
-            k: Setup { k: record.neighbors.k, ..Setup::from(&record.spec) }.found_k(),
+            k: ProblemParameters { k: record.neighbors.k, ..ProblemParameters::from(&record.spec) }.found_k(),
         }
     }
 
@@ -95,7 +95,7 @@ pub struct Candidate {
     pub resident: bool,
     /// Setup, and one pass over the queries; `None` if the problem exceeds the engine's limits.
     #[serde(flatten)]
-    pub forecast: Option<Forecast>,
+    pub forecast: Option<StageTimes>,
     /// Predicted milliseconds of the whole job; `None` if there is no forecast.
     pub total_ms: Option<f64>,
     /// Why the engine cannot run here or cannot take the problem; `None` if it can.
@@ -121,7 +121,7 @@ impl Candidate {
         let forecast = taken
             .is_ok()
             .then(|| planner.forecast(engine, device.as_ref().ok().copied().flatten(), &job.shape));
-        let setup = |forecast: &Forecast| if resident { 0.0 } else { forecast.setup_ms };
+        let setup = |forecast: &StageTimes| if resident { 0.0 } else { forecast.setup_ms };
         Self {
             engine: engine.id,
             resident,
@@ -149,10 +149,10 @@ impl Candidate {
     }
 
     /// The input of the rule, whether or not the engine can run here; `None` without a forecast.
-    fn offer(&self) -> Option<Offer> {
+    fn offer(&self) -> Option<EngineEstimate> {
         let (forecast, setup_ms) = (self.forecast?, self.setup_ms());
         let counted = if self.resident { 0.0 } else { forecast.setup_ms };
-        Some(Offer {
+        Some(EngineEstimate {
             setup_ms,
             search_ms: forecast.search_ms,
             total_ms: self.total_ms? - counted + setup_ms,
@@ -279,12 +279,12 @@ impl Plan {
 /// The engine that the rule picks from those not in `excluded`, and why.
 fn best(engines: &[Candidate], excluded: &[EngineId], leeway: Leeway) -> Option<(EngineId, String)> {
     let left = engines.iter().filter(|engine| !excluded.contains(&engine.engine));
-    let (ids, offers): (Vec<EngineId>, Vec<Offer>) =
+    let (ids, offers): (Vec<EngineId>, Vec<EngineEstimate>) =
         left.filter_map(|engine| Some((engine.engine, engine.offer()?))).unzip();
     best_offer(&offers, leeway).map(|at| (ids[at], reason(&offers, at, leeway)))
 }
 
-fn reason(offers: &[Offer], at: usize, leeway: Leeway) -> String {
+fn reason(offers: &[EngineEstimate], at: usize, leeway: Leeway) -> String {
     let fastest = offers.iter().map(|offer| offer.total_ms).fold(f64::INFINITY, f64::min);
     if offers[at].total_ms <= fastest {
         "predicted to be fastest".to_owned()
@@ -318,7 +318,7 @@ pub fn about(ms: f64) -> String {
 /// The engines that a spec allows and that run on its kind of device. Selection kernels are for comparison;
 /// `auto` uses them only for a k that no other engine supports.
 pub fn engines(spec: &RunSpec) -> impl Iterator<Item = &'static Descriptor> + '_ {
-    let (device, k) = (spec.device, Setup::from(spec).found_k());
+    let (device, k) = (spec.device, ProblemParameters::from(spec).found_k());
     let is_usual = |engine: &Descriptor| engine.group != Group::Selection;
     let any = matches!(spec.engine, EngineChoice::Named(_))
         || !spec.engine.engines().any(|engine| is_usual(engine) && engine.limits.k >= k);
@@ -348,7 +348,7 @@ pub const INSTANT_MS: f64 = 1.0;
 
 /// What the rule knows about an engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Offer {
+pub struct EngineEstimate {
     /// Milliseconds to load the points; 0 if the engine already has them.
     pub setup_ms: f64,
     /// Milliseconds of one pass over the queries.
@@ -360,7 +360,7 @@ pub struct Offer {
     pub detail: u8,
 }
 
-impl Offer {
+impl EngineEstimate {
     /// Whether it may be picked instead of the fastest. Passes are compared separately from the total:
     /// loading the points takes most engines about equally long and happens once, while the user waits for
     /// every later pass.
@@ -372,14 +372,14 @@ impl Offer {
 
 /// The index of the offer to pick: among those close to the fastest, the ones that report most; among these,
 /// the fastest.
-pub fn best_offer(offers: &[Offer], leeway: Leeway) -> Option<usize> {
+pub fn best_offer(offers: &[EngineEstimate], leeway: Leeway) -> Option<usize> {
     let fastest = offers.iter().min_by(|a, b| a.total_ms.total_cmp(&b.total_ms))?;
     let most =
         offers.iter().filter(|offer| offer.is_close_to(fastest, leeway)).map(|offer| offer.detail).max()?;
     if most == fastest.detail && most == 0 {
         return offers.iter().position(|offer| offer == fastest);
     }
-    let key = |offer: &Offer| if offer.search_ms < INSTANT_MS { 0.0 } else { offer.total_ms };
+    let key = |offer: &EngineEstimate| if offer.search_ms < INSTANT_MS { 0.0 } else { offer.total_ms };
     let taken = offers
         .iter()
         .enumerate()

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::{self, Source};
-use crate::knn::{Build, Cost, Engine, EngineError, Parameters, Shape, Stage};
+use crate::knn::{KernelBuild, Cost, Engine, EngineError, Parameters, Shape, Stage};
 use crate::progress::NoProgress;
 use crate::run::{QuerySpec, RunSpec, build_problem, stats};
 
@@ -32,14 +32,14 @@ const PRIOR: f64 = 0.15;
 
 /// The times of a problem, predicted or measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Forecast {
+pub struct StageTimes {
     /// Milliseconds of the upload or of building an index.
     pub setup_ms: f64,
     /// Milliseconds of one pass over all queries.
     pub search_ms: f64,
 }
 
-impl Forecast {
+impl StageTimes {
     fn ms(&self, stage: Stage) -> f64 {
         match stage {
             Stage::Setup => self.setup_ms,
@@ -53,7 +53,7 @@ impl Forecast {
 pub struct Trial {
     /// The declared cost, at the built-in rates.
     pub cost: Cost,
-    pub took: Forecast,
+    pub took: StageTimes,
 }
 
 /// Factors by which an engine's declared costs are multiplied.
@@ -70,9 +70,9 @@ pub struct Rates {
 
 impl Rates {
     /// Predicts the times of a problem.
-    pub fn forecast(&self, cost: &Cost, shape: &Shape) -> Forecast {
+    pub fn forecast(&self, cost: &Cost, shape: &Shape) -> StageTimes {
         let of = |stage| cost.ms(stage, |term| self.scale(term)) * self.correction(stage, shape).exp();
-        Forecast { setup_ms: of(Stage::Setup), search_ms: of(Stage::Search) }
+        StageTimes { setup_ms: of(Stage::Setup), search_ms: of(Stage::Search) }
     }
 
     /// The predicted time of a stage, without corrections by runs.
@@ -132,7 +132,7 @@ impl Rates {
 
     /// Learns from a run: its size's correction moves towards the run's error, and the engine's overall
     /// correction by less.
-    pub fn correct(&mut self, cost: &Cost, shape: &Shape, took: Forecast) {
+    pub fn correct(&mut self, cost: &Cost, shape: &Shape, took: StageTimes) {
         for stage in [Stage::Setup, Stage::Search] {
             let (took, declared) = (took.ms(stage), cost.ms(stage, |term| self.scale(term)));
             if took < MIN_MS || !sensible(took) || !sensible(declared) {
@@ -268,7 +268,7 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option
     let mut search = engine.load(&problem, &Parameters::NONE, false)?;
     let mut passes = Vec::with_capacity(PASSES);
     for _ in 0..PASSES {
-        passes.push(search.search(0..q, Build::Timed)?);
+        passes.push(search.search(0..q, KernelBuild::Timed)?);
         if passes[0] > SLOW * PASS_MS {
             // This far from the built-in rates, one pass is accurate enough.
             break;
@@ -276,6 +276,6 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option
     }
     Ok(Some(Trial {
         cost: cost(&shape(q)),
-        took: Forecast { setup_ms: stats::median(&setups), search_ms: stats::median(&passes) },
+        took: StageTimes { setup_ms: stats::median(&setups), search_ms: stats::median(&passes) },
     }))
 }

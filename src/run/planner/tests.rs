@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
-use super::plan::{Leeway, Offer, best_offer};
-use super::rates::{Forecast, Rates, Trial};
+use super::plan::{Leeway, EngineEstimate, best_offer};
+use super::rates::{StageTimes, Rates, Trial};
 use super::*;
 use crate::engines::registry;
 use crate::knn::{Cost, EngineId, Metric, Stage};
@@ -178,7 +178,7 @@ fn trials_fit_the_rate_of_each_cost_term() {
     ];
     let trials: Vec<Trial> = shapes
         .iter()
-        .map(|shape| Trial { cost: cost(shape), took: Forecast { setup_ms: 0.0, search_ms: truth(shape) } })
+        .map(|shape| Trial { cost: cost(shape), took: StageTimes { setup_ms: 0.0, search_ms: truth(shape) } })
         .collect();
     let mut rates = Rates::default();
     rates.fit(&trials);
@@ -190,7 +190,7 @@ fn trials_fit_the_rate_of_each_cost_term() {
     let before = rates.clone();
     rates.fit(&[]);
     assert_eq!(rates, before);
-    rates.fit(&[Trial { cost: cost(&shapes[0]), took: Forecast { setup_ms: 0.0, search_ms: f64::NAN } }]);
+    rates.fit(&[Trial { cost: cost(&shapes[0]), took: StageTimes { setup_ms: 0.0, search_ms: f64::NAN } }]);
     assert_eq!(rates, before, "a failed clock changes nothing");
 }
 
@@ -200,20 +200,20 @@ fn runs_correct_their_own_size_most() {
     let mut rates = Rates::default();
     let first = rates.forecast(&cost(&small), &small).search_ms;
     for _ in 0..12 {
-        rates.correct(&cost(&small), &small, Forecast { setup_ms: 0.0, search_ms: 3.0 * first });
+        rates.correct(&cost(&small), &small, StageTimes { setup_ms: 0.0, search_ms: 3.0 * first });
     }
     assert!((rates.forecast(&cost(&small), &small).search_ms / first - 3.0).abs() < 0.05, "it converges");
     let other = rates.forecast(&cost(&large), &large).search_ms / cost(&large).ms(Stage::Search, |_| 1.0);
     assert!((1.5..3.0).contains(&other), "{other}");
     for _ in 0..100 {
-        rates.correct(&cost(&small), &small, Forecast { setup_ms: 0.0, search_ms: 1e9 * first });
+        rates.correct(&cost(&small), &small, StageTimes { setup_ms: 0.0, search_ms: 1e9 * first });
     }
     assert!(
         rates.forecast(&cost(&small), &small).search_ms <= 8.01 * first && rates.are_sensible(),
         "it is bounded"
     );
     let before = rates.clone();
-    rates.correct(&cost(&small), &small, Forecast { setup_ms: 0.0, search_ms: 0.5 });
+    rates.correct(&cost(&small), &small, StageTimes { setup_ms: 0.0, search_ms: 0.5 });
     assert_eq!(rates, before, "what is over at once is mostly noise");
 }
 
@@ -232,7 +232,7 @@ fn learned_rates_are_saved_and_damaged_files_ignored() {
         let rates = learned.rates.entry(key(engine, &device)).or_default();
         rates.fit(&[Trial {
             cost: (engine.cost)(&shape, engine.runs_on[0]),
-            took: Forecast { setup_ms: 1.0, search_ms: 1e4 },
+            took: StageTimes { setup_ms: 1.0, search_ms: 1e4 },
         }]);
         rates.calibrated = true;
     });
@@ -301,11 +301,11 @@ fn a_job_takes_its_sizes_from_the_spec() {
     assert_eq!((job.shape, job.timed), (shape(500, 500, 2, 8), 5));
 }
 
-fn offers() -> impl Strategy<Value = Vec<Offer>> {
+fn offers() -> impl Strategy<Value = Vec<EngineEstimate>> {
     let offer =
         (0.0f64..1e4, 0.01f64..1e4, 1u32..20, 0u8..3).prop_map(|(setup_ms, search_ms, passes, detail)| {
             let total_ms = setup_ms + f64::from(passes) * search_ms;
-            Offer { setup_ms, search_ms, total_ms, detail }
+            EngineEstimate { setup_ms, search_ms, total_ms, detail }
         });
     prop::collection::vec(offer, 0..8)
 }
@@ -364,7 +364,7 @@ fn a_pipe_at_the_rates_path_is_ignored() {
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let (done, wait) = crossbeam_channel::bounded(1);
     let _thread = crate::files::testing::beside(move || {
-        done.send((read(&pipe), write(&pipe, &Learned::default()).is_err()))
+        done.send((read(&pipe), write(&pipe, &LearnedRates::default()).is_err()))
     });
-    assert_eq!(wait.recv_timeout(std::time::Duration::from_secs(10)), Ok((Learned::default(), true)));
+    assert_eq!(wait.recv_timeout(std::time::Duration::from_secs(10)), Ok((LearnedRates::default(), true)));
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::Error as _;
 use toml::Table;
 
-use super::sweep::{FreeMemory, Size, Sweep, Work};
+use super::sweep::{FreeMemory, Size, Sweep, WorkBudget};
 use super::{EngineChoice, QuerySpec, RunSpec};
 use crate::cloud::Source;
 use crate::engines::registry;
@@ -26,12 +26,12 @@ pub struct Preset {
     pub publication: Publication,
     /// The content of the figure, in one line.
     pub about: String,
-    pub data: Data,
+    pub data: DataSource,
     pub metric: Metric,
     /// Points of a generated cloud; empty for a file, or if `work` determines them.
     pub n: Vec<u64>,
     /// Replaces `n`.
-    pub work: Option<Work>,
+    pub work: Option<WorkBudget>,
     /// Queries. If there is one number and the cloud has fewer rows, all rows.
     pub q: Vec<u64>,
     pub k: Vec<usize>,
@@ -44,9 +44,9 @@ pub struct Preset {
     pub methods: String,
     /// Untimed repeats before the timed ones, whose number is [`defaults`](super::defaults).
     pub warmup: u32,
-    pub panels: Vec<Panel>,
+    pub panels: Vec<PanelQuantity>,
     /// The layout of the panels; `None` plots against the size that varies.
-    pub axes: Option<Axes>,
+    pub axes: Option<FigureLayout>,
     /// Statements about this figure in the publication's text.
     #[serde(default)]
     pub stated: Vec<Statement>,
@@ -69,7 +69,7 @@ pub struct Publication {
 /// The layout of a figure, besides its methods.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Axes {
+pub struct FigureLayout {
     pub x: XQuantity,
     /// A size with a line per value.
     pub curve: Option<Size>,
@@ -97,7 +97,7 @@ pub enum XQuantity {
 /// The source of a preset's points.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Data {
+pub enum DataSource {
     /// A generator's spec without n and d.
     Generated(String),
     /// A file that the user has to provide.
@@ -112,7 +112,7 @@ pub enum Data {
 /// The quantity of a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Panel {
+pub enum PanelQuantity {
     /// Median search time in milliseconds, excluding the index.
     Time,
     /// Distance evaluations and retained points, means over queries.
@@ -138,7 +138,7 @@ pub struct Statement {
     pub says: String,
     /// The points in the figure that it gives, if any: x and y in the panel's units.
     #[serde(default)]
-    pub at: Vec<(Panel, f64, f64)>,
+    pub at: Vec<(PanelQuantity, f64, f64)>,
 }
 
 /// Why a preset cannot become a sweep.
@@ -231,8 +231,8 @@ impl Preset {
         let name = self.name();
         let data = match (source, self.data.clone()) {
             (Some(source), _) => source,
-            (None, Data::Generated(spec)) => Source::Generate { spec, seed },
-            (None, Data::File { published, instead }) => {
+            (None, DataSource::Generated(spec)) => Source::Generate { spec, seed },
+            (None, DataSource::File { published, instead }) => {
                 return Err(PresetError::Input { name, published, instead });
             }
         };
@@ -282,7 +282,7 @@ impl Preset {
             sizes
         };
         let same = |own: Sweep| sizes(&Sweep { engines: sweep.engines.clone(), ..own }) == sizes(sweep);
-        matches!(self.data, Data::Generated(_)) && self.sweep(None, sweep.base.seed).is_ok_and(same)
+        matches!(self.data, DataSource::Generated(_)) && self.sweep(None, sweep.base.seed).is_ok_and(same)
     }
 }
 

@@ -30,7 +30,7 @@ fn preset_names_resolve_and_are_unique() {
 fn every_preset_is_a_runnable_sweep() {
     for preset in all() {
         let name = &preset.names[0];
-        let source = if matches!(preset.data, Data::File { .. }) { Some(file()) } else { None };
+        let source = if matches!(preset.data, DataSource::File { .. }) { Some(file()) } else { None };
         let sweep = preset.sweep(source, 0).unwrap();
         sweep.check().unwrap_or_else(|why| panic!("{name}: {why}"));
         assert!(

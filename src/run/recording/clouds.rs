@@ -10,7 +10,7 @@ use super::manifest::{CloudEntry, RunEntry};
 use crate::cloud::formats::{FormatError, file_of};
 use crate::cloud::{self, CloudError, Fingerprint, PointCloud, Source};
 use crate::progress::Progress;
-use crate::run::{CloudFile, QuerySpec, RunSpec};
+use crate::run::{CloudDescription, QuerySpec, RunSpec};
 
 /// The paths of a source's file: relative if it is in the recording's folder, and absolute. Empty for other
 /// sources and missing files.
@@ -81,14 +81,14 @@ pub(super) fn moved(path: &Path, file: &Path, to: &Path) -> PathBuf {
 type Cloud = Result<Arc<PointCloud>, String>;
 
 /// The clouds of a recording, each searched for once.
-pub(super) struct Restored<'a> {
+pub(super) struct CloudLoader<'a> {
     entries: &'a [CloudEntry],
     found: Vec<Option<Cloud>>,
     folder: &'a Path,
     progress: &'a dyn Progress,
 }
 
-impl<'a> Restored<'a> {
+impl<'a> CloudLoader<'a> {
     /// For the recording in `folder`; `there` are the clouds whose points it contains.
     pub fn new(
         entries: &'a [CloudEntry],
@@ -160,7 +160,7 @@ impl<'a> Restored<'a> {
         entry: &CloudEntry,
         load: impl Fn(&Source) -> Result<PointCloud, CloudError>,
     ) -> Cloud {
-        let CloudFile { source, fingerprint, .. } = &entry.cloud;
+        let CloudDescription { source, fingerprint, .. } = &entry.cloud;
         // A matching fingerprint does not prove the sizes that the recording claims, against which its arrays
         // were checked.
         let same = |cloud: &PointCloud| {

@@ -8,9 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cloud::MAX_ROWS;
 use crate::cloud::formats::limits::MAX_MEASURES;
-use crate::knn::{NONE, Setup, warp};
+use crate::knn::{NONE, ProblemParameters, warp};
 use crate::run::schema::current_name;
-use crate::run::{CloudFile, Phase, Run, RunFile};
+use crate::run::{CloudDescription, Phase, Run, RunFile};
 
 /// The file's format identifier.
 pub(super) const FORMAT: &str = "warpscope recording";
@@ -20,7 +20,7 @@ pub(super) const NAME: &str = "recording.json";
 
 /// Read first, to decide whether the rest can be read.
 #[derive(Debug, Deserialize)]
-pub(super) struct Head {
+pub(super) struct Header {
     pub format: String,
     pub schema_version: u64,
     #[serde(default)]
@@ -45,7 +45,7 @@ pub(super) struct Manifest {
 /// A cloud, and whether `clouds/I/points.npy`, `exact.npy`, `records.npy` and `file.npy` exist.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CloudEntry {
-    pub cloud: CloudFile,
+    pub cloud: CloudDescription,
     pub points: bool,
     pub exact: bool,
     pub records: bool,
@@ -123,7 +123,7 @@ pub(super) fn of_run(at: usize, array: &str) -> String {
 
 /// Checks a cloud's sizes and axes.
 pub(super) fn cloud(entry: &CloudEntry) -> Result<(), String> {
-    let CloudFile { rows, axes, .. } = &entry.cloud;
+    let CloudDescription { rows, axes, .. } = &entry.cloud;
     if *rows == 0
         || *rows > u64::from(MAX_ROWS)
         || entry.cloud.dropped > u64::from(u32::MAX)
@@ -141,13 +141,13 @@ pub(super) fn cloud(entry: &CloudEntry) -> Result<(), String> {
 pub(super) fn entry<'a>(
     entry: &RunEntry,
     clouds: &'a [CloudEntry],
-) -> Result<(&'a CloudFile, Option<&'a CloudFile>), String> {
+) -> Result<(&'a CloudDescription, Option<&'a CloudDescription>), String> {
     let of =
         |at: usize| clouds.get(at).map(|entry| &entry.cloud).ok_or_else(|| format!("there is no cloud {at}"));
     let cloud = of(entry.cloud)?;
     let query_cloud = entry.query_cloud.map(of).transpose()?;
     let (spec, summary) = (&entry.run.spec, &entry.run.summary);
-    Setup::from(spec).check().map_err(|why| why.to_string())?;
+    ProblemParameters::from(spec).check().map_err(|why| why.to_string())?;
     if summary.n == 0 || summary.n > cloud.rows || summary.d != spec.metric.dims(cloud.axes.len()) as u64 {
         return Err(format!("n = {} and d = {} do not match its cloud", summary.n, summary.d));
     }
@@ -178,7 +178,7 @@ fn check_names(what: &str, names: &[String], there: bool) -> Result<(), String> 
 }
 
 /// Checks a run's arrays: rows are in range, distances are valid, and the convergence history is consistent.
-pub(super) fn run(run: &Run<CloudFile>) -> Result<(), String> {
+pub(super) fn run(run: &Run<CloudDescription>) -> Result<(), String> {
     let rows = run.query_cloud.as_ref().unwrap_or(&run.cloud).rows;
     if let Some(row) = run.query_rows.iter().find(|&&row| u64::from(row) >= rows) {
         return Err(format!("query row {row} is out of range: the cloud has {rows} rows"));
@@ -207,7 +207,7 @@ pub(super) fn run(run: &Run<CloudFile>) -> Result<(), String> {
     Ok(())
 }
 
-fn convergence(run: &Run<CloudFile>) -> Result<(), String> {
+fn convergence(run: &Run<CloudDescription>) -> Result<(), String> {
     let history = &run.convergence;
     if history.queries() == 0 {
         return Ok(());

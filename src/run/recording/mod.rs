@@ -15,12 +15,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{LoadedRun, Schema};
+use super::{LoadedRun, SchemaVersion};
 use crate::cloud::{Fingerprint, PointCloud};
 pub use clouds::is_below;
 pub use npy::head as npy_head;
-pub use read::{CloudLoading, read};
-pub use write::{CloudStorage, Extras, Shown, write, write_with};
+pub use read::{CloudLoadMode, read};
+pub use write::{CloudStorage, Extras, WindowState, write, write_with};
 
 #[cfg(test)]
 mod tests;
@@ -30,14 +30,14 @@ pub const EXTENSION: &str = "warpscope";
 
 /// The version of `recording.json`. It increases when a program that knows only the previous one would
 /// misread the file. Programs ignore additions they do not know.
-pub const SCHEMA_VERSION: u32 = Schema::Second.number();
+pub const SCHEMA_VERSION: u32 = SchemaVersion::Second.number();
 
 /// The member with the state of the window, which only the window interprets.
 pub const SESSION: &str = "session.json";
 
 /// A run of a recording.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct RecordedRun {
     /// The display name. Names in a recording are made unique when it is written and read.
     pub name: String,
     /// Whether it is kept when the list of runs gets long.
@@ -53,7 +53,7 @@ pub struct Recording {
     /// Whether it contains the points of all clouds.
     pub points: bool,
     /// Its runs, in file order.
-    pub runs: Vec<Recorded>,
+    pub runs: Vec<RecordedRun>,
     /// The indices of two runs that were compared, A and B.
     pub compared: Option<[usize; 2]>,
     /// The content of [`SESSION`] as written by a window, or why it cannot be read.
@@ -148,7 +148,7 @@ impl Recording {
     ///
     /// # Errors
     /// [`RecordingError::NoRun`], listing the available runs.
-    pub fn pick(&self, asked: Option<&str>, path: &Path) -> Result<&Recorded, RecordingError> {
+    pub fn pick(&self, asked: Option<&str>, path: &Path) -> Result<&RecordedRun, RecordingError> {
         let no_run = |what: String, why: &str| {
             const LISTED: usize = 8;
             let names: Vec<String> = self

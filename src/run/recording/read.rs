@@ -10,21 +10,21 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use super::clouds::{is_below, moved};
-use super::manifest::{CloudEntry, FORMAT, Head, Manifest, NAME, RunEntry, of_cloud, of_run};
+use super::manifest::{CloudEntry, FORMAT, Header, Manifest, NAME, RunEntry, of_cloud, of_run};
 use super::npy::{self, Element};
-use super::{Recorded, Recording, RecordingError, SCHEMA_VERSION, SESSION, clouds, manifest, unique};
+use super::{RecordedRun, Recording, RecordingError, SCHEMA_VERSION, SESSION, clouds, manifest, unique};
 use crate::cloud::formats::limits::{DEFLATE, MAX_COPIES, MAX_MANIFEST, MAX_PLACES};
 use crate::cloud::formats::{catch_panics, file_of};
 use crate::cloud::{CloudParts, PointCloud, Source};
 use crate::files::named_scratch;
-use crate::knn::{Convergence, Measured, Neighbors, Profile, WarpSpan};
+use crate::knn::{Convergence, Measurements, Neighbors, Profile, WarpSpan};
 use crate::printable;
 use crate::progress::Progress;
-use crate::run::{self, CloudFile, LoadedRun, Run, RunFile, Sample};
+use crate::run::{self, CloudDescription, LoadedRun, Run, RunFile, Sample};
 
 /// What to load of the clouds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CloudLoading {
+pub enum CloudLoadMode {
     /// Nothing; every run is [`LoadedRun::WithoutClouds`].
     Skip,
     /// Their points, from the recording or, if it has none, from their source.
@@ -37,7 +37,7 @@ const CHECKSUM_MISMATCH: &str = "Invalid checksum";
 /// Reads a recording.
 pub fn read(
     path: &Path,
-    loading: CloudLoading,
+    loading: CloudLoadMode,
     progress: &dyn Progress,
 ) -> Result<Recording, RecordingError> {
     catch_panics(|| Reader::open(path, progress)?.recording(loading)).map_err(|why| {
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn recording(mut self, loading: CloudLoading) -> Result<Recording, RecordingError> {
+    fn recording(mut self, loading: CloudLoadMode) -> Result<Recording, RecordingError> {
         let mut manifest = self.manifest()?;
         let mut clouds = Vec::with_capacity(manifest.clouds.len().min(self.members.len()));
         let copies =
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         }
         for (at, entry) in manifest.clouds.iter().enumerate() {
             manifest::cloud(entry).map_err(|why| self.damaged(format!("cloud {at}"), why))?;
-            let cloud = if loading == CloudLoading::Restore && entry.points {
+            let cloud = if loading == CloudLoadMode::Restore && entry.points {
                 Some(Arc::new(self.cloud(at, entry)?))
             } else {
                 None
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
         self.check_rest()?;
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let whole = manifest.clouds.iter().all(|entry| entry.points);
-        let mut restored = clouds::Restored::new(&manifest.clouds, clouds, folder, self.progress);
+        let mut restored = clouds::CloudLoader::new(&manifest.clouds, clouds, folder, self.progress);
         let printable: Vec<String> = manifest
             .runs
             .iter()
@@ -161,8 +161,8 @@ impl<'a> Reader<'a> {
         let mut runs = Vec::new();
         for ((entry, mut part), name) in manifest.runs.into_iter().zip(parts).zip(names) {
             let clouds = match loading {
-                CloudLoading::Skip => Err("its points were not requested".to_owned()),
-                CloudLoading::Restore => restored.clouds(&entry, &mut part.head.spec),
+                CloudLoadMode::Skip => Err("its points were not requested".to_owned()),
+                CloudLoadMode::Restore => restored.clouds(&entry, &mut part.head.spec),
             };
             let run = match clouds {
                 Ok((cloud, query_cloud)) => LoadedRun::Whole(Arc::new(part.with_clouds(cloud, query_cloud))),
@@ -175,10 +175,10 @@ impl<'a> Reader<'a> {
             if self.progress.cancelled() {
                 return Err(RecordingError::Cancelled);
             }
-            runs.push(Recorded { name, pinned: entry.pinned, run });
+            runs.push(RecordedRun { name, pinned: entry.pinned, run });
         }
         let cloud =
-            manifest.shown.filter(|_| loading == CloudLoading::Restore).and_then(|at| restored.shown(at));
+            manifest.shown.filter(|_| loading == CloudLoadMode::Restore).and_then(|at| restored.shown(at));
         if self.progress.cancelled() {
             return Err(RecordingError::Cancelled);
         }
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
             return Err(foreign(format!("the archive has no {NAME}")));
         };
         let text = self.text(at).map_err(|why| self.member_error(NAME, &why))?;
-        let head: Head = serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))?;
+        let head: Header = serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))?;
         if head.format != FORMAT {
             return Err(RecordingError::Foreign {
                 why: format!("{NAME} does not identify it as a recording"),
@@ -300,20 +300,20 @@ impl<'a> Reader<'a> {
         at: usize,
         entry: &RunEntry,
         clouds: &[CloudEntry],
-    ) -> Result<Run<CloudFile>, RecordingError> {
+    ) -> Result<Run<CloudDescription>, RecordingError> {
         let wrong = |reader: &Self, why: String| reader.damaged(format!("run {}", at + 1), why);
         let (cloud, query_cloud) = manifest::entry(entry, clouds).map_err(|why| wrong(self, why))?;
         let (q, k) = (entry.run.summary.q as usize, entry.run.spec.k);
         let query_rows = self.array(&of_run(at, "query_rows"), &[q])?;
         let indices = self.array(&of_run(at, "neighbors"), &[q, k])?;
         let squared_distances = self.array(&of_run(at, "squared_distances"), &[q, k])?;
-        let mut counted = Measured::default();
+        let mut counted = Measurements::default();
         if entry.counted {
             let width = entry.measures.len();
             let numbers: Vec<u32> = self.array(&of_run(at, "counters"), &[q, width])?;
             let column = |at: usize| numbers.iter().skip(at).step_by(width).copied().collect();
             counted =
-                Measured::new(entry.measures.iter().enumerate().map(|(at, name)| (name.clone(), column(at))));
+                Measurements::new(entry.measures.iter().enumerate().map(|(at, name)| (name.clone(), column(at))));
         }
         let mut convergence = Convergence::default();
         if let Some(entries) = entry.convergence {

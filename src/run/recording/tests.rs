@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 
-use super::super::testing::{Plain, Script, cloud, queries_to, spec};
+use super::super::testing::{BruteForceEngine, Script, cloud, queries_to, spec};
 use super::*;
 use crate::cloud::formats::{self, ColumnData, FormatError};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source, load};
-use crate::knn::{EngineId, Measured, Metric};
+use crate::knn::{EngineId, Measurements, Metric};
 use crate::progress::{NoProgress, Progress};
 use crate::run::{QuerySpec, RunRecord, RunSpec, execute};
 
@@ -20,25 +20,25 @@ fn run(
     cloud: &Arc<PointCloud>,
     queries: Option<&Arc<PointCloud>>,
     kind: EngineId,
-) -> Recorded {
-    let mut engine = Plain { kind, script: Script::default() };
+) -> RecordedRun {
+    let mut engine = BruteForceEngine { kind, script: Script::default() };
     let record = Arc::new(execute(spec, cloud, queries, &mut engine, &mut |_, _| true).unwrap());
-    Recorded { name: record.title(), pinned: false, run: LoadedRun::Whole(record) }
+    RecordedRun { name: record.title(), pinned: false, run: LoadedRun::Whole(record) }
 }
 
-fn bytes(runs: &[Recorded], points: bool) -> Vec<u8> {
+fn bytes(runs: &[RecordedRun], points: bool) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
     let storage = if points { CloudStorage::Points } else { CloudStorage::Sources { folder: Path::new("") } };
     write(runs, storage, &mut out, &NoProgress).unwrap();
     out.into_inner()
 }
 
-fn read_bytes(bytes: &[u8], loading: CloudLoading) -> Result<Recording, RecordingError> {
+fn read_bytes(bytes: &[u8], loading: CloudLoadMode) -> Result<Recording, RecordingError> {
     read_in(tempfile::tempdir().unwrap().path(), bytes, loading)
 }
 
 /// Reads a recording from a folder.
-fn read_in(folder: &Path, bytes: &[u8], loading: CloudLoading) -> Result<Recording, RecordingError> {
+fn read_in(folder: &Path, bytes: &[u8], loading: CloudLoadMode) -> Result<Recording, RecordingError> {
     let path = folder.join("a.warpscope");
     std::fs::write(&path, bytes).unwrap();
     read(&path, loading, &NoProgress)
@@ -70,7 +70,7 @@ fn assert_same(a: &RunRecord, b: &RunRecord) {
     }
 }
 
-fn record(recorded: &Recorded) -> &Arc<RunRecord> {
+fn record(recorded: &RecordedRun) -> &Arc<RunRecord> {
     recorded.run.record().unwrap_or_else(|| panic!("{recorded:?}"))
 }
 
@@ -118,7 +118,7 @@ proptest! {
         let mut recorded = run(&spec, &data, foreign.then_some(&queries), kind);
         recorded.name = "Bändchen \"1\"".to_owned();
         recorded.pinned = profile;
-        let back = read_bytes(&bytes(std::slice::from_ref(&recorded), true), CloudLoading::Restore).unwrap();
+        let back = read_bytes(&bytes(std::slice::from_ref(&recorded), true), CloudLoadMode::Restore).unwrap();
         prop_assert_eq!(back.runs.len(), 1);
         prop_assert_eq!((&back.runs[0].name, back.runs[0].pinned), (&recorded.name, recorded.pinned));
         assert_same(record(&back.runs[0]), record(&recorded));
@@ -138,13 +138,13 @@ fn runs_on_the_globe_round_trip() {
     for (spec, queries) in [(asked, None), (of_file, Some(&queries))] {
         let recorded = run(&spec, &data, queries, EngineId::new("lockstep"));
         assert_eq!((record(&recorded).summary.d, record(&recorded).cloud.dims()), (3, 2));
-        let back = read_bytes(&bytes(std::slice::from_ref(&recorded), true), CloudLoading::Restore).unwrap();
+        let back = read_bytes(&bytes(std::slice::from_ref(&recorded), true), CloudLoadMode::Restore).unwrap();
         assert_same(record(&back.runs[0]), record(&recorded));
     }
 }
 
 /// Two runs over one cloud, one of them with counters, and one run over another cloud.
-fn several() -> Vec<Recorded> {
+fn several() -> Vec<RecordedRun> {
     let (one, other) = (
         cloud(2, (0..80).map(|at| f64::from(at * at % 37)).collect()),
         cloud(1, vec![1.0, 2.0, 4.0, 8.0, 4_918_340.364]),
@@ -166,7 +166,7 @@ fn clouds_are_written_once_and_restored_as_shared() {
     let clouds: Vec<String> =
         names.filter(|name| name.starts_with("clouds/") && name.ends_with("points.npy")).collect();
     assert_eq!(clouds.len(), 2, "{clouds:?}");
-    let back = read_bytes(&written, CloudLoading::Restore).unwrap();
+    let back = read_bytes(&written, CloudLoadMode::Restore).unwrap();
     for (back, run) in back.runs.iter().zip(&runs) {
         assert_same(record(back), record(run));
     }
@@ -174,7 +174,7 @@ fn clouds_are_written_once_and_restored_as_shared() {
     assert!(!Arc::ptr_eq(&record(&back.runs[0]).cloud, &record(&back.runs[2]).cloud));
 }
 
-fn showing(shown: Shown<'_>) -> Extras<'_> {
+fn showing(shown: WindowState<'_>) -> Extras<'_> {
     Extras { shown: Some(shown), ..Extras::default() }
 }
 
@@ -190,7 +190,7 @@ fn the_compared_pair_of_runs_round_trips() {
             &NoProgress,
         )
         .unwrap();
-        read_bytes(&out.into_inner(), CloudLoading::Skip).unwrap().compared
+        read_bytes(&out.into_inner(), CloudLoadMode::Skip).unwrap().compared
     };
     assert_eq!(written(Some([2, 0])), Some([2, 0]));
     for none in [None, Some([1, 1]), Some([0, 3]), Some([usize::MAX, 0])] {
@@ -202,7 +202,7 @@ fn the_compared_pair_of_runs_round_trips() {
 fn the_window_session_is_stored_with_the_runs() {
     let mut out = Cursor::new(Vec::new());
     write_with(
-        showing(Shown { session: b"{\"anything\": 1}", cloud: None }),
+        showing(WindowState { session: b"{\"anything\": 1}", cloud: None }),
         &several(),
         CloudStorage::Points,
         &mut out,
@@ -210,17 +210,17 @@ fn the_window_session_is_stored_with_the_runs() {
     )
     .unwrap();
     let mut written = out.into_inner();
-    for loading in [CloudLoading::Skip, CloudLoading::Restore] {
+    for loading in [CloudLoadMode::Skip, CloudLoadMode::Restore] {
         let back = read_bytes(&written, loading).unwrap();
         assert_eq!((back.runs.len(), back.session), (3, Some(Ok(b"{\"anything\": 1}".to_vec()))));
     }
-    assert!(read_bytes(&bytes(&several(), true), CloudLoading::Skip).unwrap().session.is_none());
+    assert!(read_bytes(&bytes(&several(), true), CloudLoadMode::Skip).unwrap().session.is_none());
     // A session also stores the cloud that the window showed, which no run searched.
     let runs = several();
     let cloud = record(&runs[2]).cloud.clone();
     let mut with_cloud = Cursor::new(Vec::new());
     write_with(
-        showing(Shown { session: b"{}", cloud: Some(&cloud) }),
+        showing(WindowState { session: b"{}", cloud: Some(&cloud) }),
         &runs[..1],
         CloudStorage::Points,
         &mut with_cloud,
@@ -228,16 +228,16 @@ fn the_window_session_is_stored_with_the_runs() {
     )
     .unwrap();
     let with_cloud = with_cloud.into_inner();
-    let back = read_bytes(&with_cloud, CloudLoading::Restore).unwrap().cloud.expect("the cloud is there");
+    let back = read_bytes(&with_cloud, CloudLoadMode::Restore).unwrap().cloud.expect("the cloud is there");
     assert_eq!(
         (back.fingerprint(), back.source(), back.points()),
         (cloud.fingerprint(), cloud.source(), cloud.points())
     );
-    assert!(read_bytes(&with_cloud, CloudLoading::Skip).unwrap().cloud.is_none());
+    assert!(read_bytes(&with_cloud, CloudLoadMode::Skip).unwrap().cloud.is_none());
     // A damaged session is lost, but the runs are not.
     let name = written.windows(12).position(|window| window == b"session.json").unwrap();
     written[name + 12 + 3] ^= 0x55;
-    let back = read_bytes(&written, CloudLoading::Skip).unwrap();
+    let back = read_bytes(&written, CloudLoadMode::Skip).unwrap();
     assert!(back.runs.len() == 3 && matches!(back.session, Some(Err(_))), "{:?}", back.session);
 }
 
@@ -248,11 +248,11 @@ fn recordings_without_points_reload_them_from_the_source() {
     let whole = run(&RunSpec { data: generated, ..spec() }, &data, None, EngineId::new("lockstep"));
     let written = bytes(std::slice::from_ref(&whole), false);
     assert!(written.len() < bytes(std::slice::from_ref(&whole), true).len());
-    let back = read_bytes(&written, CloudLoading::Restore).unwrap();
+    let back = read_bytes(&written, CloudLoadMode::Restore).unwrap();
     assert_same(record(&back.runs[0]), record(&whole));
     // Lists the clouds that were just read, so that they need not be read again to check for changes.
     assert_eq!(back.sources, [data.fingerprint().clone()]);
-    let held = read_bytes(&bytes(std::slice::from_ref(&whole), true), CloudLoading::Restore).unwrap();
+    let held = read_bytes(&bytes(std::slice::from_ref(&whole), true), CloudLoadMode::Restore).unwrap();
     assert!(held.sources.is_empty());
 
     // A point given by coordinates is not stored either; it is rebuilt from the spec.
@@ -263,13 +263,13 @@ fn recordings_without_points_reload_them_from_the_source() {
         EngineId::new("lockstep"),
     );
     assert_same(
-        record(&read_bytes(&bytes(std::slice::from_ref(&at), false), CloudLoading::Restore).unwrap().runs[0]),
+        record(&read_bytes(&bytes(std::slice::from_ref(&at), false), CloudLoadMode::Restore).unwrap().runs[0]),
         record(&at),
     );
 
     // The points of these runs cannot be generated again.
     let lost = &several()[1];
-    let back = read_bytes(&bytes(std::slice::from_ref(lost), false), CloudLoading::Restore).unwrap();
+    let back = read_bytes(&bytes(std::slice::from_ref(lost), false), CloudLoadMode::Restore).unwrap();
     let LoadedRun::WithoutClouds { run, source_paths, why } = &back.runs[0].run else { panic!("{back:?}") };
     assert!(
         why.starts_with("the recording has no points, and its source cannot be read: generator `test`"),
@@ -280,7 +280,7 @@ fn recordings_without_points_reload_them_from_the_source() {
         (lost.run.head(), &record(lost).samples, &record(lost).measured)
     );
     // Saving a run without clouds keeps it without clouds.
-    let again = read_bytes(&bytes(&back.runs, true), CloudLoading::Restore).unwrap();
+    let again = read_bytes(&bytes(&back.runs, true), CloudLoadMode::Restore).unwrap();
     assert!(matches!(
         &again.runs[0].run,
         LoadedRun::WithoutClouds { run: back, source_paths: kept, .. } if back == run && kept == source_paths
@@ -298,7 +298,7 @@ fn changed_sources_are_rejected() {
         &[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"))],
         false,
     );
-    let why = || match read_in(folder.path(), &written, CloudLoading::Restore).unwrap().runs.remove(0).run {
+    let why = || match read_in(folder.path(), &written, CloudLoadMode::Restore).unwrap().runs.remove(0).run {
         LoadedRun::Whole(_) => None,
         LoadedRun::WithoutClouds { why, .. } => Some(why),
     };
@@ -331,7 +331,7 @@ fn points_are_loaded_only_from_the_recordings_folder() {
 
     let open = |folder: &Path| {
         std::fs::write(folder.join("a.warpscope"), &written).unwrap();
-        read(&folder.join("a.warpscope"), CloudLoading::Restore, &NoProgress).unwrap().runs.remove(0).run
+        read(&folder.join("a.warpscope"), CloudLoadMode::Restore, &NoProgress).unwrap().runs.remove(0).run
     };
     let source_in = |folder: &Path| match open(folder) {
         LoadedRun::Whole(record) => {
@@ -373,7 +373,7 @@ fn recorded_points_need_no_source_file() {
     let written = bytes(&[whole], true);
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
     let file_in = |folder: &Path| {
-        let recording = read_in(folder, &written, CloudLoading::Restore).unwrap();
+        let recording = read_in(folder, &written, CloudLoadMode::Restore).unwrap();
         record(&recording.runs[0]).cloud.file().map(Path::to_owned)
     };
     assert_eq!((file_in(here.path()), file_in(there.path())), (Some(path), None));
@@ -394,7 +394,7 @@ fn symlinks_out_of_the_folder_are_not_followed() {
     );
     let is_whole = || {
         matches!(
-            read_in(there.path(), &written, CloudLoading::Restore).unwrap().runs[0].run,
+            read_in(there.path(), &written, CloudLoadMode::Restore).unwrap().runs[0].run,
             LoadedRun::Whole(_)
         )
     };
@@ -420,7 +420,7 @@ fn paths_of_missing_files_survive_saving_again() {
 
     let recording = there.path().join("a.warpscope");
     std::fs::write(&recording, written.into_inner()).unwrap();
-    let open = || read(&recording, CloudLoading::Restore, &NoProgress).unwrap().runs;
+    let open = || read(&recording, CloudLoadMode::Restore, &NoProgress).unwrap().runs;
     for storage in [CloudStorage::Sources { folder: there.path() }, CloudStorage::Points] {
         let runs = open();
         assert!(runs[0].run.record().is_none());
@@ -452,13 +452,13 @@ fn runs_with_equal_names_are_numbered_when_saved_and_read() {
     runs.iter_mut().for_each(|run| run.name = "twin".to_owned());
     let names = |recording: &Recording| recording.runs.iter().map(|run| run.name.clone()).collect::<Vec<_>>();
     let written = bytes(&runs, true);
-    let recording = read_bytes(&written, CloudLoading::Skip).unwrap();
+    let recording = read_bytes(&written, CloudLoadMode::Skip).unwrap();
     assert_eq!(names(&recording), ["twin", "twin (2)", "twin (3)"]);
     let picked = recording.pick(Some("twin (2)"), Path::new("a.warpscope")).unwrap();
     assert!(std::ptr::eq(picked, &recording.runs[1]));
     // A file with duplicate names and control characters is cleaned when it is read.
     let careless = alter(&written, |json| json.replace("twin (2)", "twin").replace("twin (3)", "tw\\nin"));
-    assert_eq!(names(&read_bytes(&careless, CloudLoading::Skip).unwrap()), ["twin", "twin (2)", "tw in"]);
+    assert_eq!(names(&read_bytes(&careless, CloudLoadMode::Skip).unwrap()), ["twin", "twin (2)", "tw in"]);
 }
 
 #[test]
@@ -476,7 +476,7 @@ fn any_flipped_byte_is_detected() {
         };
         let mut flipped = whole.clone();
         flipped[start + size / 2] ^= 1;
-        for loading in [CloudLoading::Skip, CloudLoading::Restore] {
+        for loading in [CloudLoadMode::Skip, CloudLoadMode::Restore] {
             let message = read_bytes(&flipped, loading).map(drop).expect_err(&name).to_string();
             assert!(
                 message.starts_with(&format!("damaged: {name}: ")) && message.ends_with("a.warpscope"),
@@ -530,9 +530,9 @@ fn writing_and_reading_can_be_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.warpscope");
     std::fs::write(&path, bytes(&several(), true)).unwrap();
-    assert!(matches!(read(&path, CloudLoading::Restore, &stop), Err(RecordingError::Cancelled)));
+    assert!(matches!(read(&path, CloudLoadMode::Restore, &stop), Err(RecordingError::Cancelled)));
     stop.store(false, Ordering::Relaxed);
-    assert!(read(&path, CloudLoading::Restore, &stop).is_ok());
+    assert!(read(&path, CloudLoadMode::Restore, &stop).is_ok());
 }
 
 #[test]
@@ -579,7 +579,7 @@ fn alter(recording: &[u8], change: impl Fn(String) -> String) -> Vec<u8> {
 
 #[test]
 fn invalid_recordings_are_rejected_in_one_sentence() {
-    let read = |bytes: &[u8]| read_bytes(bytes, CloudLoading::Restore).map(drop).unwrap_err().to_string();
+    let read = |bytes: &[u8]| read_bytes(bytes, CloudLoadMode::Restore).map(drop).unwrap_err().to_string();
     let whole = bytes(&several(), true);
     let mut flipped = whole.clone();
     flipped[300] ^= 0x55;
@@ -632,7 +632,7 @@ fn invalid_recordings_are_rejected_in_one_sentence() {
             "{message}"
         );
     }
-    let gone = super::read(Path::new("/no/such.warpscope"), CloudLoading::Skip, &NoProgress)
+    let gone = super::read(Path::new("/no/such.warpscope"), CloudLoadMode::Skip, &NoProgress)
         .unwrap_err()
         .to_string();
     assert!(gone.starts_with("cannot read: ") && gone.ends_with("/no/such.warpscope"), "{gone}");
@@ -649,8 +649,8 @@ fn inconsistent_arrays_are_rejected() {
     let refused = |change: &dyn Fn(&mut RunRecord)| {
         let mut changed = RunRecord::clone(record(&whole));
         change(&mut changed);
-        let changed = Recorded { run: LoadedRun::Whole(Arc::new(changed)), ..whole.clone() };
-        read_bytes(&bytes(&[changed], true), CloudLoading::Restore).map(drop).map_err(|why| why.to_string())
+        let changed = RecordedRun { run: LoadedRun::Whole(Arc::new(changed)), ..whole.clone() };
+        read_bytes(&bytes(&[changed], true), CloudLoadMode::Restore).map(drop).map_err(|why| why.to_string())
     };
     refused(&|_| ()).unwrap();
     type Damage<'a> = &'a dyn Fn(&mut RunRecord);
@@ -673,9 +673,9 @@ fn inconsistent_arrays_are_rejected() {
 }
 
 /// The same counters with only one merge for the first query.
-fn one_merge_less(measured: &Measured) -> Measured {
+fn one_merge_less(measured: &Measurements) -> Measurements {
     let columns = measured.columns().map(|(name, values)| (name.to_owned(), values.to_vec()));
-    Measured::new(columns.map(|(name, mut values)| {
+    Measurements::new(columns.map(|(name, mut values)| {
         if name == "merges" {
             values[0] = 1;
         }
@@ -688,7 +688,7 @@ fn truncated_recordings_are_rejected() {
     let whole = bytes(&several(), true);
     for length in (0..whole.len()).step_by(whole.len() / 150) {
         assert!(
-            read_bytes(&whole[..length], CloudLoading::Restore).is_err(),
+            read_bytes(&whole[..length], CloudLoadMode::Restore).is_err(),
             "{length} of {} bytes",
             whole.len()
         );
@@ -702,7 +702,7 @@ fn intact_recording() -> &'static [u8] {
 
 /// Reads arbitrary content, and uses the result as panes do.
 fn try_to_read(content: &[u8]) {
-    match read_bytes(content, CloudLoading::Restore) {
+    match read_bytes(content, CloudLoadMode::Restore) {
         Err(why) => assert!(!why.to_string().contains(char::is_control), "{why}"),
         Ok(recording) => {
             for recorded in &recording.runs {
@@ -759,7 +759,7 @@ proptest! {
 }
 
 /// A cloud of two columns of a file, the file, and a run over the cloud.
-fn labelled(folder: &Path) -> (PathBuf, Arc<PointCloud>, Recorded) {
+fn labelled(folder: &Path) -> (PathBuf, Arc<PointCloud>, RecordedRun) {
     let path = folder.join("towns.csv");
     let rows: String =
         (0..50).map(|row| format!("{},{},Town {row}\n", row * 37 % 101, row * 61 % 97)).collect();
@@ -788,10 +788,10 @@ fn other_columns_are_restored_without_the_file() {
         write(&[recorded.clone(), recorded.clone()], CloudStorage::Points, &mut out, &NoProgress).unwrap(),
         [""; 0]
     );
-    let without = read_in(folder.path(), &bytes(&[recorded], false), CloudLoading::Restore).unwrap();
+    let without = read_in(folder.path(), &bytes(&[recorded], false), CloudLoadMode::Restore).unwrap();
     assert_eq!(record(&without.runs[0]).cloud.file(), Some(&*path), "no copy without points");
     std::fs::remove_file(&path).unwrap();
-    let recording = read_bytes(out.get_ref(), CloudLoading::Restore).unwrap();
+    let recording = read_bytes(out.get_ref(), CloudLoadMode::Restore).unwrap();
     let copy = record(&recording.runs[1]).cloud.file().unwrap().to_owned();
     assert_eq!(copy.file_name(), path.file_name(), "the name determines the format");
     assert_eq!(names(&record(&recording.runs[1]).cloud).unwrap(), before);
@@ -801,10 +801,10 @@ fn other_columns_are_restored_without_the_file() {
     drop(recording);
     assert!(!copy.exists(), "it is no longer used");
     assert_eq!(
-        names(&record(&read_bytes(again.get_ref(), CloudLoading::Restore).unwrap().runs[0]).cloud).unwrap(),
+        names(&record(&read_bytes(again.get_ref(), CloudLoadMode::Restore).unwrap().runs[0]).cloud).unwrap(),
         before
     );
-    assert_eq!(read_bytes(again.get_ref(), CloudLoading::Skip).unwrap().runs.len(), 2);
+    assert_eq!(read_bytes(again.get_ref(), CloudLoadMode::Skip).unwrap().runs.len(), 2);
 }
 
 #[test]

@@ -12,13 +12,13 @@ use zip::{CompressionMethod, ZipWriter};
 use super::clouds::stored_paths;
 use super::manifest::{CloudEntry, FORMAT, Manifest, NAME, RunEntry, of_cloud, of_run};
 use super::npy::{self, CHUNK, Element};
-use super::{Recorded, SCHEMA_VERSION, SESSION, unique};
+use super::{RecordedRun, SCHEMA_VERSION, SESSION, unique};
 use crate::cloud::PointCloud;
 use crate::cloud::formats::limits::MAX_COPIES;
 use crate::cloud::formats::{file_of, records};
 use crate::files::LatchingWriter;
 use crate::progress::Progress;
-use crate::run::{CloudFile, LoadedRun, Phase, Run};
+use crate::run::{CloudDescription, LoadedRun, Phase, Run};
 use crate::{memory, text};
 
 /// Bytes of an array to test for compressibility.
@@ -45,7 +45,7 @@ pub enum CloudStorage<'a> {
 /// # Errors
 /// Errors of the writer; [`io::ErrorKind::Interrupted`] if cancelled.
 pub fn write(
-    runs: &[Recorded],
+    runs: &[RecordedRun],
     storage: CloudStorage<'_>,
     out: &mut (impl Write + Seek),
     progress: &dyn Progress,
@@ -55,7 +55,7 @@ pub fn write(
 
 /// What a window saves along with the runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct WindowState<'a> {
     /// Its state, for [`Recording::session`](super::Recording::session).
     pub session: &'a [u8],
     /// The cloud that it showed, which need not belong to a run.
@@ -66,7 +66,7 @@ pub struct Shown<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extras<'a> {
     /// The state of a window.
-    pub shown: Option<Shown<'a>>,
+    pub shown: Option<WindowState<'a>>,
     /// The indices of two compared runs, A and B.
     pub compared: Option<[usize; 2]>,
 }
@@ -77,7 +77,7 @@ pub struct Extras<'a> {
 /// Errors of [`write()`].
 pub fn write_with(
     Extras { shown, compared }: Extras<'_>,
-    runs: &[Recorded],
+    runs: &[RecordedRun],
     storage: CloudStorage<'_>,
     out: &mut (impl Write + Seek),
     progress: &dyn Progress,
@@ -97,7 +97,7 @@ pub fn write_with(
     let of_window =
         shown.and_then(|shown| shown.cloud).map(|cloud| clouds.add((&**cloud).into(), Some(cloud), &[]));
     let total =
-        clouds.list.iter().map(|Listed { file, .. }| file.rows * file.axes.len() as u64 * 4).sum::<u64>()
+        clouds.list.iter().map(|CloudRef { file, .. }| file.rows * file.axes.len() as u64 * 4).sum::<u64>()
             + runs.iter().map(|recorded| recorded.run.bytes() as u64).sum::<u64>();
     let mut writer = Writer { zip: ZipWriter::new(LatchingWriter::new(out)), progress, done: 0, total };
 
@@ -111,7 +111,7 @@ pub fn write_with(
         compared,
     };
     let (mut room, mut missing) = (MAX_COPIES, Vec::new());
-    for (at, Listed { file, cloud, source_paths: known }) in clouds.list.into_iter().enumerate() {
+    for (at, CloudRef { file, cloud, source_paths: known }) in clouds.list.into_iter().enumerate() {
         let source_paths = match storage {
             CloudStorage::Points if cloud.is_some() => Vec::new(),
             // If the file was not found, keep the paths from the recording that the run was read from.
@@ -201,11 +201,11 @@ pub(super) fn file_of_cloud(
 /// The clouds of all runs and of the window, without duplicates.
 #[derive(Default)]
 struct Clouds<'a> {
-    list: Vec<Listed<'a>>,
+    list: Vec<CloudRef<'a>>,
 }
 
-struct Listed<'a> {
-    file: CloudFile,
+struct CloudRef<'a> {
+    file: CloudDescription,
     cloud: Option<&'a Arc<PointCloud>>,
     /// Stored paths of its file, if the cloud is missing.
     source_paths: &'a [PathBuf],
@@ -214,7 +214,7 @@ struct Listed<'a> {
 impl<'a> Clouds<'a> {
     fn add(
         &mut self,
-        file: CloudFile,
+        file: CloudDescription,
         cloud: Option<&'a Arc<PointCloud>>,
         source_paths: &'a [PathBuf],
     ) -> usize {
@@ -228,7 +228,7 @@ impl<'a> Clouds<'a> {
                 at
             }
             None => {
-                self.list.push(Listed { file, cloud, source_paths });
+                self.list.push(CloudRef { file, cloud, source_paths });
                 self.list.len() - 1
             }
         }

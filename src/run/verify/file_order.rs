@@ -15,7 +15,7 @@ const MAX_COMPARISONS: usize = 2_000_000_000;
 
 /// Lists of the k nearest by the file's values, compared with those found by ranking every point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FileOrder {
+pub struct FileOrderVerdict {
     /// Queries in the sample, the first of all.
     pub queries: u64,
     /// The first wrong list.
@@ -31,7 +31,7 @@ pub fn check(
     queries: &PointCloud,
     found: &Neighbors,
     progress: &dyn Progress,
-) -> Option<FileOrder> {
+) -> Option<FileOrderVerdict> {
     let each = problem.n().saturating_mul(problem.dims()).max(1);
     let count = problem.q().min(MAX_QUERIES).min((MAX_COMPARISONS / each).max(1));
     let sample = problem.query_range(0..count);
@@ -67,7 +67,7 @@ pub fn check(
             break;
         }
     }
-    Some(FileOrder { queries: count as u64, mismatch })
+    Some(FileOrderVerdict { queries: count as u64, mismatch })
 }
 
 #[cfg(test)]
@@ -96,7 +96,7 @@ mod tests {
                     .collect(),
             };
             let checked = check(&problem, &cloud, &cloud, &found, &NoProgress).unwrap();
-            assert_eq!(checked, FileOrder { queries: 100, mismatch: None });
+            assert_eq!(checked, FileOrderVerdict { queries: 100, mismatch: None });
         }
     }
 }

@@ -52,7 +52,7 @@ impl std::ops::AddAssign for Float64Comparison {
 /// Why answers cannot be compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum OwnValuesError {
+pub enum Float64Error {
     #[error(
         "--f64: comparing {} with all {} points in 64 bits would take about {}, but the limit is ten \
          minutes; pass --queries {max_queries} or fewer",
@@ -87,7 +87,7 @@ fn duration(seconds: f64) -> String {
 }
 
 /// A problem's points and queries in f64.
-pub struct Values<'a> {
+pub struct Float64Data<'a> {
     problem: &'a Problem,
     /// d, as searched.
     dims: usize,
@@ -97,7 +97,7 @@ pub struct Values<'a> {
     queries: Vec<f64>,
 }
 
-impl<'a> Values<'a> {
+impl<'a> Float64Data<'a> {
     /// Reads the values of `cloud` and of `queries`, which may be the same cloud.
     ///
     /// # Errors
@@ -106,10 +106,10 @@ impl<'a> Values<'a> {
         problem: &'a Problem,
         cloud: &PointCloud,
         queries: &PointCloud,
-    ) -> Result<Self, OwnValuesError> {
+    ) -> Result<Self, Float64Error> {
         let (n, dims) = (problem.n(), problem.dims());
         let count = n.div_ceil(BLOCK) * BLOCK * dims;
-        let refused = |count: usize| OwnValuesError::Memory { bytes: 8 * count as u64, points: n };
+        let refused = |count: usize| Float64Error::Memory { bytes: 8 * count as u64, points: n };
         let mut blocks: Vec<f64> = memory::room(count).ok_or_else(|| refused(count))?;
         blocks.resize(count, f64::NAN);
         let vectors = RowVectors::new(problem.metric(), cloud);
@@ -133,7 +133,7 @@ impl<'a> Values<'a> {
     }
 
     /// Predicts the total time from one group of queries per thread.
-    fn check_time(&self, most: f64) -> Result<(), OwnValuesError> {
+    fn check_time(&self, most: f64) -> Result<(), Float64Error> {
         let q = self.problem.q();
         let sample = q.min(GROUP * rayon::current_num_threads());
         let start = Instant::now();
@@ -144,7 +144,7 @@ impl<'a> Values<'a> {
         let seconds = each * q as f64;
         let max_queries = ((most / each) as usize).max(1);
         if seconds > most {
-            Err(OwnValuesError::TooLong { queries: q, points: self.problem.n(), seconds, max_queries })
+            Err(Float64Error::TooLong { queries: q, points: self.problem.n(), seconds, max_queries })
         } else {
             Ok(())
         }
@@ -158,13 +158,13 @@ impl<'a> Values<'a> {
         &self,
         found: &Neighbors,
         progress: &dyn Progress,
-    ) -> Result<Float64Comparison, OwnValuesError> {
+    ) -> Result<Float64Comparison, Float64Error> {
         let q = self.problem.q();
         let together = GROUP * rayon::current_num_threads();
         let mut all = Float64Comparison::default();
         for start in (0..q).step_by(together) {
             if progress.cancelled() {
-                return Err(OwnValuesError::Cancelled);
+                return Err(Float64Error::Cancelled);
             }
             let groups: Vec<usize> = (start..q.min(start + together)).step_by(GROUP).collect();
             let compared: Vec<Float64Comparison> = groups
@@ -232,7 +232,7 @@ impl<'a> Values<'a> {
         let (k, problem) = (self.problem.reported_k(), self.problem);
         // The query's own row, if excluded, is found like any other and removed at the end.
         let kept = k + 1;
-        let mut lists: Vec<Nearest> = queries.clone().map(|_| Nearest::new(kept)).collect();
+        let mut lists: Vec<TopK> = queries.clone().map(|_| TopK::new(kept)).collect();
         let mut distances = [0.0; BLOCK];
         for (block, values) in self.blocks.chunks_exact(BLOCK * self.dims).enumerate() {
             for (query, list) in queries.clone().zip(&mut lists) {
@@ -241,7 +241,7 @@ impl<'a> Values<'a> {
                 list.insert(block * BLOCK, &distances);
             }
         }
-        let of = |(query, list): (usize, Nearest)| {
+        let of = |(query, list): (usize, TopK)| {
             let own = problem.own_row(query);
             let there = list.finish().into_iter().filter(|&(_, position)| own != Some(problem.row(position)));
             there.take(k).map(|(distance, _)| distance).collect()
@@ -262,13 +262,13 @@ fn squared_distances(block: &[f64], target: &[f64], distances: &mut [f64; BLOCK]
 }
 
 /// A query's nearest points so far. The list grows beyond `capacity` and is cut whenever it is full.
-struct Nearest {
+struct TopK {
     capacity: usize,
     list: Vec<(f64, u32)>,
     bound: f64,
 }
 
-impl Nearest {
+impl TopK {
     fn new(capacity: usize) -> Self {
         Self { capacity, list: Vec::with_capacity(2 * capacity + BLOCK), bound: f64::INFINITY }
     }
@@ -317,7 +317,7 @@ mod tests {
     fn compared(spec: &RunSpec, cloud: &Arc<PointCloud>, found: Option<Neighbors>) -> Float64Comparison {
         let problem = build_problem(spec, cloud, None).unwrap();
         let found = found.unwrap_or_else(|| answer(&problem));
-        Values::new(&problem, cloud, cloud).unwrap().compare(&found, &NoProgress).unwrap()
+        Float64Data::new(&problem, cloud, cloud).unwrap().compare(&found, &NoProgress).unwrap()
     }
 
     #[test]
@@ -379,7 +379,7 @@ mod tests {
     fn slow_f64_checks_are_rejected_with_a_feasible_size() {
         let data = squares(300);
         let problem = build_problem(&spec(), &data, None).unwrap();
-        let why = Values::new(&problem, &data, &data).unwrap().check_time(1e-9).unwrap_err().to_string();
+        let why = Float64Data::new(&problem, &data, &data).unwrap().check_time(1e-9).unwrap_err().to_string();
         assert!(
             why.starts_with("--f64: comparing 300 queries with all 300 points in 64 bits would take about "),
             "{why}"

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
-use super::super::testing::{Plain, Script, spec, squares};
+use super::super::testing::{BruteForceEngine, Script, spec, squares};
 use super::*;
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters,
-    Problem, Search, SetupPhase,
+    Answer, KernelBuild, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters,
+    Problem, PreparedSearch, SetupPhase,
 };
 
 /// The behaviour of the engine during a job.
@@ -92,7 +92,7 @@ fn panic_now() -> ! {
 }
 
 struct FaultyEngine {
-    plain: Plain,
+    plain: BruteForceEngine,
     current: CurrentFault,
     /// Whether it panics when closed.
     panics_on_close: bool,
@@ -130,7 +130,7 @@ impl Engine for FaultyEngine {
         problem: &'a Problem,
         parameters: &Parameters,
         profile: bool,
-    ) -> Result<Box<dyn Search + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
         let fault = self.current.get();
         match fault {
             Fault::Unavailable => {
@@ -165,7 +165,7 @@ impl Engine for FaultyEngine {
 }
 
 struct FaultySearch<'a> {
-    search: Box<dyn Search + 'a>,
+    search: Box<dyn PreparedSearch + 'a>,
     fault: Fault,
     lost: &'a AtomicBool,
     chunks: usize,
@@ -177,7 +177,7 @@ impl FaultySearch<'_> {
     }
 }
 
-impl Search for FaultySearch<'_> {
+impl PreparedSearch for FaultySearch<'_> {
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
         self.search.setup_ms()
     }
@@ -190,7 +190,7 @@ impl Search for FaultySearch<'_> {
         self.search.first_chunk()
     }
 
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
         self.chunks += 1;
         match self.fault {
             Fault::DeviceFails if self.chunks > 1 => Err(Self::device()),
@@ -256,13 +256,13 @@ fn the_worker_survives_any_engine_failure() {
         (numbers.next().unwrap_or(100), numbers.next().unwrap_or(1), numbers.next().unwrap_or(0));
     let current = CurrentFault(Arc::default());
     let (opens, of_engines) = (current.clone(), current.clone());
-    let engines = Engines::with(Box::new(move |kind: EngineId, _| match opens.get() {
+    let engines = EnginePool::with(Box::new(move |kind: EngineId, _| match opens.get() {
         Fault::DoesNotOpen => {
             Err(EngineError::Unavailable { engine: kind, why: "injected by the soak test".to_owned() })
         }
         Fault::OpeningPanics => panic_now(),
         _ => Ok(Box::new(FaultyEngine {
-            plain: Plain { kind, script: Script::default() },
+            plain: BruteForceEngine { kind, script: Script::default() },
             current: of_engines.clone(),
             panics_on_close: false,
             lost: AtomicBool::new(false),

@@ -9,13 +9,13 @@ use warpscope::app::lesson::session::FaultChoice;
 use warpscope::app::lesson::{LessonAction, LessonFile, QuizAction};
 use warpscope::lesson::fault::Fault;
 use warpscope::lesson::picture::{Panel, Target};
-use warpscope::lesson::questions::{Answer, Clickable, Form, Question, Reply, Topic, letter};
+use warpscope::lesson::questions::{Answer, ClickTarget, AnswerForm, Question, Reply, Topic, letter};
 
 use super::{click, key, number, on_lesson, open, picture, player, position, quiz};
 use crate::driven::{Window, press, press_below, small, until, window};
 
-fn pointer_target(question: &Question) -> Option<Clickable> {
-    if let Form::Number { clickable, .. } = question.topic.info().form { clickable } else { None }
+fn pointer_target(question: &Question) -> Option<ClickTarget> {
+    if let AnswerForm::Number { clickable, .. } = question.topic.info().form { clickable } else { None }
 }
 
 /// Skips questions until a wanted one comes.
@@ -52,7 +52,7 @@ fn answer(window: &mut Window, by_mouse: bool) {
         Answer::Number { right, .. } if by_mouse && pointer_target(&question).is_some() => {
             click(
                 window,
-                if pointer_target(&question) == Some(Clickable::Slot) {
+                if pointer_target(&question) == Some(ClickTarget::Slot) {
                     Target::Slot(right)
                 } else {
                     Target::Lane(right)

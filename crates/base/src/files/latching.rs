@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn the_first_error_is_returned_once_and_later_writes_succeed() {
-        struct Full;
-        impl Write for Full {
+        struct FullDisk;
+        impl Write for FullDisk {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {
                 Err(io::ErrorKind::StorageFull.into())
             }
@@ -88,12 +88,12 @@ mod tests {
                 Ok(())
             }
         }
-        impl Seek for Full {
+        impl Seek for FullDisk {
             fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
                 Err(io::ErrorKind::StorageFull.into())
             }
         }
-        let mut out = LatchingWriter::new(Full);
+        let mut out = LatchingWriter::new(FullDisk);
         assert_eq!(out.write(b"ab").unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(
             (

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How a path is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PathKind {
     File,
     /// Including its content.
     Folder,
@@ -16,17 +16,17 @@ pub(super) enum Kind {
     Made,
 }
 
-static LIVE: Mutex<BTreeMap<PathBuf, Kind>> = Mutex::new(BTreeMap::new());
+static LIVE: Mutex<BTreeMap<PathBuf, PathKind>> = Mutex::new(BTreeMap::new());
 
-fn lock() -> MutexGuard<'static, BTreeMap<PathBuf, Kind>> {
+fn lock() -> MutexGuard<'static, BTreeMap<PathBuf, PathKind>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A path on the list until this is dropped.
 #[derive(Debug)]
-pub struct Live(PathBuf);
+pub struct LivePath(PathBuf);
 
-impl Drop for Live {
+impl Drop for LivePath {
     fn drop(&mut self) {
         lock().remove(&self.0);
     }
@@ -35,23 +35,23 @@ impl Drop for Live {
 /// Creates a file or folder and lists it, with no gap in which a signal handler could miss it.
 pub(super) fn create<T>(
     path: &Path,
-    kind: Kind,
+    kind: PathKind,
     make: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(T, Live)> {
+) -> io::Result<(T, LivePath)> {
     // Absolute, because the process may change its working directory.
     let path = std::path::absolute(path)?;
     let mut live = lock();
     let made = make()?;
     live.insert(path.clone(), kind);
-    Ok((made, Live(path)))
+    Ok((made, LivePath(path)))
 }
 
 /// Creates and lists a folder for output, to be removed if it is still empty.
 ///
 /// # Errors
 /// I/O errors.
-pub fn made(path: &Path) -> io::Result<Live> {
-    create(path, Kind::Made, || fs::create_dir(path)).map(|((), live)| live)
+pub fn made(path: &Path) -> io::Result<LivePath> {
+    create(path, PathKind::Made, || fs::create_dir(path)).map(|((), live)| live)
 }
 
 /// Runs work that [`remove_all`] must not interrupt.
@@ -68,9 +68,9 @@ pub fn remove_all() {
     for (path, kind) in live.iter().rev() {
         // Errors cannot be reported during shutdown.
         let _ = match kind {
-            Kind::File => fs::remove_file(path),
-            Kind::Folder => fs::remove_dir_all(path),
-            Kind::Made => fs::remove_dir(path),
+            PathKind::File => fs::remove_file(path),
+            PathKind::Folder => fs::remove_dir_all(path),
+            PathKind::Made => fs::remove_dir(path),
         };
     }
     std::mem::forget(live);

@@ -16,7 +16,7 @@ pub mod testing;
 
 pub use batch::{Batch, IsOwn, locate, recover};
 pub use latching::LatchingWriter;
-pub use live::{Live, made, remove_all};
+pub use live::{LivePath, made, remove_all};
 pub use small::{open_regular, read_at_most, read_small, write_small};
 pub use target::{check, is_pipe, room, same, write};
-pub use temp::{Scratch, StagingDir, is_private, named_scratch};
+pub use temp::{ScratchFile, StagingDir, is_private, named_scratch};

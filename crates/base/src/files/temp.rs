@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-use super::live::{self, Kind, Live};
+use super::live::{self, PathKind, LivePath};
 
 const PREFIX: &str = ".warpscope-";
 const SUFFIX: &str = ".part";
@@ -21,7 +21,7 @@ const ABANDONED: Duration = Duration::from_hours(7 * 24);
 
 /// A temporary file, locked while its writer lives and deleted on drop.
 #[derive(Debug)]
-pub(super) struct TempFile(NamedTempFile<(File, Live)>);
+pub(super) struct TempFile(NamedTempFile<(File, LivePath)>);
 
 impl TempFile {
     /// A temporary file in `folder` that will replace `old`.
@@ -31,7 +31,7 @@ impl TempFile {
         // errors.
         names()
             .make_in(folder, |path| {
-                live::create(path, Kind::File, || create_like(old, path).and_then(locked))
+                live::create(path, PathKind::File, || create_like(old, path).and_then(locked))
             })
             .map(Self)
     }
@@ -40,7 +40,7 @@ impl TempFile {
     pub fn private(folder: &Path) -> io::Result<Self> {
         remove_abandoned(folder);
         names()
-            .make_in(folder, |path| live::create(path, Kind::File, || create_private(path).and_then(locked)))
+            .make_in(folder, |path| live::create(path, PathKind::File, || create_private(path).and_then(locked)))
             .map(Self)
     }
 
@@ -69,7 +69,7 @@ impl TempFile {
 pub struct StagingDir {
     path: PathBuf,
     _lock: File,
-    _live: Live,
+    _live: LivePath,
 }
 
 impl StagingDir {
@@ -90,7 +90,7 @@ impl StagingDir {
     fn with(parent: &Path, builder: &fs::DirBuilder) -> io::Result<Self> {
         remove_abandoned(parent);
         let made = names().make_in(parent, |path| {
-            live::create(path, Kind::Folder, || {
+            live::create(path, PathKind::Folder, || {
                 builder.create(path)?;
                 open_folder(path).and_then(locked).inspect_err(|_| _ = fs::remove_dir(path))
             })
@@ -290,9 +290,9 @@ fn machine() -> &'static str {
 /// A scratch file, for instance for piped input that is read more than once: in the system's temporary
 /// folder, private to the user, removed on drop or when the program is stopped.
 #[derive(Debug)]
-pub struct Scratch(TempFile);
+pub struct ScratchFile(TempFile);
 
-impl Scratch {
+impl ScratchFile {
     /// An empty scratch file.
     ///
     /// # Errors
@@ -448,7 +448,7 @@ mod tests_of_scratch {
 
     #[test]
     fn scratch_files_are_private_and_removed_on_drop() {
-        let scratch = Scratch::new().unwrap();
+        let scratch = ScratchFile::new().unwrap();
         scratch.file().write_all(b"1,2\n").unwrap();
         let path = scratch.path().to_owned();
         assert_eq!(std::fs::read(&path).unwrap(), b"1,2\n");

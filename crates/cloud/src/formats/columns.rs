@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::limits::MAX_CATEGORIES;
 use super::sheet::named;
 use super::{
-    ColumnKind, ColumnRequest, FormatError, Input, Result, Sheet, SheetColumn, Stamp, cell, file_of,
+    ColumnKind, ColumnRequest, FormatError, Input, Result, Sheet, SheetColumn, FileStamp, cell, file_of,
     read_bytes, recognise, scan,
 };
 use crate::progress::Progress;
@@ -350,7 +350,7 @@ impl Sheet {
 const MARK_INTERVAL: u64 = 1 << 14;
 
 /// Identity of a text: its file, and the number of skipped lines.
-type File = (Stamp, u64);
+type File = (FileStamp, u64);
 
 /// The marks of the most recently read text file.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Endian, Number, printable};
+use super::{Endian, NumberType, printable};
 
 /// A horizontal system.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl Crs {
 
     /// Parses GeoTIFF keys and the texts they refer to; `None` if they do not name a system.
     pub fn of_keys(keys: &[u8], texts: &[u8]) -> Option<Self> {
-        let number = |raw: &[u8]| Number::U16.decode_one(Endian::Little, raw) as u16;
+        let number = |raw: &[u8]| NumberType::U16.decode_one(Endian::Little, raw) as u16;
         let keys: Vec<[u16; 4]> = keys
             .as_chunks::<8>()
             .0

@@ -11,7 +11,7 @@ use super::columns::Cell;
 use super::limits::{DEFLATE, MAX_COLUMNS};
 use super::npy::sizes;
 use super::{
-    ColumnRequest, Endian, FixedRecords, FormatError, Input, Number, Records, Result, Sheet, SheetColumn,
+    ColumnRequest, Endian, FixedRecords, FormatError, Input, NumberType, Records, Result, Sheet, SheetColumn,
     number_cell, unpacked,
 };
 use crate::progress::Progress;
@@ -91,7 +91,7 @@ fn labels_of(path: &Path, rows: u64, progress: &dyn Progress, wanted: &[u64]) ->
 }
 
 struct Header {
-    number: Number,
+    number: NumberType,
     sizes: Vec<u64>,
     rows: u64,
     /// Number of values per row.
@@ -236,14 +236,14 @@ fn file_name(input: &Input<'_>) -> String {
     input.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn number(kind: u8) -> Option<Number> {
+fn number(kind: u8) -> Option<NumberType> {
     Some(match kind {
-        0x08 => Number::U8,
-        0x09 => Number::I8,
-        0x0b => Number::I16,
-        0x0c => Number::I32,
-        0x0d => Number::F32,
-        0x0e => Number::F64,
+        0x08 => NumberType::U8,
+        0x09 => NumberType::I8,
+        0x0b => NumberType::I16,
+        0x0c => NumberType::I32,
+        0x0d => NumberType::F32,
+        0x0e => NumberType::F64,
         _ => return None,
     })
 }

@@ -26,7 +26,7 @@ pub(super) struct Input<'a> {
     /// The size of the file in bytes.
     pub size: u64,
     /// The state of the file when reading began.
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
     pub marks: Option<&'a RecordIndex>,
     /// The requested columns; `None` for all.
     only: Option<Vec<usize>>,
@@ -89,7 +89,7 @@ impl<'a> Input<'a> {
         }
         let free = memory::available().unwrap_or(u64::MAX);
         Ok(Self {
-            stamp: Stamp::from_metadata(&path, &metadata),
+            stamp: FileStamp::from_metadata(&path, &metadata),
             path,
             dataset: dataset.filter(|_| skipped.is_none()),
             skipped: skipped.unwrap_or(0),
@@ -371,7 +371,7 @@ impl Seek for ProgressReader<'_> {
 
 /// A file's metadata at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileStamp {
     path: PathBuf,
     /// `None` if the file does not exist.
     state: Option<State>,
@@ -395,7 +395,7 @@ impl State {
     }
 }
 
-impl Stamp {
+impl FileStamp {
     /// The current metadata of a file, or of the file of a `FILE:NAME`.
     pub fn now(path: &Path) -> Self {
         let path = file_of(path);
@@ -452,7 +452,7 @@ mod tests {
         ];
         for (at, change) in changes.into_iter().enumerate() {
             fs::write(&path, "1,2\n3,4\n").unwrap();
-            let stamp = Stamp::now(&path);
+            let stamp = FileStamp::now(&path);
             assert_eq!(stamp.check(Ok(5)).unwrap(), 5);
             change(&path);
             assert!(matches!(stamp.check(Ok(5)), Err(FormatError::Changed { .. })), "change {at}");

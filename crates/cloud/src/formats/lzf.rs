@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 const WINDOW: usize = 1 << 13;
 
 /// The current token, with its remaining bytes.
-enum Run {
+enum Token {
     /// Literal bytes to copy from the input.
     Literal(usize),
     /// A back-reference: length and distance.
@@ -14,18 +14,18 @@ enum Run {
 }
 
 /// Decompresses a stream of blocks.
-pub(super) struct Lzf<R> {
+pub(super) struct LzfReader<R> {
     inner: R,
     /// Ring buffer of the latest output.
     window: Vec<u8>,
     done: usize,
-    run: Run,
+    run: Token,
 }
 
-impl<R: BufRead> Lzf<R> {
+impl<R: BufRead> LzfReader<R> {
     /// Starts at the beginning of a block.
     pub fn new(inner: R) -> Self {
-        Self { inner, window: vec![0; WINDOW], done: 0, run: Run::Literal(0) }
+        Self { inner, window: vec![0; WINDOW], done: 0, run: Token::Literal(0) }
     }
 
     fn byte(&mut self) -> io::Result<usize> {
@@ -41,7 +41,7 @@ impl<R: BufRead> Lzf<R> {
         }
         let control = self.byte()?;
         self.run = if control < 32 {
-            Run::Literal(control + 1)
+            Token::Literal(control + 1)
         } else {
             let length = if control >> 5 == 7 { 7 + self.byte()? } else { control >> 5 };
             let distance = ((control & 31) << 8 | self.byte()?) + 1;
@@ -51,7 +51,7 @@ impl<R: BufRead> Lzf<R> {
                     "an LZF back-reference points before the start of the data",
                 ));
             }
-            Run::Repeat(length + 2, distance)
+            Token::Repeat(length + 2, distance)
         };
         Ok(true)
     }
@@ -62,33 +62,33 @@ impl<R: BufRead> Lzf<R> {
     }
 }
 
-impl<R: BufRead> Read for Lzf<R> {
+impl<R: BufRead> Read for LzfReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
             let space = buffer.len() - filled;
             match self.run {
-                Run::Literal(0) | Run::Repeat(0, _) => {
+                Token::Literal(0) | Token::Repeat(0, _) => {
                     if !self.advance()? {
                         break;
                     }
                 }
-                Run::Literal(left) => {
+                Token::Literal(left) => {
                     let count = left.min(space);
                     let bytes = &mut buffer[filled..filled + count];
                     self.inner.read_exact(bytes)?;
                     bytes.iter().for_each(|&byte| self.keep(byte));
                     filled += count;
-                    self.run = Run::Literal(left - count);
+                    self.run = Token::Literal(left - count);
                 }
-                Run::Repeat(left, distance) => {
+                Token::Repeat(left, distance) => {
                     let count = left.min(space);
                     for byte in &mut buffer[filled..filled + count] {
                         *byte = self.window[(self.done - distance) % WINDOW];
                         self.keep(*byte);
                     }
                     filled += count;
-                    self.run = Run::Repeat(left - count, distance);
+                    self.run = Token::Repeat(left - count, distance);
                 }
             }
         }
@@ -147,7 +147,7 @@ pub(super) mod tests {
 
     fn unpack(packed: &[u8]) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        Lzf::new(packed).read_to_end(&mut bytes).map(|_| bytes)
+        LzfReader::new(packed).read_to_end(&mut bytes).map(|_| bytes)
     }
 
     #[test]
@@ -173,7 +173,7 @@ pub(super) mod tests {
         ) {
             let mut bytes = Vec::new();
             let packed = pack(&words);
-            let mut lzf = Lzf::new(&packed[..]);
+            let mut lzf = LzfReader::new(&packed[..]);
             while lzf.by_ref().take(step as u64).read_to_end(&mut bytes).unwrap() > 0 {}
             prop_assert_eq!(bytes, words);
         }

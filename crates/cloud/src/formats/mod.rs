@@ -38,7 +38,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 // Readers import shared items from here.
-pub use arrow::Moment;
+pub use arrow::TimestampType;
 use columns::{CategoryBuilder, FixedRecords, RecordPicker, claim_cells, integer_cell, number_cell};
 pub use columns::{
     Cell, ColumnData, RecordIndex, Records, column, column_indices, records, records_indexed,
@@ -48,16 +48,16 @@ use crs::Crs;
 use datasets::DatasetState;
 pub use datasets::{DatasetInfo, file_of, path_of, path_without_lines};
 pub use guess::{ColumnGuess, GuessedColumn, Reason};
-pub use input::Stamp;
+pub use input::FileStamp;
 use input::{Input, ProgressReader, printable};
 pub use limits::MAX_CATEGORIES;
-use number::{Endian, Number, read_bytes, whole};
+use number::{Endian, NumberType, read_bytes, whole};
 use panics::decoded;
 pub use panics::{DecoderError, catch_panics};
 pub use registry::{Format, registry};
 use registry::{known_extensions, recognise};
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
-use sheet::{ColumnRequest, Declared, Range, SheetColumn, join_first};
+use sheet::{ColumnRequest, DeclaredCoordinates, ColumnStats, SheetColumn, join_first};
 
 use super::{AutoColumns, ColumnChoice, Coordinates, Hint};
 use crate::progress::Progress;

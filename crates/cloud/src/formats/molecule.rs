@@ -30,7 +30,7 @@ fn is_atom(fields: &[&[u8]]) -> bool {
 }
 
 /// The size of a frame: its atoms, and the fields of the first.
-struct Frame {
+struct FrameSize {
     atoms: u64,
     width: usize,
 }
@@ -40,7 +40,7 @@ pub(super) fn datasets(input: &Input<'_>) -> Result<Vec<DatasetInfo>> {
     Ok(entries(&frames(input)?))
 }
 
-fn frames(input: &Input<'_>) -> Result<Vec<Frame>> {
+fn frames(input: &Input<'_>) -> Result<Vec<FrameSize>> {
     let mut text = Lines::open(input)?;
     let mut frames = Vec::new();
     while let Some(atoms) = text.frame()? {
@@ -54,20 +54,20 @@ fn frames(input: &Input<'_>) -> Result<Vec<Frame>> {
             return Err(input.unsupported(what, format!("at most {MAX_COLUMNS} are supported")));
         }
         input.reserve_for(&mut frames, 1, "the frames")?;
-        frames.push(Frame { atoms, width });
+        frames.push(FrameSize { atoms, width });
     }
     Ok(frames)
 }
 
-fn entries(frames: &[Frame]) -> Vec<DatasetInfo> {
-    let entry = |(at, &Frame { atoms, width }): (usize, &Frame)| {
+fn entries(frames: &[FrameSize]) -> Vec<DatasetInfo> {
+    let entry = |(at, &FrameSize { atoms, width }): (usize, &FrameSize)| {
         DatasetInfo::new(at.to_string(), atoms, width as u64, true, "atoms")
     };
     frames.iter().take(MAX_DATASETS).enumerate().map(entry).collect()
 }
 
 /// The frame named in the path, or the only one.
-fn choose(frames: &[Frame], input: &Input<'_>) -> Result<usize> {
+fn choose(frames: &[FrameSize], input: &Input<'_>) -> Result<usize> {
     // Frames beyond the listed ones can be selected by number too.
     match input.dataset().map(str::parse) {
         Some(Ok(at)) if at < frames.len() => Ok(at),
@@ -124,7 +124,7 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let frames = frames(input)?;
     let chosen = choose(&frames, input)?;
-    let Frame { atoms: rows, width } = frames[chosen];
+    let FrameSize { atoms: rows, width } = frames[chosen];
     input.check_records(wanted, rows)?;
     let mut text = Lines::open(input)?;
     text.skip(chosen)?;

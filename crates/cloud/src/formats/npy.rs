@@ -9,7 +9,7 @@ use super::columns::Cell;
 use super::limits::{MAX_COLUMNS, MAX_HEADER};
 use super::sheet::positions_by_column;
 use super::{
-    ColumnRequest, Endian, FixedRecords, Input, Number, Records, Result, Sheet, SheetColumn, integer_cell,
+    ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn, integer_cell,
     printable, read_bytes, whole,
 };
 use crate::table::{Real, Values, with_values};
@@ -70,14 +70,14 @@ struct Field {
     /// Byte offset in a row.
     at: usize,
     /// The type; the type's code if it is not a number.
-    number: Result<(Number, Endian), String>,
+    number: Result<(NumberType, Endian), String>,
 }
 
 /// The parsed header of an array.
 #[derive(Debug)]
 pub(super) struct Header {
     /// The type of the elements. For a structured array, a type that can represent the numbers of all fields.
-    number: Number,
+    number: NumberType,
     endian: Endian,
     /// The fields of a structured array; otherwise none.
     fields: Vec<Field>,
@@ -127,7 +127,7 @@ impl Header {
             let narrow = fields
                 .iter()
                 .all(|field| field.number.as_ref().map_or(true, |(number, _)| number.fits_f32()));
-            (if narrow { Number::F32 } else { Number::F64 }, Endian::Little)
+            (if narrow { NumberType::F32 } else { NumberType::F64 }, Endian::Little)
         } else {
             element(descr).ok_or_else(|| input.unsupported(format!("{ELEMENTS}{descr}"), hint(descr)))?
         };
@@ -221,7 +221,7 @@ impl Header {
     }
 
     /// The type of a column and its bytes in a row of C order; `None` for a field that is not a number.
-    fn element<'r>(&self, column: usize, row: &'r [u8]) -> Option<(Number, Endian, &'r [u8])> {
+    fn element<'r>(&self, column: usize, row: &'r [u8]) -> Option<(NumberType, Endian, &'r [u8])> {
         let (at, (number, endian)) = match self.fields.get(column) {
             None => (column * self.number.size(), (self.number, self.endian)),
             Some(field) => (field.at, *field.number.as_ref().ok()?),
@@ -398,7 +398,7 @@ fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 }
 
 /// Parses an element type such as `'<f4'`.
-fn element(descr: &str) -> Option<(Number, Endian)> {
+fn element(descr: &str) -> Option<(NumberType, Endian)> {
     let code = descr.trim_matches(['\'', '"']);
     let (order, kind) = code.split_at_checked(1)?;
     let endian = match order {
@@ -409,8 +409,8 @@ fn element(descr: &str) -> Option<(Number, Endian)> {
         _ => return None,
     };
     let number = match kind.as_bytes() {
-        b"b1" => Number::Bool,
-        &[kind, size] => Number::from_kind(kind.into(), size.wrapping_sub(b'0').into())?,
+        b"b1" => NumberType::Bool,
+        &[kind, size] => NumberType::from_kind(kind.into(), size.wrapping_sub(b'0').into())?,
         _ => return None,
     };
     Some((number, endian))

@@ -124,7 +124,7 @@ impl Arrays {
                 .and_then(|name| Some(name.strip_suffix(".npy")?.to_owned()));
             // If one copy of a name is damaged, the other may be intact.
             let either = || {
-                differs.and_then(|Differing { own, listed, .. }| {
+                differs.and_then(|MemberMismatch { own, listed, .. }| {
                     [own, listed].into_iter().find_map(|name| name.strip_suffix(b".npy"))
                 })
             };
@@ -137,7 +137,7 @@ impl Arrays {
                 continue;
             };
             let bad =
-                differs.map_or(Ok(()), |Differing { why, .. }| Err(input.malformed("zip archive", *why)));
+                differs.map_or(Ok(()), |MemberMismatch { why, .. }| Err(input.malformed("zip archive", *why)));
             let header = bad
                 .and_then(|()| archive.by_index(index).map_err(|why| zip_error(input, why)))
                 .and_then(|mut member| {
@@ -210,14 +210,14 @@ const ENCRYPTED: u16 = 0x2041;
 
 /// A member's properties as declared in either place.
 #[derive(PartialEq)]
-struct Member {
+struct MemberHeader {
     name: Vec<u8>,
     /// Compression method and encryption flags.
     packing: (u16, u16),
 }
 
 /// A member whose central directory entry and local header differ.
-struct Differing {
+struct MemberMismatch {
     /// The name in the local header.
     pub own: Vec<u8>,
     /// The name in the central directory.
@@ -227,7 +227,7 @@ struct Differing {
 
 /// Checks the central directory, and that members do not overlap, because members that share bytes could
 /// multiply the size of the output. Returns members whose local header differs.
-fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<HashMap<usize, Differing>> {
+fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<HashMap<usize, MemberMismatch>> {
     let bad = |why: String| input.malformed("zip archive", why);
     // Only one of several members with the same name would be visible.
     if archive.has_duplicate_names() {
@@ -259,13 +259,13 @@ fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Resul
             () if own.name != member.name => "its name differs from the central directory",
             () => "its compression differs from the central directory",
         };
-        differing.insert(index, Differing { own: own.name, listed: member.name.clone(), why });
+        differing.insert(index, MemberMismatch { own: own.name, listed: member.name.clone(), why });
     }
     Ok(differing)
 }
 
 /// The entries of the central directory. It must end at the end record, whose count may be too small.
-fn central_directory(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Vec<Member>> {
+fn central_directory(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Vec<MemberHeader>> {
     let mut file = BufReader::with_capacity(BUFFER, input.open()?.into_inner());
     let mut read = || {
         file.seek(SeekFrom::Start(archive.central_directory_start()))?;
@@ -277,7 +277,7 @@ fn central_directory(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) 
             let mut name = vec![0; number(28).into()];
             file.read_exact(&mut name)?;
             file.seek_relative(i64::from(number(30)) + i64::from(number(32)))?;
-            members.push(Member { name, packing: (number(10), number(8) & ENCRYPTED) });
+            members.push(MemberHeader { name, packing: (number(10), number(8) & ENCRYPTED) });
         }
         let mut end = [0; 4];
         file.read_exact(&mut end)?;
@@ -292,12 +292,12 @@ fn central_directory(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) 
 }
 
 /// The local header at this byte; the name may be truncated by the end of the file.
-fn local_header(mut file: impl Read + Seek, start: u64) -> std::io::Result<Member> {
+fn local_header(mut file: impl Read + Seek, start: u64) -> std::io::Result<MemberHeader> {
     let mut head = [0; LOCAL_HEADER];
     file.seek(SeekFrom::Start(start))?;
     file.read_exact(&mut head)?;
     let number = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
     let mut name = Vec::new();
     file.take(number(26).into()).read_to_end(&mut name)?;
-    Ok(Member { name, packing: (number(8), number(6) & ENCRYPTED) })
+    Ok(MemberHeader { name, packing: (number(8), number(6) & ENCRYPTED) })
 }

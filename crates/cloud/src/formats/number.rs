@@ -6,7 +6,7 @@ use crate::table::Real;
 
 /// The type of a fixed-width number in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Number {
+pub(super) enum NumberType {
     Bool,
     I8,
     U8,
@@ -46,23 +46,23 @@ macro_rules! decode_bytes {
 macro_rules! with_type {
     ($number:expr, $use:ident) => {
         match $number {
-            Number::Bool => $use!(u8, |raw| f64::from(u8::from(raw != 0))),
-            Number::I8 => $use!(i8, f64::from),
-            Number::U8 => $use!(u8, f64::from),
-            Number::I16 => $use!(i16, f64::from),
-            Number::U16 => $use!(u16, f64::from),
-            Number::I32 => $use!(i32, f64::from),
-            Number::U32 => $use!(u32, f64::from),
-            Number::I64 => $use!(i64, |raw| raw as f64),
-            Number::U64 => $use!(u64, |raw| raw as f64),
-            Number::F16 => $use!(u16, half),
-            Number::F32 => $use!(f32, f64::from),
-            Number::F64 => $use!(f64, |raw| raw),
+            NumberType::Bool => $use!(u8, |raw| f64::from(u8::from(raw != 0))),
+            NumberType::I8 => $use!(i8, f64::from),
+            NumberType::U8 => $use!(u8, f64::from),
+            NumberType::I16 => $use!(i16, f64::from),
+            NumberType::U16 => $use!(u16, f64::from),
+            NumberType::I32 => $use!(i32, f64::from),
+            NumberType::U32 => $use!(u32, f64::from),
+            NumberType::I64 => $use!(i64, |raw| raw as f64),
+            NumberType::U64 => $use!(u64, |raw| raw as f64),
+            NumberType::F16 => $use!(u16, half),
+            NumberType::F32 => $use!(f32, f64::from),
+            NumberType::F64 => $use!(f64, |raw| raw),
         }
     };
 }
 
-impl Number {
+impl NumberType {
     /// The type of this kind, signed (`i`), unsigned (`u`) or floating (`f`), and of this size in bytes.
     pub fn from_kind(kind: char, size: u64) -> Option<Self> {
         Some(match (kind, size) {
@@ -209,11 +209,11 @@ mod tests {
     #[test]
     fn numbers_are_decoded_in_both_byte_orders() {
         let mut out: Vec<f64> = Vec::new();
-        Number::I16.decode(Endian::Little, &[0xfe, 0xff, 0x01, 0x00], &mut out);
-        Number::I16.decode(Endian::Big, &[0xff, 0xfe, 0x00, 0x01], &mut out);
-        Number::U64.decode(Endian::Big, &[0, 0, 0, 0, 0, 0, 1, 2], &mut out);
-        Number::Bool.decode(Endian::Little, &[0, 1, 7], &mut out);
+        NumberType::I16.decode(Endian::Little, &[0xfe, 0xff, 0x01, 0x00], &mut out);
+        NumberType::I16.decode(Endian::Big, &[0xff, 0xfe, 0x00, 0x01], &mut out);
+        NumberType::U64.decode(Endian::Big, &[0, 0, 0, 0, 0, 0, 1, 2], &mut out);
+        NumberType::Bool.decode(Endian::Little, &[0, 1, 7], &mut out);
         assert_eq!(out, [-2.0, 1.0, -2.0, 1.0, 258.0, 0.0, 1.0, 1.0]);
-        assert_eq!(Number::F64.decode_one(Endian::Big, &1.5f64.to_be_bytes()), 1.5);
+        assert_eq!(NumberType::F64.decode_one(Endian::Big, &1.5f64.to_be_bytes()), 1.5);
     }
 }

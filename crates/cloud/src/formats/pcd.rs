@@ -8,9 +8,9 @@
 use std::io::{BufRead, Read};
 
 use super::limits::{LZF, MAX_HEADER, MAX_PCD_COLUMNS};
-use super::lzf::Lzf;
+use super::lzf::LzfReader;
 use super::{
-    ColumnRequest, Endian, FixedRecords, FormatError, Input, Number, RecordPicker, Records, Result, Sheet,
+    ColumnRequest, Endian, FixedRecords, FormatError, Input, NumberType, RecordPicker, Records, Result, Sheet,
     SheetColumn, cell, number_cell, printable, whole,
 };
 
@@ -115,7 +115,7 @@ struct PcdColumn {
     /// Byte offset of the number in its field, and of the field in a point.
     at: usize,
     start: usize,
-    number: Number,
+    number: NumberType,
     /// For a component of a packed colour, the position of its lowest bit.
     shift: Option<u32>,
 }
@@ -339,7 +339,7 @@ fn compressed(
     let mut values = Vec::new();
     input.reserve(&mut values, selected * width)?;
     values.resize(selected * width, f64::NAN);
-    let mut points = Lzf::new(file.take(packed));
+    let mut points = LzfReader::new(file.take(packed));
     let mut of_field: Vec<Vec<(usize, &PcdColumn)>> = vec![Vec::new(); header.fields.len()];
     cells.iter().enumerate().for_each(|(column, cell)| of_field[cell.field].push((column, cell)));
     let mut bytes = Vec::new();
@@ -409,7 +409,7 @@ const PADDING: &str = "_";
 struct Field {
     /// The field's name, or [`PADDING`].
     pub name: String,
-    pub number: Number,
+    pub number: NumberType,
     pub count: usize,
 }
 
@@ -509,7 +509,7 @@ impl Header {
             } else {
                 None
             };
-            let number = known.and_then(|kind| Number::from_kind(kind, size));
+            let number = known.and_then(|kind| NumberType::from_kind(kind, size));
             let why = || {
                 input.malformed(
                     "header",

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use super::limits::MAX_HEADER;
 use super::{
-    ColumnRequest, Endian, FixedRecords, FormatError, Input, Number, ProgressReader, RecordPicker, Records,
+    ColumnRequest, Endian, FixedRecords, FormatError, Input, NumberType, ProgressReader, RecordPicker, Records,
     Result, Sheet, SheetColumn, join_first, number_cell, printable,
 };
 use crate::table::{Real, Values, with_values};
@@ -76,7 +76,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
 }
 
 /// Opens a file, parses its header, and finds the element with the points.
-fn open<'i, 'p>(input: &'i Input<'p>) -> Result<(Stream<'i, 'p>, Header, usize)> {
+fn open<'i, 'p>(input: &'i Input<'p>) -> Result<(ElementReader<'i, 'p>, Header, usize)> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
     let elements = &header.elements;
@@ -98,8 +98,8 @@ fn open<'i, 'p>(input: &'i Input<'p>) -> Result<(Stream<'i, 'p>, Header, usize)>
         ));
     }
     let stream = match header.encoding {
-        Encoding::Ascii => Stream::Ascii(Ascii::new(file, &header, input)),
-        Encoding::Binary(endian) => Stream::Binary(Binary { reader: file, endian, input }),
+        Encoding::Ascii => ElementReader::Ascii(AsciiReader::new(file, &header, input)),
+        Encoding::Binary(endian) => ElementReader::Binary(BinaryReader { reader: file, endian, input }),
     };
     Ok((stream, header, at))
 }
@@ -128,9 +128,9 @@ impl Encoding {
 #[derive(Clone, Debug, PartialEq)]
 struct Property {
     name: String,
-    number: Number,
+    number: NumberType,
     /// For a list property, the type of its length prefix.
-    count: Option<Number>,
+    count: Option<NumberType>,
 }
 
 /// An element: a list of records of one type.
@@ -148,7 +148,7 @@ impl Element {
     }
 
     /// Byte offset and type of each property; `None` if lists make rows differ in size.
-    fn offsets(&self) -> Option<Vec<(usize, Number)>> {
+    fn offsets(&self) -> Option<Vec<(usize, NumberType)>> {
         let mut end = 0;
         let offset = |&Property { number, count, .. }: &Property| {
             end += number.size();
@@ -158,7 +158,7 @@ impl Element {
     }
 
     /// Bytes of a row whose properties are at these offsets.
-    fn size(&self, offsets: &[(usize, Number)]) -> usize {
+    fn size(&self, offsets: &[(usize, NumberType)]) -> usize {
         offsets.last().map_or(0, |(at, number)| at + number.size())
     }
 }
@@ -219,7 +219,7 @@ impl Header {
                 }
                 ["property", "list", count, number, name] => {
                     let types = type_of(count)
-                        .filter(|count| !matches!(count, Number::F32 | Number::F64))
+                        .filter(|count| !matches!(count, NumberType::F32 | NumberType::F64))
                         .zip(type_of(number));
                     let (count, number) = types.ok_or_else(|| bad("has unknown types"))?;
                     let element =
@@ -241,16 +241,16 @@ impl Header {
     }
 }
 
-fn type_of(name: &str) -> Option<Number> {
+fn type_of(name: &str) -> Option<NumberType> {
     Some(match name {
-        "char" | "int8" => Number::I8,
-        "uchar" | "uint8" => Number::U8,
-        "short" | "int16" => Number::I16,
-        "ushort" | "uint16" => Number::U16,
-        "int" | "int32" => Number::I32,
-        "uint" | "uint32" => Number::U32,
-        "float" | "float32" => Number::F32,
-        "double" | "float64" => Number::F64,
+        "char" | "int8" => NumberType::I8,
+        "uchar" | "uint8" => NumberType::U8,
+        "short" | "int16" => NumberType::I16,
+        "ushort" | "uint16" => NumberType::U16,
+        "int" | "int32" => NumberType::I32,
+        "uint" | "uint32" => NumberType::U32,
+        "float" | "float32" => NumberType::F32,
+        "double" | "float64" => NumberType::F64,
         _ => return None,
     })
 }
@@ -261,12 +261,12 @@ fn type_of(name: &str) -> Option<Number> {
 type Take<'a> = dyn FnMut(u64, &[f64]) -> Result<bool> + 'a;
 
 /// The elements, one after the other.
-enum Stream<'i, 'p> {
-    Ascii(Ascii<'i, 'p>),
-    Binary(Binary<'i, 'p>),
+enum ElementReader<'i, 'p> {
+    Ascii(AsciiReader<'i, 'p>),
+    Binary(BinaryReader<'i, 'p>),
 }
 
-impl Stream<'_, '_> {
+impl ElementReader<'_, '_> {
     /// Passes each row of an element to `take`; a list is represented by its length.
     fn each(&mut self, element: &Element, take: &mut Take<'_>) -> Result<()> {
         let mut row = Vec::with_capacity(element.properties.len());
@@ -302,7 +302,7 @@ impl Stream<'_, '_> {
         if let (Self::Binary(binary), Some(offsets)) = (&mut *self, element.offsets()) {
             return binary.read(element, &offsets, properties, values);
         }
-        let (Self::Ascii(Ascii { input, .. }) | Self::Binary(Binary { input, .. })) = *self;
+        let (Self::Ascii(AsciiReader { input, .. }) | Self::Binary(BinaryReader { input, .. })) = *self;
         self.each(element, &mut |_, row| {
             input.reserve(values, properties.len())?;
             values.extend(properties.iter().map(|&at| T::from_f64(row[at])));
@@ -312,7 +312,7 @@ impl Stream<'_, '_> {
 
     /// Current byte offset in the file.
     fn position(&mut self) -> Result<u64> {
-        let (Self::Ascii(Ascii { reader, input, .. }) | Self::Binary(Binary { reader, input, .. })) = self;
+        let (Self::Ascii(AsciiReader { reader, input, .. }) | Self::Binary(BinaryReader { reader, input, .. })) = self;
         reader.stream_position().map_err(|why| input.io(why))
     }
 
@@ -320,13 +320,13 @@ impl Stream<'_, '_> {
     fn rest(self) -> Result<u64> {
         match self {
             Self::Ascii(ascii) => ascii.rest(),
-            Self::Binary(Binary { reader, input, .. }) => input.skip_rest(reader),
+            Self::Binary(BinaryReader { reader, input, .. }) => input.skip_rest(reader),
         }
     }
 }
 
 /// Elements in ASCII, as words; line ends are white space.
-struct Ascii<'i, 'p> {
+struct AsciiReader<'i, 'p> {
     reader: File<'p>,
     input: &'i Input<'p>,
     line: Vec<u8>,
@@ -335,7 +335,7 @@ struct Ascii<'i, 'p> {
     line_end: u8,
 }
 
-impl<'i, 'p> Ascii<'i, 'p> {
+impl<'i, 'p> AsciiReader<'i, 'p> {
     /// Starts after the header.
     fn new(reader: File<'p>, header: &Header, input: &'i Input<'p>) -> Self {
         Self { reader, input, line: Vec::new(), at: 0, number: header.lines, line_end: header.line_end }
@@ -400,18 +400,18 @@ impl<'i, 'p> Ascii<'i, 'p> {
 }
 
 /// Elements in binary, of either byte order.
-struct Binary<'i, 'p> {
+struct BinaryReader<'i, 'p> {
     reader: File<'p>,
     endian: Endian,
     input: &'i Input<'p>,
 }
 
-impl Binary<'_, '_> {
+impl BinaryReader<'_, '_> {
     /// Reads some properties of all rows of an element without lists.
     fn read<T: Real>(
         &mut self,
         element: &Element,
-        offsets: &[(usize, Number)],
+        offsets: &[(usize, NumberType)],
         properties: &[usize],
         values: &mut Vec<T>,
     ) -> Result<()> {
@@ -450,7 +450,7 @@ impl Binary<'_, '_> {
         Ok(count)
     }
 
-    fn one(&mut self, element: &Element, number: Number) -> Result<f64> {
+    fn one(&mut self, element: &Element, number: NumberType) -> Result<f64> {
         let mut bytes = [0; 8];
         let bytes = &mut bytes[..number.size()];
         self.reader.read_exact(bytes).map_err(|why| cut_short(element, why, self.input))?;

@@ -247,80 +247,80 @@ pub fn registry() -> &'static [Format] {
 }
 
 /// A common format that is not supported: name, extensions, magic number if any, and a hint.
-pub(super) struct Foreign(&'static str, pub &'static [&'static str], &'static [u8], &'static str);
+pub(super) struct UnsupportedFormat(&'static str, pub &'static [&'static str], &'static [u8], &'static str);
 
-pub(super) const FOREIGN: &[Foreign] = &[
-    Foreign(
+pub(super) const FOREIGN: &[UnsupportedFormat] = &[
+    UnsupportedFormat(
         "PTX",
         &["ptx"],
         b"",
         "export the scan as E57, PTS or PLY, for instance with CloudCompare -O FILE.ptx -C_EXPORT_FMT PLY \
          -SAVE_CLOUDS",
     ),
-    Foreign(
+    UnsupportedFormat(
         "OBJ",
         &["obj"],
         b"",
         "convert its vertices to points, for instance awk '$1 == \"v\" {print $2, $3, $4}' FILE.obj > \
          FILE.xyz",
     ),
-    Foreign("STL", &["stl"], b"", MESH),
-    Foreign("OFF", &["off"], b"", MESH),
-    Foreign("glTF", &["gltf", "glb"], b"glTF", MESH),
-    Foreign("FBX", &["fbx"], b"Kaydara FBX", MESH),
-    Foreign("VTK", &["vtk", "vtp", "vtu"], b"# vtk", MESH),
-    Foreign(
+    UnsupportedFormat("STL", &["stl"], b"", MESH),
+    UnsupportedFormat("OFF", &["off"], b"", MESH),
+    UnsupportedFormat("glTF", &["gltf", "glb"], b"glTF", MESH),
+    UnsupportedFormat("FBX", &["fbx"], b"Kaydara FBX", MESH),
+    UnsupportedFormat("VTK", &["vtk", "vtp", "vtu"], b"# vtk", MESH),
+    UnsupportedFormat(
         "DXF",
         &["dxf", "dwg"],
         b"",
         "convert its points to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XYZ",
     ),
-    Foreign(
+    UnsupportedFormat(
         "Matrix Market",
         &["mtx"],
         b"%%MatrixMarket",
         "save the matrix dense as .npy, for instance with scipy.io.mmread(FILE).toarray()",
     ),
-    Foreign(
+    UnsupportedFormat(
         "KML or GPX",
         &["kml", "kmz", "gpx"],
         b"",
         "convert it to GeoJSON, for instance with ogr2ogr OUT.geojson IN",
     ),
-    Foreign("GeoPackage or SQLite", &["gpkg", "sqlite"], b"SQLite format 3", TO_CSV),
-    Foreign("MATLAB", &["mat"], b"MATLAB 5.0", "write the matrix as .npy or CSV"),
-    Foreign("Excel", &["xlsx", "xls", "ods"], b"\xd0\xcf\x11\xe0", "save the sheet as CSV"),
-    Foreign(
+    UnsupportedFormat("GeoPackage or SQLite", &["gpkg", "sqlite"], b"SQLite format 3", TO_CSV),
+    UnsupportedFormat("MATLAB", &["mat"], b"MATLAB 5.0", "write the matrix as .npy or CSV"),
+    UnsupportedFormat("Excel", &["xlsx", "xls", "ods"], b"\xd0\xcf\x11\xe0", "save the sheet as CSV"),
+    UnsupportedFormat(
         "TopoJSON",
         &["topojson"],
         b"",
         "convert it to GeoJSON, for instance with ogr2ogr OUT.geojson IN.topojson",
     ),
-    Foreign(
+    UnsupportedFormat(
         "Feather version 1",
         &[],
         b"FEA1",
         "write it as version 2, which is what pandas, pyarrow and polars write today",
     ),
-    Foreign("shapefile", &["shp"], b"\x00\x00\x27\x0a", TO_CSV),
-    Foreign(
+    UnsupportedFormat("shapefile", &["shp"], b"\x00\x00\x27\x0a", TO_CSV),
+    UnsupportedFormat(
         "pickle",
         &["pkl", "pickle"],
         b"\x80\x04\x95",
         "it would run code; write the array with numpy.save",
     ),
-    Foreign(
+    UnsupportedFormat(
         LIBSVM,
         &["libsvm", "svm", "svmlight"],
         b"",
         "write its values as rows, for instance load_svmlight_file(FILE)[0].toarray() in sklearn",
     ),
-    Foreign("7z", &["7z"], b"7z\xbc\xaf\x27\x1c", UNPACK),
-    Foreign("RAR", &["rar"], b"Rar!\x1a", UNPACK),
-    Foreign("tar", &["tar", "tgz"], b"", UNPACK),
-    Foreign("zstd", &["zst"], b"\x28\xb5\x2f\xfd", UNPACK),
-    Foreign("bzip2", &["bz2"], b"BZh", UNPACK),
-    Foreign("xz", &["xz"], b"\xfd7zXZ\x00", UNPACK),
+    UnsupportedFormat("7z", &["7z"], b"7z\xbc\xaf\x27\x1c", UNPACK),
+    UnsupportedFormat("RAR", &["rar"], b"Rar!\x1a", UNPACK),
+    UnsupportedFormat("tar", &["tar", "tgz"], b"", UNPACK),
+    UnsupportedFormat("zstd", &["zst"], b"\x28\xb5\x2f\xfd", UNPACK),
+    UnsupportedFormat("bzip2", &["bz2"], b"BZh", UNPACK),
+    UnsupportedFormat("xz", &["xz"], b"\xfd7zXZ\x00", UNPACK),
 ];
 
 /// Recognised by its first line, because many of these files have no extension of their own.
@@ -416,7 +416,7 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     let text = if gzip && open { unpacked_head(input)? } else { head.clone() };
     // Many formats are zip archives.
     if by_magic.is_none_or(|format| format.name == NPZ)
-        && let Some(Foreign(what, _, _, way_out)) = FOREIGN.iter().find(|Foreign(what, names, magic, _)| {
+        && let Some(UnsupportedFormat(what, _, _, way_out)) = FOREIGN.iter().find(|UnsupportedFormat(what, names, magic, _)| {
             !magic.is_empty() && head.starts_with(magic)
                 || by_extension.is_none() && names.contains(&extension.as_str())
                 || *what == LIBSVM && is_libsvm(&text)

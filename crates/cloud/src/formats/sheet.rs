@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::arrow::Moment;
+use super::arrow::TimestampType;
 use super::cell::number;
 use super::limits::MAX_NAME;
 use super::{CategoryBuilder, FormatError, Input, Result, printable};
@@ -76,7 +76,7 @@ pub struct ColumnInfo {
     pub example_record: Option<u64>,
     /// Unit and time zone, if the numbers are timestamps.
     #[serde(default)]
-    pub moment: Option<Moment>,
+    pub moment: Option<TimestampType>,
 }
 
 /// A column of a file as found by its reader.
@@ -100,27 +100,27 @@ pub(super) struct SheetColumn {
     /// The content of a text column, if requested.
     pub texts: Option<CategoryBuilder>,
     /// The range of the numbers, if the reader computed it without storing them.
-    pub range: Option<Range>,
+    pub range: Option<ColumnStats>,
     /// Unit and time zone, if the numbers are timestamps.
-    pub moment: Option<Moment>,
+    pub moment: Option<TimestampType>,
 }
 
 /// Range and invalid values of a numeric column.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Range {
+pub(super) struct ColumnStats {
     min: f64,
     max: f64,
     missing: u64,
     infinite: u64,
 }
 
-impl Default for Range {
+impl Default for ColumnStats {
     fn default() -> Self {
         Self { min: f64::INFINITY, max: f64::NEG_INFINITY, missing: 0, infinite: 0 }
     }
 }
 
-impl Range {
+impl ColumnStats {
     /// Rows without a finite number.
     pub fn nonfinite(&self) -> u64 {
         self.missing + self.infinite
@@ -216,7 +216,7 @@ fn shortened(name: String) -> String {
 
 /// Coordinates that the file itself declares, such as the geometry of a GeoParquet file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Declared {
+pub(super) struct DeclaredCoordinates {
     /// Indices of the columns, in axis order.
     pub columns: Vec<usize>,
     /// Completes "searches COLUMNS (…)": `points in WKB, OGC:CRS84`.
@@ -236,7 +236,7 @@ pub struct Sheet {
     pub(super) values: Values,
     pub(super) skipped: Vec<String>,
     /// Coordinates declared by the file, which inference does not override.
-    pub(super) declared: Option<Declared>,
+    pub(super) declared: Option<DeclaredCoordinates>,
     /// Whether the file's values are decimals.
     pub(super) decimals: bool,
 }
@@ -337,16 +337,16 @@ impl Sheet {
                 moment: column.moment,
             })
             .collect();
-        let mut ranges: Vec<Option<Range>> = self.columns.iter().map(|column| column.range).collect();
+        let mut ranges: Vec<Option<ColumnStats>> = self.columns.iter().map(|column| column.range).collect();
         let width = self.selected.len();
         for (at, &column) in self.selected.iter().enumerate() {
-            let range = ranges[column].insert(Range::default());
+            let range = ranges[column].insert(ColumnStats::default());
             (at..self.values.len()).step_by(width).for_each(|at| range.add(self.values.get(at)));
         }
         for (info, range) in
             columns.iter_mut().zip(ranges).filter(|(info, _)| info.kind == ColumnKind::Numeric)
         {
-            let Some(Range { min, max, missing, infinite }) = range else { continue };
+            let Some(ColumnStats { min, max, missing, infinite }) = range else { continue };
             (info.min, info.max) = if min <= max { (Some(min), Some(max)) } else { (None, None) };
             (info.missing, info.infinite) = (missing, infinite);
         }

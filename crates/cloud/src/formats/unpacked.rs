@@ -18,7 +18,7 @@ pub(super) fn bytes<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, boo
     let gzip = file.fill_buf().map_err(|why| input.io(why))?.starts_with(GZIP);
     Ok(if gzip {
         (
-            Box::new(BufReader::with_capacity(1 << 17, Bounded::new(MultiGzDecoder::new(file), input.size))),
+            Box::new(BufReader::with_capacity(1 << 17, BoundedReader::new(MultiGzDecoder::new(file), input.size))),
             true,
         )
     } else {
@@ -86,20 +86,20 @@ fn pass_over(stream: &mut (impl BufRead + ?Sized), input: &Input<'_>) -> Result<
 // Limits decompressed text to the maximum compression ratio.
 
 /// A reader that fails after a number of bytes.
-struct Bounded<R> {
+struct BoundedReader<R> {
     inner: R,
     most: u64,
     done: u64,
 }
 
-impl<R> Bounded<R> {
+impl<R> BoundedReader<R> {
     /// Limits the decompressed data of a file of `size` bytes.
     pub fn new(inner: R, size: u64) -> Self {
         Self { inner, most: size.saturating_mul(DEFLATE), done: 0 }
     }
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.done += count as u64;
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn unpacking_stops_at_the_maximum_deflate_ratio() {
         let read = |length: u64, size| {
-            io::copy(&mut Bounded::new(io::repeat(0).take(length), size), &mut io::sink())
+            io::copy(&mut BoundedReader::new(io::repeat(0).take(length), size), &mut io::sink())
         };
         assert_eq!(read(DEFLATE << 10, 1 << 10).unwrap(), DEFLATE << 10);
         assert!(

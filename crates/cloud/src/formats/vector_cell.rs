@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 use super::cell::{self, Cell};
 use super::guess::name_coordinates;
 use super::limits::MAX_COLUMNS;
-use super::{ColumnRequest, Crs, Declared, Endian, Input, Number, Result, SheetColumn, printable};
+use super::{ColumnRequest, Crs, DeclaredCoordinates, Endian, Input, NumberType, Result, SheetColumn, printable};
 use crate::roles::{has_word, is_in, lower_words, ranges};
 use crate::{ColumnChoice, Hint};
 
 /// The type of a cell's content; its numbers are returned separately.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Content {
+pub(super) enum CellContent {
     Missing,
     /// Numbers, and the bracket around them.
     List(Option<char>),
@@ -28,7 +28,7 @@ pub(super) enum Content {
     Other,
 }
 
-impl Content {
+impl CellContent {
     /// Whether the cell contains no vector, readable or not.
     pub fn is_plain(&self) -> bool {
         matches!(self, Self::Missing | Self::Packed | Self::Other)
@@ -53,35 +53,35 @@ pub(super) fn unreadable(kind: &str) -> String {
 }
 
 /// Parses a cell; `out` receives its numbers. `binary`: the cell is not text.
-pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Content {
+pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> CellContent {
     out.clear();
     let text = std::str::from_utf8(cell).unwrap_or_default().trim();
     let content = match hex(text).filter(|_| !binary) {
         Some(bytes) => wkb(&bytes, out),
         None if binary => {
-            wkb(cell, out).or(Some(if cell.is_empty() { Content::Missing } else { Content::Packed }))
+            wkb(cell, out).or(Some(if cell.is_empty() { CellContent::Missing } else { CellContent::Packed }))
         }
         None => match Cell::parse(cell) {
-            Cell::Missing => Some(Content::Missing),
+            Cell::Missing => Some(CellContent::Missing),
             Cell::Number(_) => None,
             Cell::Text if text.matches('°').count() == 2 && text.ends_with(['N', 'S', 'E', 'W', 'O']) => {
-                Some(Content::Unreadable("degrees, minutes and seconds; write decimal degrees".to_owned()))
+                Some(CellContent::Unreadable("degrees, minutes and seconds; write decimal degrees".to_owned()))
             }
             Cell::Text => {
                 // Open data portals write `(latitude, longitude)` on the line after a postal address.
                 let last = text.rsplit_once('\n').map(|(_, last)| last);
                 let text = last
-                    .filter(|last| list(last, &mut Vec::new()) == Some(Content::List(Some('('))))
+                    .filter(|last| list(last, &mut Vec::new()) == Some(CellContent::List(Some('('))))
                     .unwrap_or(text);
                 wkt(text, out)
                     .or_else(|| object(text, out))
                     .or_else(|| list(text, out))
-                    .or_else(|| is_base64(text).then_some(Content::Packed))
+                    .or_else(|| is_base64(text).then_some(CellContent::Packed))
             }
         },
     };
-    let content = content.unwrap_or(Content::Other);
-    if !matches!(content, Content::List(_) | Content::Point(_)) {
+    let content = content.unwrap_or(CellContent::Other);
+    if !matches!(content, CellContent::List(_) | CellContent::Point(_)) {
         out.clear();
     }
     content
@@ -105,14 +105,14 @@ fn is_base64(text: &str) -> bool {
 }
 
 /// Parses WKB of either byte order, ISO or EWKB, also after MySQL's reference system prefix.
-fn wkb(bytes: &[u8], out: &mut Vec<f64>) -> Option<Content> {
+fn wkb(bytes: &[u8], out: &mut Vec<f64>) -> Option<CellContent> {
     let read = |bytes: &[u8], out: &mut Vec<f64>| {
         let (&order, mut rest) = bytes.split_first().filter(|&(&order, _)| order <= 1)?;
         let endian = if order == 1 { Endian::Little } else { Endian::Big };
         let mut whole = || {
             let (first, after) = rest.split_at_checked(4)?;
             rest = after;
-            Some(Number::U32.decode_one(endian, first) as u32)
+            Some(NumberType::U32.decode_one(endian, first) as u32)
         };
         let kind = whole()?;
         let srid = if kind & 0x2000_0000 != 0 { whole()? } else { 0 };
@@ -120,11 +120,11 @@ fn wkb(bytes: &[u8], out: &mut Vec<f64>) -> Option<Content> {
             (((kind & 0x0fff_ffff) / 1000) | (kind >> 31) | ((kind >> 29) & 2), (kind & 0x0fff_ffff) % 1000);
         let name = GEOMETRIES.split(' ').nth((kind as usize).checked_sub(1)?).filter(|_| more <= 3)?;
         if kind != 1 {
-            return Some(Content::Unreadable(unreadable(name)));
+            return Some(CellContent::Unreadable(unreadable(name)));
         }
         // A measure comes last and is not a coordinate.
         let (axes, measures) = (2 + (more & 1) as usize, (more >> 1) as usize);
-        out.extend(rest.chunks_exact(8).take(axes).map(|number| Number::F64.decode_one(endian, number)));
+        out.extend(rest.chunks_exact(8).take(axes).map(|number| NumberType::F64.decode_one(endian, number)));
         (rest.len() == 8 * (axes + measures)).then(|| point(srid, out))
     };
     read(bytes, out).or_else(|| {
@@ -134,12 +134,12 @@ fn wkb(bytes: &[u8], out: &mut Vec<f64>) -> Option<Content> {
 }
 
 /// An empty point is stored as NaN.
-fn point(srid: u32, numbers: &[f64]) -> Content {
-    if numbers.iter().take(2).all(|number| number.is_nan()) { Content::Missing } else { Content::Point(srid) }
+fn point(srid: u32, numbers: &[f64]) -> CellContent {
+    if numbers.iter().take(2).all(|number| number.is_nan()) { CellContent::Missing } else { CellContent::Point(srid) }
 }
 
 /// WKT and EWKT: `POINT Z (1 2 3)`, `SRID=4326;POINT(11.6 48.1)`.
-fn wkt(text: &str, out: &mut Vec<f64>) -> Option<Content> {
+fn wkt(text: &str, out: &mut Vec<f64>) -> Option<CellContent> {
     let (srid, text) = match text
         .split_once(';')
         .filter(|(srid, _)| srid.get(..5).is_some_and(|key| key.eq_ignore_ascii_case("SRID=")))
@@ -161,25 +161,25 @@ fn wkt(text: &str, out: &mut Vec<f64>) -> Option<Content> {
             .collect::<Option<Vec<f64>>>()
     };
     match body {
-        "" => (kind != head).then_some(Content::Missing),
-        _ if name != "Point" => Some(Content::Unreadable(unreadable(name))),
+        "" => (kind != head).then_some(CellContent::Missing),
+        _ if name != "Point" => Some(CellContent::Unreadable(unreadable(name))),
         _ => Some(match numbers().filter(|numbers| (2..=4).contains(&numbers.len())) {
             Some(numbers) => {
                 out.extend(&numbers[..numbers.len() - usize::from(tag == "M" || numbers.len() == 4)]);
                 point(srid, out)
             }
-            None => Content::Unreadable("a point that is not two to four numbers".to_owned()),
+            None => CellContent::Unreadable("a point that is not two to four numbers".to_owned()),
         }),
     }
 }
 
 /// An object, also in Python's notation: a GeoJSON geometry, or named coordinates.
-fn object(text: &str, out: &mut Vec<f64>) -> Option<Content> {
+fn object(text: &str, out: &mut Vec<f64>) -> Option<CellContent> {
     /// Longer texts are geometries with many vertices.
     const LONG: usize = 1 << 12;
     if !text.starts_with('{') || !text.contains(':') || text.len() > LONG {
         return (text.starts_with('{') && text.contains("coordinates"))
-            .then(|| Content::Unreadable(unreadable("geometry")));
+            .then(|| CellContent::Unreadable(unreadable("geometry")));
     }
     let object: Map<String, Value> =
         serde_json::from_str(text).or_else(|_| serde_json::from_str(&text.replace('\'', "\""))).ok()?;
@@ -197,7 +197,7 @@ fn object(text: &str, out: &mut Vec<f64>) -> Option<Content> {
         return Some(if kind == "Point" && out.len() >= 2 {
             point(WGS84, out)
         } else {
-            Content::Unreadable(unreadable(kind))
+            CellContent::Unreadable(unreadable(kind))
         });
     }
     let axes: [(u32, [&[&str]; 2]); 2] = [(WGS84, [LONGITUDES, LATITUDES]), (PLANE, [&["x"], &["y"]])];
@@ -205,15 +205,15 @@ fn object(text: &str, out: &mut Vec<f64>) -> Option<Content> {
         .into_iter()
         .find_map(|(srid, [x, y])| Some((srid, find(x).and_then(number)?, find(y).and_then(number)?)))?;
     out.extend([x, y].into_iter().chain(find(&["z"]).and_then(number)));
-    Some(Content::Point(srid))
+    Some(CellContent::Point(srid))
 }
 
 /// Numbers with or without brackets, in the notation of JSON, Python, NumPy, PyTorch or PostgreSQL. Calls
 /// around the list or its elements, such as `array(…)` and `np.float64(…)`, are skipped.
-fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
+fn list(text: &str, out: &mut Vec<f64>) -> Option<CellContent> {
     /// Minimum number of integers without brackets that form a vector. Fewer may be one number or a code.
     const MANY: usize = 8;
-    let unreadable = |why: &str| Some(Content::Unreadable(why.to_owned()));
+    let unreadable = |why: &str| Some(CellContent::Unreadable(why.to_owned()));
     /// Constructors of an array or its elements.
     const CALLS: [&str; 7] = ["array", "tensor", "list", "tuple", "vector", "float", "int"];
     let (mut rest, mut bracket, mut decimals, mut depth) = (text, None, true, 0usize);
@@ -274,9 +274,9 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
         }
     }
     match (out.len(), depth) {
-        (0, 0) if bracket.is_some() => Some(Content::Missing),
+        (0, 0) if bracket.is_some() => Some(CellContent::Missing),
         (0, _) => None,
-        (_, 0) => (bracket.is_some() || decimals || out.len() >= MANY).then_some(Content::List(bracket)),
+        (_, 0) => (bracket.is_some() || decimals || out.len() >= MANY).then_some(CellContent::List(bracket)),
         _ => unreadable(
             "lists without a closing bracket: truncated, or split at commas because they are not quoted",
         ),
@@ -335,7 +335,7 @@ pub(super) struct VectorDetector {
     /// Number of other values that may be base64 or packed numbers.
     packed: u64,
     /// The first list or point.
-    content: Option<Content>,
+    content: Option<CellContent>,
     pub length: usize,
     fractions: bool,
     /// Whether numbers have more than two decimals.
@@ -348,30 +348,30 @@ pub(super) struct VectorDetector {
 
 impl VectorDetector {
     /// Adds a value.
-    pub fn add(&mut self, content: Content, numbers: &[f64]) {
+    pub fn add(&mut self, content: CellContent, numbers: &[f64]) {
         self.vectors += u64::from(!content.is_plain());
         let (before, first) = (self.length, self.content.get_or_insert_with(|| content.clone()).clone());
         let problem = match (first, &content) {
-            (_, Content::Missing) => None,
-            (_, Content::Other | Content::Packed) => {
+            (_, CellContent::Missing) => None,
+            (_, CellContent::Other | CellContent::Packed) => {
                 (self.others, self.packed) =
-                    (self.others + 1, self.packed + u64::from(content == Content::Packed));
+                    (self.others + 1, self.packed + u64::from(content == CellContent::Packed));
                 None
             }
-            (_, Content::Unreadable(why)) => Some(why.clone()),
-            (Content::Point(first), Content::Point(srid)) => {
+            (_, CellContent::Unreadable(why)) => Some(why.clone()),
+            (CellContent::Point(first), CellContent::Point(srid)) => {
                 // Use heights only if all points have one.
                 self.length = if before == 0 { numbers.len() } else { before.min(numbers.len()) };
                 (first != *srid).then(|| "points of several reference systems".to_owned())
             }
-            (Content::List(_), Content::List(_)) => {
+            (CellContent::List(_), CellContent::List(_)) => {
                 self.length = if before == 0 { numbers.len() } else { before };
                 (self.length != numbers.len())
                     .then(|| format!("lists of {before} and of {} numbers", numbers.len()))
             }
             _ => Some("points and lists".to_owned()),
         };
-        if !matches!(self.content, Some(Content::List(_) | Content::Point(_))) {
+        if !matches!(self.content, Some(CellContent::List(_) | CellContent::Point(_))) {
             self.content = None;
         }
         self.problem = self.problem.take().or(problem);
@@ -386,12 +386,12 @@ impl VectorDetector {
 
     /// The vector in a column with this name, in a known reference system if there is one; `None` if it is
     /// not a vector.
-    pub fn vector(&self, at: usize, name: &str, crs: Option<&Crs>) -> Option<Vector> {
-        let point = matches!(self.content, Some(Content::Point(_)));
+    pub fn vector(&self, at: usize, name: &str, crs: Option<&Crs>) -> Option<VectorColumn> {
+        let point = matches!(self.content, Some(CellContent::Point(_)));
         let geometry = point || self.content.is_none();
         let (shown, rank) = (printable(name), rank(name, self.fractions || geometry, geometry));
         let vector = |columns, why, place, swapped| {
-            Some(Vector { at, columns, why, rank: rank + u8::from(place && !point), point, place, swapped })
+            Some(VectorColumn { at, columns, why, rank: rank + u8::from(place && !point), point, place, swapped })
         };
         let refused = |why| vector(Vec::new(), why, false, false);
         if self.packed > 0 && self.packed == self.vectors + self.others && rank > POINTS + 1 {
@@ -415,7 +415,7 @@ impl VectorDetector {
         let [first, second] = self.extent;
         let within = |x: f64, y: f64| x <= 180.0 && y <= 90.0;
         match self.content.as_ref()? {
-            Content::Point(srid) => {
+            CellContent::Point(srid) => {
                 let own = if matches!(*srid, 0 | PLANE) {
                     None
                 } else {
@@ -443,8 +443,8 @@ impl VectorDetector {
                     false,
                 )
             }
-            Content::List(_) if self.length < 2 => None,
-            Content::List(bracket) => {
+            CellContent::List(_) if self.length < 2 => None,
+            CellContent::List(bracket) => {
                 let (words, lower) = (lower_words(name), name.to_lowercase());
                 let (lat, lon) = (lower.find("lat"), lower.find("lon").or(lower.find("lng")));
                 let both = lat.is_some() && lon.is_some();
@@ -497,7 +497,7 @@ pub(super) fn axes(name: &str, length: usize, degrees: bool) -> Vec<SheetColumn>
 
 /// A column of vectors.
 #[derive(Clone, Debug)]
-pub(super) struct Vector {
+pub(super) struct VectorColumn {
     /// The number of its column.
     pub at: usize,
     /// The columns of their elements; none if unreadable.
@@ -512,7 +512,7 @@ pub(super) struct Vector {
     pub swapped: bool,
 }
 
-impl Vector {
+impl VectorColumn {
     /// A vector of GeoJSON geometries inside other JSON, with `columns` coordinate columns.
     pub fn geojson(at: usize, name: &str, kind: &str, columns: usize) -> Option<Self> {
         let kind = geometry(kind)?;
@@ -540,13 +540,13 @@ impl Vector {
     pub fn read(&self, cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Result<(), String> {
         let of = self.columns.len();
         match parse(cell, binary, out) {
-            Content::Missing => {}
-            Content::Point(_) if self.point => {}
-            Content::List(_) if !self.point && out.len() == of => {}
-            Content::List(_) if !self.point => {
+            CellContent::Missing => {}
+            CellContent::Point(_) if self.point => {}
+            CellContent::List(_) if !self.point && out.len() == of => {}
+            CellContent::List(_) if !self.point => {
                 return Err(format!("it has {} numbers, but earlier rows have {of}", out.len()));
             }
-            Content::Unreadable(why) => return Err(format!("it holds {why}")),
+            CellContent::Unreadable(why) => return Err(format!("it holds {why}")),
             _ if binary => return Err("it is not a point".to_owned()),
             _ => {
                 return Err(format!(
@@ -581,10 +581,10 @@ pub(super) struct Candidate {
 /// Those of [`Input::claim`].
 pub(super) fn append(
     columns: &mut Vec<SheetColumn>,
-    vectors: &[Vector],
+    vectors: &[VectorColumn],
     input: &Input<'_>,
 ) -> Result<Vec<Candidate>> {
-    let each = |vector: &Vector| {
+    let each = |vector: &VectorColumn| {
         let (start, name) = (columns.len(), columns[vector.at].name.clone());
         input.claim(SheetColumn::memory_of(vector.columns.len() as u64), "the columns")?;
         columns.extend(vector.columns.iter().cloned());
@@ -610,7 +610,7 @@ pub(super) fn choose_vector(
     numeric: impl Fn(usize) -> bool,
     input: &Input<'_>,
     request: &ColumnRequest<'_>,
-) -> Result<(Option<Declared>, Option<String>)> {
+) -> Result<(Option<DeclaredCoordinates>, Option<String>)> {
     let best = candidates.iter().map(|candidate| candidate.rank).max().unwrap_or(0);
     let best: Vec<&Candidate> = candidates.iter().filter(|candidate| candidate.rank == best).collect();
     let Some(first) = best.first() else { return Ok((None, None)) };
@@ -625,7 +625,7 @@ pub(super) fn choose_vector(
         .for_each(|(column, taken)| column.attribute |= if named { column.element } else { !taken });
     let declared = |chosen: &Candidate| {
         let coordinates = chosen.columns.iter().copied().filter(|&at| !columns[at].attribute).collect();
-        Declared { columns: coordinates, why: chosen.why.clone() }
+        DeclaredCoordinates { columns: coordinates, why: chosen.why.clone() }
     };
     let each = |one: &&&Candidate| format!("`{}` (columns {})", printable(&one.name), ranges(&one.columns));
     let (what, why) = match (chosen, readable.is_empty()) {

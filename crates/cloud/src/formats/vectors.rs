@@ -8,7 +8,7 @@ use std::io::{Cursor, Read};
 
 use super::limits::{MAX_COLUMNS, MAX_EMPTY_COLUMNS};
 use super::{
-    ColumnRequest, Endian, FixedRecords, Input, Number, Records, Result, Sheet, SheetColumn, number_cell,
+    ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn, number_cell,
     whole,
 };
 use crate::table::{Real, Values, with_values};
@@ -17,11 +17,11 @@ use crate::table::{Real, Values, with_values};
 const MAX_DIMS: u64 = MAX_COLUMNS as u64;
 
 /// Opens a TEXMEX file.
-pub(super) fn texmex<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'a>>> {
+pub(super) fn texmex<'a>(input: &Input<'a>) -> Result<VectorReader<impl Read + use<'a>>> {
     let number = match input.extension().as_str() {
-        "bvecs" => Number::U8,
-        "ivecs" => Number::I32,
-        _ => Number::F32,
+        "bvecs" => NumberType::U8,
+        "ivecs" => NumberType::I32,
+        _ => NumberType::F32,
     };
     let mut file = input.open()?;
     let start = input.read(&mut file)?;
@@ -36,7 +36,7 @@ pub(super) fn texmex<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'a
     }
     let layout = FixedRecords { start: 0, record: record as usize, rows: input.size / record };
     // The dimension of the first vector has already been read.
-    Ok(Vectors {
+    Ok(VectorReader {
         file: Cursor::new(start).chain(file),
         number,
         dims: dims as usize,
@@ -46,12 +46,12 @@ pub(super) fn texmex<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'a
 }
 
 /// Opens a Big-ANN file.
-pub(super) fn big_ann<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'a>>> {
+pub(super) fn big_ann<'a>(input: &Input<'a>) -> Result<VectorReader<impl Read + use<'a>>> {
     let number = match input.extension().as_str() {
-        "u8bin" => Number::U8,
-        "i8bin" => Number::I8,
-        "ibin" => Number::I32,
-        _ => Number::F32,
+        "u8bin" => NumberType::U8,
+        "i8bin" => NumberType::I8,
+        "ibin" => NumberType::I32,
+        _ => NumberType::F32,
     };
     let mut file = input.open()?;
     let start: [u8; 8] = input.read(&mut file)?;
@@ -72,7 +72,7 @@ pub(super) fn big_ann<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'
         ));
     }
     let layout = FixedRecords { start: 8, record: record as usize, rows };
-    Ok(Vectors { file, number, dims: dims as usize, layout, name: "Big-ANN vectors" })
+    Ok(VectorReader { file, number, dims: dims as usize, layout, name: "Big-ANN vectors" })
 }
 
 fn checked_dims(dims: i64, input: &Input<'_>) -> Result<u64> {
@@ -86,15 +86,15 @@ fn checked_dims(dims: i64, input: &Input<'_>) -> Result<u64> {
 }
 
 /// A file of vectors, at the first of them.
-pub(super) struct Vectors<R> {
+pub(super) struct VectorReader<R> {
     file: R,
-    number: Number,
+    number: NumberType,
     dims: usize,
     layout: FixedRecords,
     name: &'static str,
 }
 
-impl<R: Read> Vectors<R> {
+impl<R: Read> VectorReader<R> {
     /// Bytes before each vector: 4 for its dimension, or 0.
     fn prefix(&self) -> usize {
         self.layout.record - self.dims * self.number.size()

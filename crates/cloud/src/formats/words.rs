@@ -42,7 +42,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 }
 
 pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
-    let mut vectors = Vectors::open(input)?;
+    let mut vectors = WordVectors::open(input)?;
     let mut columns = vectors.columns();
     let mut selected = request.resolve(&columns, input)?;
     let mut texts = request.texts(&mut selected);
@@ -58,7 +58,7 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
         values.extend(selected.iter().map(|&at| vectors.numbers[at - 1]));
     }
     columns[0].texts = texts;
-    let Vectors { promised, dims, gzip, rows, .. } = vectors;
+    let WordVectors { promised, dims, gzip, rows, .. } = vectors;
     let sizes = if promised.is_some() { ", with a first line of sizes" } else { "" };
     let format = format!("word vectors, {dims} dimensions{sizes}{}", if gzip { ", gzip" } else { "" });
     Ok(Sheet::new(input, format, columns, selected, rows, values))
@@ -66,7 +66,7 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
 
 /// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
-    let mut vectors = Vectors::open(input)?;
+    let mut vectors = WordVectors::open(input)?;
     let mut picked = RecordPicker::new(wanted);
     while vectors.rows < picked.end() && vectors.advance()? {
         if let Some(cells) = picked.found.get_mut(&(vectors.rows - 1)) {
@@ -81,13 +81,13 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
 
 /// The 1-based line of a record; an `n d` line counts.
 pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64> {
-    let mut vectors = Vectors::open(input)?;
+    let mut vectors = WordVectors::open(input)?;
     while vectors.rows <= record && vectors.advance()? {}
     Ok(vectors.number)
 }
 
 /// An iterator over the words and their vectors.
-struct Vectors<'i, 'p> {
+struct WordVectors<'i, 'p> {
     input: &'i Input<'p>,
     text: Chain<Cursor<Vec<u8>>, Box<dyn BufRead + 'p>>,
     gzip: bool,
@@ -102,7 +102,7 @@ struct Vectors<'i, 'p> {
     rows: u64,
 }
 
-impl<'i, 'p> Vectors<'i, 'p> {
+impl<'i, 'p> WordVectors<'i, 'p> {
     fn open(input: &'i Input<'p>) -> Result<Self> {
         let (mut text, gzip) = unpacked::text(input)?;
         let sample = unpacked::beginning(&mut text, SAMPLE, input)?;

@@ -11,13 +11,13 @@ use rand_core::{Rng, SeedableRng};
 use super::VERSION;
 
 /// A random number generator: ChaCha8 with a key derived from the seed and [`VERSION`].
-pub(crate) struct Draw {
+pub(crate) struct CloudRng {
     rng: ChaCha8Rng,
     /// The polar method produces normals in pairs.
     spare: Option<f64>,
 }
 
-impl Draw {
+impl CloudRng {
     pub fn new(seed: u64) -> Self {
         // The key is built by hand, because a crate's expansion of a 64-bit seed may change between versions.
         let mut key = *b"........vvvvwarpscope cloud draw";
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn normal_deviates_have_the_right_moments() {
-        let mut draw = Draw::new(1);
+        let mut draw = CloudRng::new(1);
         let n = 200_000;
         let (mut mean, mut square, mut fourth) = (0.0, 0.0, 0.0);
         for _ in 0..n {

@@ -174,12 +174,12 @@ fn generate_within(
 ) -> Result<Coordinates, CloudError> {
     let fail = |why| CloudError::Generate { spec: spec.to_owned(), why };
     let parsed = check(spec)?;
-    let mut canvas = shapes::Canvas::new(free, progress);
-    (parsed.generator().shape)(&parsed, &mut draw::Draw::new(seed), &mut canvas).map_err(
+    let mut canvas = shapes::RowCollector::new(free, progress);
+    (parsed.generator().shape)(&parsed, &mut draw::CloudRng::new(seed), &mut canvas).map_err(
         |stop| match stop {
-            shapes::Stop::Cancelled => CloudError::Cancelled,
-            shapes::Stop::Impossible(why) => fail(why),
-            shapes::Stop::Memory(bytes) => CloudError::Memory {
+            shapes::StopReason::Cancelled => CloudError::Cancelled,
+            shapes::StopReason::Impossible(why) => fail(why),
+            shapes::StopReason::Memory(bytes) => CloudError::Memory {
                 bytes,
                 origin: Source::Generate { spec: spec.to_owned(), seed }.to_string(),
             },

@@ -6,15 +6,15 @@
 use std::collections::HashSet;
 use std::f64::consts::{PI, TAU};
 
-use super::draw::{Draw, sin_cos};
+use super::draw::{CloudRng, sin_cos};
 use super::{MAX_VALUES, Spec};
 use crate::progress::Progress;
 
 /// Appends the points of a spec to a canvas.
-pub(super) type Shape = fn(&Spec, &mut Draw, &mut Canvas<'_>) -> Result<(), Stop>;
+pub(super) type Shape = fn(&Spec, &mut CloudRng, &mut RowCollector<'_>) -> Result<(), StopReason>;
 
 /// Why generation stopped early.
-pub(super) enum Stop {
+pub(super) enum StopReason {
     Cancelled,
     /// The spec is impossible on any machine.
     Impossible(String),
@@ -23,7 +23,7 @@ pub(super) enum Stop {
 }
 
 /// Collects rows of d coordinates, rounded to f32.
-pub(super) struct Canvas<'a> {
+pub(super) struct RowCollector<'a> {
     dims: usize,
     rows: u64,
     done: u64,
@@ -34,60 +34,60 @@ pub(super) struct Canvas<'a> {
     progress: &'a dyn Progress,
 }
 
-impl<'a> Canvas<'a> {
+impl<'a> RowCollector<'a> {
     /// A canvas that may use `free` bytes of memory.
     pub fn new(free: u64, progress: &'a dyn Progress) -> Self {
         Self { dims: 0, rows: 0, done: 0, values: Vec::new(), free, taken: 0, progress }
     }
 
     /// Counts memory before it is allocated.
-    fn claim(&mut self, bytes: u64) -> Result<(), Stop> {
+    fn claim(&mut self, bytes: u64) -> Result<(), StopReason> {
         self.taken = self.taken.saturating_add(bytes);
-        if self.taken > self.free { Err(Stop::Memory(self.taken)) } else { Ok(()) }
+        if self.taken > self.free { Err(StopReason::Memory(self.taken)) } else { Ok(()) }
     }
 
     /// `count` coordinates in [0, 1), multiples of 2⁻²⁴ and so exact in f32.
-    fn units(&mut self, count: usize, draw: &mut Draw) -> Result<Vec<f32>, Stop> {
+    fn units(&mut self, count: usize, draw: &mut CloudRng) -> Result<Vec<f32>, StopReason> {
         self.claim(count as u64 * 4)?;
         let mut units = Vec::new();
-        units.try_reserve_exact(count).map_err(|_| Stop::Memory(self.taken))?;
+        units.try_reserve_exact(count).map_err(|_| StopReason::Memory(self.taken))?;
         while units.len() < count {
             let more = (count - units.len()).min(1 << 16);
             units.extend((0..more).map(|_| draw.unit() as f32));
             if self.progress.cancelled() {
-                return Err(Stop::Cancelled);
+                return Err(StopReason::Cancelled);
             }
         }
         Ok(units)
     }
 
     /// Reserves memory for `rows` × `dims` coordinates.
-    fn open(&mut self, rows: usize, dims: usize) -> Result<(), Stop> {
+    fn open(&mut self, rows: usize, dims: usize) -> Result<(), StopReason> {
         let total = (rows as u64).saturating_mul(dims as u64);
         if total > MAX_VALUES {
-            return Err(Stop::Impossible(format!(
+            return Err(StopReason::Impossible(format!(
                 "{rows} points × {dims} dimensions are more than {MAX_VALUES} coordinates"
             )));
         }
         (self.rows, self.dims) = (rows as u64, dims);
         self.claim(total * 4)?;
-        self.values.try_reserve_exact(total as usize).map_err(|_| Stop::Memory(total * 4))
+        self.values.try_reserve_exact(total as usize).map_err(|_| StopReason::Memory(total * 4))
     }
 
     /// Like [`Self::open`], for a spec's n points in d dimensions; returns both.
-    fn open_for(&mut self, spec: &Spec) -> Result<(usize, usize), Stop> {
+    fn open_for(&mut self, spec: &Spec) -> Result<(usize, usize), StopReason> {
         let (n, d) = (spec.whole("n"), spec.whole("d"));
         self.open(n, d).map(|()| (n, d))
     }
 
     /// Appends a row, reporting progress at intervals.
-    fn row(&mut self, row: impl IntoIterator<Item = f64>) -> Result<(), Stop> {
+    fn row(&mut self, row: impl IntoIterator<Item = f64>) -> Result<(), StopReason> {
         self.values.extend(row.into_iter().map(|value| value as f32));
         self.done += 1;
         if self.done.is_multiple_of(4096) {
             self.progress.update(self.done, self.rows);
             if self.progress.cancelled() {
-                return Err(Stop::Cancelled);
+                return Err(StopReason::Cancelled);
             }
         }
         Ok(())
@@ -99,15 +99,15 @@ impl<'a> Canvas<'a> {
     }
 }
 
-pub(super) fn uniform(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+pub(super) fn uniform(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
     let (n, d) = canvas.open_for(spec)?;
     (0..n).try_for_each(|_| canvas.row((0..d).map(|_| draw.unit())))
 }
 
-pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
     let ((n, d), clusters, spread) = (canvas.open_for(spec)?, spec.whole("clusters"), spec.real("spread"));
     if clusters as u64 * d as u64 > MAX_VALUES / 4 {
-        return Err(Stop::Impossible(format!("{clusters} clusters in {d} dimensions are too many")));
+        return Err(StopReason::Impossible(format!("{clusters} clusters in {d} dimensions are too many")));
     }
     let centres = canvas.units(clusters * d, draw)?;
     (0..n).try_for_each(|_| {
@@ -118,7 +118,7 @@ pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas
 
 /// A coordinate beyond 16 bits is clamped to the nearest 16-bit value; with the default spread it is 8
 /// standard deviations away.
-pub(super) fn rounded_normal(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+pub(super) fn rounded_normal(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
     let ((n, d), spread) = (canvas.open_for(spec)?, spec.real("spread"));
     // Adding 0 turns −0 into 0, because integers have only one zero.
     (0..n).try_for_each(|_| {
@@ -128,7 +128,7 @@ pub(super) fn rounded_normal(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'
     })
 }
 
-pub(super) fn sphere(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+pub(super) fn sphere(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
     let (n, d) = canvas.open_for(spec)?;
     let mut direction = vec![0.0; d];
     (0..n).try_for_each(|_| {
@@ -138,7 +138,7 @@ pub(super) fn sphere(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> R
 }
 
 /// The standard definition: angle t from 1.5π to 4.5π, (t cos t, height 0…21, t sin t).
-pub(super) fn swiss_roll(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+pub(super) fn swiss_roll(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
     let (n, noise) = (spec.whole("n"), spec.real("noise"));
     canvas.open(n, 3)?;
     (0..n).try_for_each(|_| {
@@ -151,7 +151,7 @@ pub(super) fn swiss_roll(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) 
 
 /// Radius √u at angle 2π·turns·√u. The density along the curve grows outwards, so that the disc is covered
 /// evenly.
-pub(super) fn spiral(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+pub(super) fn spiral(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
     let (n, turns, noise) = (spec.whole("n"), spec.real("turns"), spec.real("noise"));
     canvas.open(n, 2)?;
     (0..n).try_for_each(|_| {
@@ -162,7 +162,7 @@ pub(super) fn spiral(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> R
 }
 
 /// Points 0…s−1 on every axis, the last axis fastest, where s^d is as close to n as possible.
-pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+pub(super) fn grid(spec: &Spec, _draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let power = |side: u64| side.saturating_pow(d as u32);
     let mut side = 1;
@@ -177,12 +177,12 @@ pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Re
         }
     }
     if side == 1 && n > 1 {
-        return Err(Stop::Impossible(format!(
+        return Err(StopReason::Impossible(format!(
             "a grid of {d} dimensions has 1 or at least 2^{d} points; ask for more or lower d"
         )));
     }
     if side > 1 << 24 {
-        return Err(Stop::Impossible(format!(
+        return Err(StopReason::Impossible(format!(
             "n={n}: 32-bit floats represent at most 2^24 grid positions per axis"
         )));
     }
@@ -203,7 +203,7 @@ pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Re
 }
 
 /// Each distinct position is used ⌊n/distinct⌋ or ⌈n/distinct⌉ times, in random order.
-pub(super) fn duplicates(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+pub(super) fn duplicates(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
     let (n, d) = canvas.open_for(spec)?;
     let distinct = spec.whole("distinct").min(n);
     /// Bytes per distinct position besides its coordinates, which are stored twice: a hash table entry with
@@ -231,13 +231,13 @@ pub(super) fn duplicates(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) 
 /// f32 and summing d squares in f32, in any order and with or without fused multiply-add, changes a squared
 /// distance by less than (d+4)·2⁻²⁴ of itself; consecutive points differ by four times that, so distances
 /// descend strictly however they are computed.
-pub(super) fn descending(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
+pub(super) fn descending(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let least = (d as f64 + 4.0) * 2f64.powi(-23);
     // e^−30 is about 10⁻¹³; its square is well within f32.
     if n as f64 * least > 30.0 {
         let most = (30.0 / least) as u64;
-        return Err(Stop::Impossible(format!(
+        return Err(StopReason::Impossible(format!(
             "n={n}: at most {most} strictly descending distances fit 32-bit floats in {d} dimensions"
         )));
     }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Axis, Bulk, Fingerprint, PointCloud, RecordMap, fingerprint};
+use super::{Axis, BulkRanges, Fingerprint, PointCloud, RecordMap, fingerprint};
 use crate::formats::{Cell, Records};
-use crate::rounding::Exact;
+use crate::rounding::RoundingErrors;
 use crate::{MAX_ROWS, Source, rounding};
 
 /// The components of a cloud.
@@ -76,7 +76,7 @@ impl PointCloud {
                 .enumerate()
                 .filter(|&(at, &value)| rounding::ulps_between(value, rounded(at)).is_none())
                 .count();
-            Exact::new(values, far, rounded)
+            RoundingErrors::new(values, far, rounded)
         });
         let records = records.map(|records| {
             let mut kept = RecordMap::default();
@@ -88,7 +88,7 @@ impl PointCloud {
             exact,
             decimals: false,
             long_values: Vec::new(),
-            bulk: Bulk::new(axes.len()),
+            bulk: BulkRanges::new(axes.len()),
             axes,
             records,
             dropped,

@@ -22,9 +22,9 @@ const OUTLIER_RATIO: f64 = 2.0;
 
 /// The bulk of each axis, computed on first use.
 #[derive(Clone, Debug)]
-pub(super) struct Bulk(Box<[OnceLock<[f64; 2]>]>);
+pub(super) struct BulkRanges(Box<[OnceLock<[f64; 2]>]>);
 
-impl Bulk {
+impl BulkRanges {
     pub(super) fn new(dims: usize) -> Self {
         Self((0..dims).map(|_| OnceLock::new()).collect())
     }

@@ -17,7 +17,7 @@ fn cloud(dims: usize, values: Vec<f64>) -> PointCloud {
 /// component.
 fn falling(n: usize, dims: usize, factor: f64) -> PointCloud {
     let turned = orthonormal(&random_directions(dims, dims.min(40), 3));
-    let mut draw = Draw::new(9);
+    let mut draw = CloudRng::new(9);
     let mut values = vec![0.0; n * dims];
     for row in values.chunks_exact_mut(dims) {
         for (at, direction) in turned.column_iter().enumerate() {

@@ -9,13 +9,13 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DriverError};
 
 use super::Cuda;
-use super::device::memory::{Addresses, DevicePoints, Form, Memory, blocks, launch};
+use super::device::memory::{Addresses, DevicePoints, PointLayout, SearchBuffers, blocks, launch};
 use super::device::units::Unit;
 use super::interface::kdtree::{SEARCH_THREADS, Search as Arguments, kdtree_entry};
-use super::search::{self, BuildKernels, GpuSearch, Kernels};
+use super::search::{self, BuildKernels, GpuSearch, SearchKernels};
 use crate::host_memory;
 use crate::kdtree_threads::{KDTREE_THREADS, MEASURES, Tree};
-use crate::knn::{Build, DeviceId, Engine, EngineError, MAX_COUNTED_CHUNK, Measure, Problem};
+use crate::knn::{KernelBuild, DeviceId, Engine, EngineError, MAX_COUNTED_CHUNK, Measure, Problem};
 
 const SEARCH: &str = "kdtree/search";
 
@@ -54,14 +54,14 @@ fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTre
     let searching = (8 * slice * k + q.min(MAX_COUNTED_CHUNK) * 4 * MEASURES.len()) as u64;
     // Positions are only valid together with their points, which another engine may have evicted from the
     // device.
-    let points = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.fits(Form::Nodes, n * d));
+    let points = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.fits(PointLayout::Nodes, n * d));
     let there = problem.cache().get(cuda.device_id, |_: &Positions| points.is_some());
     if there.is_none() {
         problem.cache().remove::<Positions>(cuda.device_id);
     }
     drop(points);
     let extra = searching + if there.is_some() { 0 } else { 4 * n as u64 };
-    let mut memory = Memory::reserve(cuda, problem, Form::Nodes, n * d, extra)?;
+    let mut memory = SearchBuffers::reserve(cuda, problem, PointLayout::Nodes, n * d, extra)?;
     let (tree, mut positions, built_ms) = match there.filter(|_| memory.resident) {
         Some(positions) => (None, Some(positions), None),
         None => {
@@ -91,7 +91,7 @@ fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTre
     Ok(GpuSearch::new(cuda, memory, built_ms, KdTree { positions, search, heaps, slice }))
 }
 
-impl Kernels for KdTree {
+impl SearchKernels for KdTree {
     fn measures(&self) -> &'static [Measure] {
         &MEASURES
     }
@@ -99,9 +99,9 @@ impl Kernels for KdTree {
     fn run(
         &mut self,
         cuda: &mut Cuda,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
         queries: &Range<usize>,
-        build: Build,
+        build: KernelBuild,
         counts: CUdeviceptr,
     ) -> Result<f64, DriverError> {
         let stream = &cuda.stream;
@@ -133,17 +133,17 @@ impl Kernels for KdTree {
         memory.timer.stop(stream)
     }
 
-    fn first_chunk(&self, cuda: &Cuda, memory: &Memory) -> usize {
+    fn first_chunk(&self, cuda: &Cuda, memory: &SearchBuffers) -> usize {
         self.chunk_unit(cuda, memory)
     }
 
-    fn chunk_unit(&self, cuda: &Cuda, _memory: &Memory) -> usize {
+    fn chunk_unit(&self, cuda: &Cuda, _memory: &SearchBuffers) -> usize {
         // A search is a chain of dependent loads: a launch takes as long as one of its threads, so fewer
         // queries would not be much faster.
         (cuda.multiprocessors() as usize * RESIDENT_THREADS).min(self.slice)
     }
 
-    fn first_work(&self, _memory: &Memory) -> u64 {
+    fn first_work(&self, _memory: &SearchBuffers) -> u64 {
         2_000_000_000
     }
 }

@@ -61,11 +61,11 @@ pub use select::{
 };
 pub use split::SPLIT;
 pub use step::open_step;
-pub use tune::{Row, Trial, Tuned, table, tune, updated_table};
+pub use tune::{Row, Trial, TuningResult, table, tune, updated_table};
 
 use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Parameter, Parameters,
-    Problem, Search, Values, code, warp as rules,
+    Problem, PreparedSearch, AllowedValues, code, warp as rules,
 };
 
 /// The registry's row for `cuda`.
@@ -96,13 +96,13 @@ pub static DIRECT: Descriptor = Descriptor {
 /// The parameters of `cuda`; [`Policy`] documents the numbers.
 static PARAMETERS: [Parameter; 9] = {
     const fn number(name: &'static str, help: &'static str, most: u32) -> Parameter {
-        Parameter { name, help, values: Values::Numbers(1..=most), default: "from the tuned table" }
+        Parameter { name, help, values: AllowedValues::Numbers(1..=most), default: "from the tuned table" }
     }
     [
         Parameter {
             name: "kernel",
             help: "Compute every distance directly, or filter points on the tensor cores first.",
-            values: Values::Words(&["direct", "filter"]),
+            values: AllowedValues::Words(&["direct", "filter"]),
             default: "the filter from 4 dimensions on, if there are enough points",
         },
         number("warps", "Warps per block.", 32),
@@ -119,13 +119,13 @@ static PARAMETERS: [Parameter; 9] = {
             name: "blocks",
             help: "Blocks per multiprocessor to aim for, which caps the registers; 0 leaves that to the \
                    compiler.",
-            values: Values::Numbers(0..=32),
+            values: AllowedValues::Numbers(0..=32),
             default: "from the tuned table",
         },
         Parameter {
             name: "exact-d",
             help: "Whether the kernel is compiled for exactly this number of dimensions.",
-            values: Values::Words(&["no", "yes"]),
+            values: AllowedValues::Words(&["no", "yes"]),
             default: "yes if that saves more time than compiling takes",
         },
     ]
@@ -139,7 +139,7 @@ pub struct Cuda {
     device_id: DeviceId,
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    kernels: kernels::Kernels,
+    kernels: kernels::KernelCache,
     device: DeviceInfo,
     /// Result of the accuracy probe ([`filtered`]): the loss of the tensor cores relative to what the filter
     /// assumes; `None` until measured.
@@ -169,7 +169,7 @@ impl Cuda {
         let unavailable = |why: String| EngineError::Unavailable { engine: id, why };
         let context = driver::open(device_id).map_err(unavailable)?;
         let stream = context.new_stream().map_err(|error| unavailable(driver::error_text(error)))?;
-        let mut kernels = kernels::Kernels::new(Arc::clone(&context), Arc::clone(&stream));
+        let mut kernels = kernels::KernelCache::new(Arc::clone(&context), Arc::clone(&stream));
         let origin = kernels.probe(unit).map_err(unavailable)?;
         let device = driver::describe(device_id, &context, &origin);
         Ok(Self { device_id, context, stream, kernels, device, tensor_core_loss: None })
@@ -185,7 +185,7 @@ impl Cuda {
         problem: &Problem,
         policy: Option<Policy>,
         exact_dims: bool,
-    ) -> Result<Box<dyn Search + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
         let exact_dims = if exact_dims { problem.dims() as u32 } else { 0 };
         let unit = Unit { policy, exact_dims, ..Variant::new(problem.k(), problem.dims()).unit() };
         Ok(Box::new(direct::load_unit(self, problem, unit)?))
@@ -259,7 +259,7 @@ impl Engine for Cuda {
         problem: &'a Problem,
         parameters: &Parameters,
         profile: bool,
-    ) -> Result<Box<dyn Search + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
         Ok(Box::new(direct::load(self, problem, parameters, profile)?))
     }
 }

@@ -8,15 +8,15 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError};
 
 use super::Cuda;
-use super::device::memory::{Memory, read};
+use super::device::memory::{SearchBuffers, read};
 use super::device::units::{Unit, build_name};
 use crate::knn::{
-    Answer, Build, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Measure, Neighbors,
-    Parameters, Problem, Search, SetupPhase,
+    Answer, KernelBuild, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Measure, Neighbors,
+    Parameters, Problem, PreparedSearch, SetupPhase,
 };
 
 /// The launches of an engine for a range of queries.
-pub trait Kernels {
+pub trait SearchKernels {
     /// The measures of a query, in the order in which the counted build writes its numbers.
     fn measures(&self) -> &'static [Measure] {
         &[]
@@ -34,8 +34,8 @@ pub trait Kernels {
     }
 
     /// The build that runs if `asked` is requested.
-    fn build(&self, asked: Build) -> Build {
-        if asked == Build::Timed { Build::Timed } else { Build::Counted }
+    fn build(&self, asked: KernelBuild) -> KernelBuild {
+        if asked == KernelBuild::Timed { KernelBuild::Timed } else { KernelBuild::Counted }
     }
 
     /// Answers a range of queries; returns the elapsed milliseconds. Counters are written from `counts` on,
@@ -46,9 +46,9 @@ pub trait Kernels {
     fn run(
         &mut self,
         cuda: &mut Cuda,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
         queries: &Range<usize>,
-        build: Build,
+        build: KernelBuild,
         counts: CUdeviceptr,
     ) -> Result<f64, DriverError>;
 
@@ -61,7 +61,7 @@ pub trait Kernels {
         &self,
         _stream: &Arc<CudaStream>,
         _queries: usize,
-        _build: Build,
+        _build: KernelBuild,
         _answer: &mut Answer,
     ) -> Result<(), DriverError> {
         Ok(())
@@ -78,10 +78,10 @@ pub trait Kernels {
     }
 
     /// See [`Search::first_chunk`].
-    fn first_chunk(&self, cuda: &Cuda, memory: &Memory) -> usize;
+    fn first_chunk(&self, cuda: &Cuda, memory: &SearchBuffers) -> usize;
 
     /// See [`Search::chunk_unit`].
-    fn chunk_unit(&self, _cuda: &Cuda, _memory: &Memory) -> usize {
+    fn chunk_unit(&self, _cuda: &Cuda, _memory: &SearchBuffers) -> usize {
         1
     }
 
@@ -92,7 +92,7 @@ pub trait Kernels {
 
     /// See [`Search::first_work`]. Even an index may compute all distances, if the points are equally far
     /// from the query.
-    fn first_work(&self, _memory: &Memory) -> u64 {
+    fn first_work(&self, _memory: &SearchBuffers) -> u64 {
         200_000_000_000
     }
 }
@@ -100,24 +100,24 @@ pub trait Kernels {
 /// A problem in device memory with the kernels that search it.
 pub struct GpuSearch<'a, K> {
     pub cuda: &'a mut Cuda,
-    pub memory: Memory,
+    pub memory: SearchBuffers,
     pub kernels: K,
     built_ms: Option<f64>,
     pub resident: bool,
     counts: Option<CudaSlice<u32>>,
-    last: (Range<usize>, Build),
+    last: (Range<usize>, KernelBuild),
 }
 
-impl<'a, K: Kernels> GpuSearch<'a, K> {
+impl<'a, K: SearchKernels> GpuSearch<'a, K> {
     /// A search of an uploaded problem. `built_ms`: the time to build an index; `None` if it was cached.
-    pub fn new(cuda: &'a mut Cuda, memory: Memory, built_ms: Option<f64>, kernels: K) -> Self {
+    pub fn new(cuda: &'a mut Cuda, memory: SearchBuffers, built_ms: Option<f64>, kernels: K) -> Self {
         let resident = memory.resident && built_ms.is_none();
-        Self { cuda, memory, kernels, built_ms, resident, counts: None, last: (0..0, Build::Timed) }
+        Self { cuda, memory, kernels, built_ms, resident, counts: None, last: (0..0, KernelBuild::Timed) }
     }
 
-    fn launch(&mut self, queries: &Range<usize>, build: Build) -> Result<f64, DriverError> {
+    fn launch(&mut self, queries: &Range<usize>, build: KernelBuild) -> Result<f64, DriverError> {
         let stream = self.cuda.stream.clone();
-        let numbers = if build == Build::Timed { 0 } else { self.kernels.counts() * queries.len() };
+        let numbers = if build == KernelBuild::Timed { 0 } else { self.kernels.counts() * queries.len() };
         if self.counts.as_ref().map_or(0, CudaSlice::len) < numbers {
             // Free the old buffer first.
             self.counts = None;
@@ -131,7 +131,7 @@ impl<'a, K: Kernels> GpuSearch<'a, K> {
 
     fn copy_counts(&self, answer: &mut Answer) -> Result<(), DriverError> {
         let (queries, build) = (self.last.0.len(), self.last.1);
-        if build == Build::Timed {
+        if build == KernelBuild::Timed {
             return Ok(());
         }
         let (stream, each) = (&self.cuda.stream, self.kernels.counts());
@@ -143,7 +143,7 @@ impl<'a, K: Kernels> GpuSearch<'a, K> {
     }
 }
 
-impl<K: Kernels> Search for GpuSearch<'_, K> {
+impl<K: SearchKernels> PreparedSearch for GpuSearch<'_, K> {
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
         let built = self.built_ms.map(|ms| (SetupPhase::BuildIndex, ms));
         [(SetupPhase::Upload, self.memory.upload_ms)].into_iter().chain(built).collect()
@@ -177,7 +177,7 @@ impl<K: Kernels> Search for GpuSearch<'_, K> {
         self.kernels.first_work(&self.memory)
     }
 
-    fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
         debug_assert!(queries.start < queries.end && queries.end <= self.memory.q);
         let build = self.kernels.build(build);
         let ms = self.launch(&queries, build).map_err(|error| self.cuda.failed(error))?;
@@ -209,11 +209,11 @@ impl BuildKernels {
         entry: impl Fn(&'static str) -> String,
     ) -> Result<Self, EngineError> {
         let mut load = |build| cuda.kernel(engine, unit.for_build(build), &entry(build_name(build)));
-        Ok(Self([load(Build::Timed)?, load(Build::Counted)?]))
+        Ok(Self([load(KernelBuild::Timed)?, load(KernelBuild::Counted)?]))
     }
 
-    pub fn for_build(&self, build: Build) -> &CudaFunction {
-        &self.0[usize::from(build != Build::Timed)]
+    pub fn for_build(&self, build: KernelBuild) -> &CudaFunction {
+        &self.0[usize::from(build != KernelBuild::Timed)]
     }
 }
 
@@ -235,7 +235,7 @@ pub fn open<L>(
     load: L,
 ) -> Result<Box<dyn Engine>, EngineError>
 where
-    L: for<'a> Fn(&'a mut Cuda, &'a Problem, &Parameters) -> Result<Box<dyn Search + 'a>, EngineError>
+    L: for<'a> Fn(&'a mut Cuda, &'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError>
         + Send
         + 'static,
 {
@@ -244,7 +244,7 @@ where
 
 impl<L> Engine for GpuEngine<L>
 where
-    L: for<'a> Fn(&'a mut Cuda, &'a Problem, &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> + Send,
+    L: for<'a> Fn(&'a mut Cuda, &'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> + Send,
 {
     fn descriptor(&self) -> &'static Descriptor {
         self.descriptor
@@ -267,7 +267,7 @@ where
         problem: &'a Problem,
         parameters: &Parameters,
         _profile: bool,
-    ) -> Result<Box<dyn Search + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
         (self.load)(&mut self.cuda, problem, parameters)
     }
 }

@@ -14,7 +14,7 @@ use super::Cuda;
 use super::device::driver::error_text;
 use super::device::units::Unit;
 use super::direct::{self, Policy, Variant};
-use crate::knn::{Build, EngineError, Neighbors, Problem, Search};
+use crate::knn::{KernelBuild, EngineError, Neighbors, Problem, PreparedSearch};
 
 const TABLE: &str = include_str!("../../../../cuda/direct/policy_table.cuh");
 
@@ -22,7 +22,7 @@ const TABLE: &str = include_str!("../../../../cuda/direct/policy_table.cuh");
 const ROUNDS: usize = 2;
 
 /// The builds that must not spill.
-const BUILDS: [Build; 3] = [Build::Timed, Build::Counted, Build::Profiled];
+const BUILDS: [KernelBuild; 3] = [KernelBuild::Timed, KernelBuild::Counted, KernelBuild::Profiled];
 
 /// The time ratio below which a change is kept: smaller gains are noise.
 const GAIN: f64 = 0.995;
@@ -61,7 +61,7 @@ pub struct Row {
 
 /// The result of tuning: the table's policy and the best one, measured in the same way.
 #[derive(Clone, Debug)]
-pub struct Tuned {
+pub struct TuningResult {
     pub before: Trial,
     pub best: Trial,
     /// The table row for the best policy.
@@ -78,12 +78,12 @@ pub fn tune(
     problems: &[Problem],
     repeats: usize,
     mut seen: impl FnMut(&Trial, f64),
-) -> Result<Tuned, EngineError> {
+) -> Result<TuningResult, EngineError> {
     let unavailable = |why| EngineError::Unavailable { engine: super::DIRECT.id, why };
     let variant = Variant::new(problems[0].k(), problems[0].dims());
     let unit = variant.unit();
     let (major, minor) = cuda.context.compute_capability().map_err(|error| cuda.failed(error))?;
-    let start = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.config.policy;
+    let start = cuda.kernels.search(unit, KernelBuild::Timed).map_err(unavailable)?.config.policy;
 
     let mut expected = Vec::new();
     let measure = |cuda: &mut Cuda, policy, expected: &mut Vec<Neighbors>| Trial {
@@ -124,7 +124,7 @@ pub fn tune(
         dims: variant.dims,
         policy: best.policy,
     };
-    Ok(Tuned { before, best, row })
+    Ok(TuningResult { before, best, row })
 }
 
 /// The alternatives to a policy, per trait.
@@ -218,9 +218,9 @@ fn searches(
     repeats: usize,
 ) -> Result<(Vec<f64>, Neighbors), EngineError> {
     let mut search = direct::load_unit(cuda, problem, unit)?;
-    search.search(0..problem.q(), Build::Timed)?;
+    search.search(0..problem.q(), KernelBuild::Timed)?;
     let times =
-        (0..repeats.max(1)).map(|_| search.search(0..problem.q(), Build::Timed)).collect::<Result<_, _>>()?;
+        (0..repeats.max(1)).map(|_| search.search(0..problem.q(), KernelBuild::Timed)).collect::<Result<_, _>>()?;
     let mut found = Neighbors::default();
     search.download(&mut found)?;
     Ok((times, found))

@@ -54,7 +54,7 @@ pub fn bytes(n: usize, dims: usize) -> usize {
 }
 
 /// The points relative to their mean, in blocks.
-pub struct Filter {
+pub struct PointBlocks {
     dims: usize,
     centre: Vec<f32>,
     /// p', block by block, each block dimension by dimension. The last block is padded with zeros.
@@ -84,7 +84,7 @@ pub struct Bound {
     dims: usize,
 }
 
-impl Filter {
+impl PointBlocks {
     /// Translates n points of `dims` coordinates, row-major.
     pub fn new(points: &[f32], dims: usize) -> Self {
         let n = points.len() / dims;
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn filter_is_disabled_if_products_may_overflow() {
-        let filter = Filter::new(&[1e19, -1e19], 1);
+        let filter = PointBlocks::new(&[1e19, -1e19], 1);
         assert_eq!(
             filter.bound(&[1e20]).limit(0.0),
             f32::NEG_INFINITY,

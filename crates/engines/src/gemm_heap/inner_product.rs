@@ -39,7 +39,7 @@ use super::filter::{ROUNDOFF, block_points, bytes, rounded_down};
 use super::{GEMM_HEAP, PACKED, product};
 use crate::host_memory;
 use crate::knn::EngineError;
-use crate::knn::inner_product::{LargestProducts, Product, Products, inner_product};
+use crate::knn::inner_product::{InnerProductSearch, Product, InnerProductProblem, inner_product};
 
 /// Products that are tested together.
 const CHUNK: usize = 64;
@@ -48,19 +48,19 @@ const CHUNK: usize = 64;
 ///
 /// # Errors
 /// [`EngineError::Limit`], [`EngineError::HostMemory`].
-pub fn open(products: &Products) -> Result<Box<dyn LargestProducts + '_>, EngineError> {
+pub fn open(products: &InnerProductProblem) -> Result<Box<dyn InnerProductSearch + '_>, EngineError> {
     let shape = products.shape();
     GEMM_HEAP.limits.check_sizes(GEMM_HEAP.id, &shape)?;
     let threads = rayon::current_num_threads().min(shape.q);
     host_memory::check_bytes(
         (bytes(shape.n, shape.d) + threads * (PACKED + CHUNK * size_of::<Entry>() * shape.k)) as u64,
     )?;
-    Ok(Box::new(Largest { filter: Filter::new(products.points(), shape.d, gamma(shape.d)), products }))
+    Ok(Box::new(ProductSearch { filter: PointBlocks::new(products.points(), shape.d, gamma(shape.d)), products }))
 }
 
-struct Largest<'a> {
-    products: &'a Products,
-    filter: Filter,
+struct ProductSearch<'a> {
+    products: &'a InnerProductProblem,
+    filter: PointBlocks,
 }
 
 /// A product ordered for a heap whose root is the worst.
@@ -130,7 +130,7 @@ struct QueryState<'a> {
 
 impl QueryState<'_> {
     /// Adds the qualifying products with the points from `first` on.
-    fn add_products(&mut self, filter: &Filter, points: &[f32], first: usize, products: &[f32]) {
+    fn add_products(&mut self, filter: &PointBlocks, points: &[f32], first: usize, products: &[f32]) {
         let (dims, scale) = (filter.dims, self.scale.unwrap_or(0.0));
         for (chunk, products) in products.chunks(CHUNK).enumerate() {
             let first = first + chunk * CHUNK;
@@ -151,7 +151,7 @@ impl QueryState<'_> {
     }
 }
 
-impl LargestProducts for Largest<'_> {
+impl InnerProductSearch for ProductSearch<'_> {
     fn search(&self, queries: Range<usize>, found: &mut [Product]) {
         let (filter, points) = (&self.filter, self.products.points());
         let (dims, k, n) = (filter.dims, self.products.shape().k, filter.margins.len());
@@ -183,7 +183,7 @@ impl LargestProducts for Largest<'_> {
 }
 
 /// The points in blocks, and the error margins of their products.
-struct Filter {
+struct PointBlocks {
     dims: usize,
     /// Points per block.
     block: usize,
@@ -211,7 +211,7 @@ fn rounded_up(value: f64) -> f32 {
     -rounded_down(-value)
 }
 
-impl Filter {
+impl PointBlocks {
     /// Prepares n points, row-major, with the given Γ.
     fn new(points: &[f32], dims: usize, gamma: f64) -> Self {
         let n = points.len() / dims;
@@ -278,22 +278,22 @@ mod tests {
     use crate::knn::Queries;
     use crate::testing;
 
-    fn products(values: &[f32], dims: usize, k: usize) -> Products {
+    fn products(values: &[f32], dims: usize, k: usize) -> InnerProductProblem {
         let cloud = Arc::new(testing::cloud(dims, values.iter().map(|&value| f64::from(value)).collect()));
-        Products::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), k, false).unwrap()
+        InnerProductProblem::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), k, false).unwrap()
     }
 
     /// The answers to all queries, computed with the given Γ.
-    fn found(products: &Products, gamma: f64) -> Vec<Product> {
+    fn found(products: &InnerProductProblem, gamma: f64) -> Vec<Product> {
         let shape = products.shape();
-        let largest = Largest { filter: Filter::new(products.points(), shape.d, gamma), products };
+        let largest = ProductSearch { filter: PointBlocks::new(products.points(), shape.d, gamma), products };
         let mut found = vec![Product { row: 7, value: 7.0 }; shape.q * shape.k];
         largest.search(0..shape.q, &mut found);
         found
     }
 
     /// The answers by the rule alone and a sort.
-    fn expected(products: &Products) -> Vec<Product> {
+    fn expected(products: &InnerProductProblem) -> Vec<Product> {
         let shape = products.shape();
         let mut expected = Vec::new();
         for query in products.queries().chunks_exact(shape.d) {
@@ -395,7 +395,7 @@ mod tests {
         let values: Vec<f32> = (0..32 * 4000u32)
             .map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 2f32.powi(24) - 0.5)
             .collect();
-        let (filter, query) = (Filter::new(&values, 32, gamma(32)), &values[..32]);
+        let (filter, query) = (PointBlocks::new(&values, 32, gamma(32)), &values[..32]);
         let mut all: Vec<f64> = values.chunks_exact(32).map(|row| inner_product(row, query)).collect();
         all.sort_by(|a, b| b.total_cmp(a));
         let (scale, limit) = (filter.scale(query).unwrap(), filter.limit(all[4]));
@@ -414,10 +414,10 @@ mod tests {
 
     #[test]
     fn scale_is_unavailable_when_no_bound_holds() {
-        let filter = Filter::new(&[3e38; 3], 3, gamma(3));
+        let filter = PointBlocks::new(&[3e38; 3], 3, gamma(3));
         assert_eq!((filter.scale(&[3e38, 0.0, 0.0]), filter.scale(&[0.0; 3])), (None, Some(0.0)));
         assert_eq!(
-            Filter::new(&[1.0], 1, gamma(1 << 23)).scale(&[1.0]),
+            PointBlocks::new(&[1.0], 1, gamma(1 << 23)).scale(&[1.0]),
             None,
             "Γ is useless in this many dimensions"
         );
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn margins_are_rounded_up() {
         let row = [0.1f32, 0.7, -0.3];
-        let filter = Filter::new(&row, 3, gamma(3));
+        let filter = PointBlocks::new(&row, 3, gamma(3));
         let (margin, scale) = (f64::from(filter.margins[0]), f64::from(filter.scale(&row).unwrap()));
         assert!(margin >= gamma(3) * length(&row) && margin < gamma(3) * length(&row) * (1.0 + 1e-6));
         assert!(scale >= length(&row) && scale < length(&row) * (1.0 + 1e-6));

@@ -19,15 +19,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::vec::Drain;
 
-use super::cpu::{self, CpuSearch, Rows, SearchOutput, Searcher};
+use super::cpu::{self, CpuSearch, AnswerWriter, SearchOutput, Searcher};
 use super::kdtree_threads::Heap;
 use super::lockstep::{distance_of, key_of};
 use crate::knn::distance::squared_distances;
 use crate::knn::{
-    Answer, Buffer, Build, Cost, Descriptor, DeviceKind, EngineError, EngineId, Group, Limits, Measure,
-    MemorySpace, Metric, Parameters, Problem, Search, SetupPhase, Shape, code,
+    Answer, Buffer, KernelBuild, Cost, Descriptor, DeviceKind, EngineError, EngineId, Group, Limits, Measure,
+    MemorySpace, Metric, Parameters, Problem, PreparedSearch, SetupPhase, Shape, code,
 };
-use filter::{Bound, Filter};
+use filter::{Bound, PointBlocks};
 
 /// The largest k, equal to that of the selectors it is compared with.
 const MAX_K: usize = 2048;
@@ -98,13 +98,13 @@ const PACKED: usize = 4 << 20;
 type Counts = [u32; 2];
 
 /// Translates the points to their mean, unless that is cached.
-fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
+fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
     let (n, dims) = (problem.n(), problem.dims());
     // Per thread: products, translated queries, heaps, and the buffers of `gemm`.
     let of_thread = MAX_QUERIES * (4 * filter::block_points(n) + 4 * dims + 8 * problem.k()) + PACKED;
     let search_bytes = (rayon::current_num_threads().min(problem.q()) * of_thread) as u64
         + cpu::counts_bytes::<Counts>(problem);
-    let make = || Filter::new(problem.points(), dims);
+    let make = || PointBlocks::new(problem.points(), dims);
     let (filter, setup) =
         cpu::prepared(problem, SetupPhase::Upload, filter::bytes(n, dims) as u64, search_bytes, make)?;
     Ok(Box::new(CpuSearch::new(problem, setup, GemmHeap { filter })))
@@ -112,7 +112,7 @@ fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Se
 
 /// The points relative to their mean.
 struct GemmHeap {
-    filter: Arc<Filter>,
+    filter: Arc<PointBlocks>,
 }
 
 impl Searcher for GemmHeap {
@@ -126,7 +126,7 @@ impl Searcher for GemmHeap {
         &mut self,
         problem: &Problem,
         queries: Range<usize>,
-        build: Build,
+        build: KernelBuild,
         found: &mut SearchOutput<Counts>,
     ) {
         // With few queries, one block per thread.
@@ -160,7 +160,7 @@ fn cost(shape: &Shape) -> Cost {
 }
 
 /// The nearest points of a query so far, and the limit that a product must reach.
-struct Nearest {
+struct QueryState {
     heap: Heap,
     bound: Bound,
     limit: f32,
@@ -168,19 +168,19 @@ struct Nearest {
 }
 
 /// Answers a block of queries.
-fn answer(problem: &Problem, filter: &Filter, queries: &[f32], rows: &mut Rows<'_, Counts>) {
+fn answer(problem: &Problem, filter: &PointBlocks, queries: &[f32], rows: &mut AnswerWriter<'_, Counts>) {
     let dims = problem.dims();
     let centred = filter.centred(queries);
     let nearest = |query| {
         let bound = filter.bound(query);
-        Nearest {
+        QueryState {
             heap: Heap::new(problem.k()),
             limit: bound.limit(f32::INFINITY),
             bound,
             counts: Counts::default(),
         }
     };
-    let mut nearest: Vec<Nearest> = centred.chunks_exact(dims).map(nearest).collect();
+    let mut nearest: Vec<QueryState> = centred.chunks_exact(dims).map(nearest).collect();
     let (mut products, mut positions, mut distances) = (Vec::new(), Vec::new(), Vec::new());
     for block in filter.blocks() {
         product::multiply(block.columns, &centred, dims, &mut products);
@@ -211,7 +211,7 @@ fn answer(problem: &Problem, filter: &Filter, queries: &[f32], rows: &mut Rows<'
     }
 }
 
-impl Nearest {
+impl QueryState {
     /// Inserts the points that are nearer than the farthest.
     fn insert(&mut self, positions: &[u32], distances: &[f32]) {
         self.counts[0] += positions.len() as u32;
@@ -235,7 +235,7 @@ mod tests {
 
     /// The k nearest by this engine, and by the rule alone.
     fn both(points: &[f32], queries: &[f32], dims: usize, k: usize) -> [Vec<u64>; 2] {
-        let filter = Filter::new(points, dims);
+        let filter = PointBlocks::new(points, dims);
         let centred = filter.centred(queries);
         let n = points.len() / dims;
         let all: Vec<u32> = (0..n as u32).collect();
@@ -298,7 +298,7 @@ mod tests {
     fn filter_is_selective_far_from_the_origin() {
         let points: Vec<f32> =
             (0..5000u16).flat_map(|i| [1e6 + f32::from(i % 71), 1e6 + f32::from(i / 71)]).collect();
-        let filter = Filter::new(&points, 2);
+        let filter = PointBlocks::new(&points, 2);
         let query = filter.centred(&[1e6 + 35.0, 1e6 + 35.0]);
         let (limit, mut products) = (filter.bound(&query).limit(4.0), Vec::new());
         let left = filter.blocks().map(|block| {

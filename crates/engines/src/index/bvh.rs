@@ -9,20 +9,20 @@ use rayon::prelude::*;
 
 use super::boxes::WARP;
 use super::cost;
-use super::morton::Depth;
-use super::nearest::Nearest;
+use super::morton::SortPrecision;
+use super::nearest::NearestWarp;
 use super::observer::NoTrace;
-use super::packet::{Packets, answer_packets, packet_length};
+use super::packet::{PacketBuffers, answer_packets, packet_length};
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
 use super::walk::{LEAF_BYTES, walk};
-use crate::cpu::{self, CpuSearch, Laps, SearchOutput, Searcher, Setup};
+use crate::cpu::{self, CpuSearch, LapTimer, SearchOutput, Searcher, Setup};
 use crate::cuda::open_bvh;
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Buffer, Build, Descriptor, DeviceId, EngineError, EngineId, Group, Limits, Measure, Measured,
-    MemorySpace, Metric, Parameter, Parameters, Problem, Search, SetupPhase, Shape, Values, Walk, WarpSpan,
-    Within, code, warp as rules,
+    Answer, Buffer, KernelBuild, Descriptor, DeviceId, EngineError, EngineId, Group, Limits, Measure, Measurements,
+    MemorySpace, Metric, Parameter, Parameters, Problem, PreparedSearch, SetupPhase, Shape, AllowedValues, Walk, WarpSpan,
+    RadiusIndex, code, warp as rules,
 };
 use crate::lockstep::distance::squared_distances;
 use crate::lockstep::{PADDING, distance_of, index_of};
@@ -76,7 +76,7 @@ const PACKETS: Parameter = Parameter {
     name: "packets",
     help: "Whether the timed search processes 32 neighbouring queries together, in two and three dimensions \
            with k up to 128.",
-    values: Values::Words(&["on", "off"]),
+    values: AllowedValues::Words(&["on", "off"]),
     default: "on for GPUs with at least 60,000 queries and one query per four points, otherwise off",
 };
 
@@ -123,7 +123,7 @@ pub static MEASURES: [Measure; 6] = [
 ];
 
 /// Mean number of active lanes: a lane per point of a leaf. Only the last leaf may have fewer than 32.
-fn active_threads(measured: &Measured) -> Option<f64> {
+fn active_threads(measured: &Measurements) -> Option<f64> {
     measured.ratio("distance_evals", "leaves")
 }
 
@@ -147,7 +147,7 @@ fn cached_tree(problem: &Problem, search_bytes: u64) -> Result<(Arc<Tree>, Setup
 }
 
 /// Builds the tree, unless it is cached.
-fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
+fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
     // Besides the tree: a code, an output row and the visits of each query.
     let (tree, setup) = cached_tree(problem, 128 * problem.q() as u64)?;
     let asked = asks_for_packets(parameters);
@@ -175,15 +175,15 @@ fn record_walk(
 }
 
 /// See [`Descriptor::within`].
-fn open_within(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
+fn open_within(problem: &Problem) -> Result<Box<dyn RadiusIndex + '_>, EngineError> {
     // It has no list of k.
     BVH.limits.check(BVH.id, &Shape { k: 1, ..problem.shape() }, problem.metric())?;
-    Ok(Box::new(WithinBoxes(cached_tree(problem, 0)?.0)))
+    Ok(Box::new(TreeRadiusSearch(cached_tree(problem, 0)?.0)))
 }
 
-struct WithinBoxes(Arc<Tree>);
+struct TreeRadiusSearch(Arc<Tree>);
 
-impl Within for WithinBoxes {
+impl RadiusIndex for TreeRadiusSearch {
     fn visit(&self, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32)) {
         visit_within(&self.0, query, limit, found);
     }
@@ -233,7 +233,7 @@ struct Bvh {
 }
 
 /// The destination of a query's answer.
-struct Row<'a> {
+struct AnswerRow<'a> {
     indices: &'a mut [u32],
     squared_distances: &'a mut [f32],
     /// `None` in the timed build.
@@ -253,7 +253,7 @@ impl Searcher for Bvh {
         &mut self,
         problem: &Problem,
         queries: Range<usize>,
-        build: Build,
+        build: KernelBuild,
         found: &mut SearchOutput<Visits>,
     ) {
         let (tree, dims, k) = (&*self.tree, problem.dims(), problem.k());
@@ -265,20 +265,20 @@ impl Searcher for Bvh {
         let spans = found.spans.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
         let visits = found.visits.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
         let rows = indices.zip(distances).zip(visits).zip(spans);
-        let mut rows: Vec<Option<Row<'_>>> = rows
+        let mut rows: Vec<Option<AnswerRow<'_>>> = rows
             .map(|(((indices, squared_distances), visits), span)| {
-                Some(Row { indices, squared_distances, visits, span })
+                Some(AnswerRow { indices, squared_distances, visits, span })
             })
             .collect();
         // Neighbours on the curve visit the same leaves, which are then cached.
-        let order = sorted(&tree.frame, coordinates, dims, Depth::Fine);
-        let mut rows: Vec<Row<'_>> = order
+        let order = sorted(&tree.frame, coordinates, dims, SortPrecision::Fine);
+        let mut rows: Vec<AnswerRow<'_>> = order
             .iter()
             .map(|&(_, row)| rows[row as usize].take().expect("a query is searched once"))
             .collect();
 
-        let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
-            let (mut nearest, mut laps) = (Nearest::new(k, NoTrace), Laps::start());
+        let search = |(order, rows): (&[(u64, u32)], &mut [AnswerRow<'_>])| {
+            let (mut nearest, mut laps) = (NearestWarp::new(k, NoTrace), LapTimer::start());
             traverse_each(tree, coordinates, dims, order, &mut nearest, &mut |at, nearest, visits| {
                 let row = &mut rows[at];
                 if let Some(place) = &mut row.visits {
@@ -294,14 +294,14 @@ impl Searcher for Bvh {
                 }
             });
         };
-        let length = packet_length(k, dims).filter(|_| build == Build::Timed && self.packs);
+        let length = packet_length(k, dims).filter(|_| build == KernelBuild::Timed && self.packs);
         if let Some(length) = length {
             // A packet is searched as one, so its visits cannot be attributed to single queries and are not
             // counted.
-            let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
-                let mut packets = Packets::new(k, length);
+            let search = |(order, rows): (&[(u64, u32)], &mut [AnswerRow<'_>])| {
+                let mut packets = PacketBuffers::new(k, length);
                 answer_packets(tree, coordinates, dims, order, &mut packets, &mut |at, keys| {
-                    let Row { indices, squared_distances, .. } = &mut rows[at];
+                    let AnswerRow { indices, squared_distances, .. } = &mut rows[at];
                     let padding = std::iter::repeat(&PADDING);
                     for ((index, distance), &key) in
                         indices.iter_mut().zip(squared_distances.iter_mut()).zip(keys.iter().chain(padding))
@@ -353,7 +353,7 @@ mod tests {
         let mut engine = BVH.open_on(DeviceId::Cpu).unwrap();
         let mut search = engine.load(problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
         assert_eq!((search.parameters().get(PACKETS.name), search.note()), (Some("on"), None));
-        [Build::Timed, Build::Counted].map(|build| {
+        [KernelBuild::Timed, KernelBuild::Counted].map(|build| {
             let mut found = Neighbors::default();
             search.search(0..problem.q(), build).unwrap();
             search.download(&mut found).unwrap();
@@ -481,7 +481,7 @@ mod tests {
 
     #[test]
     fn walks_match_the_counted_search() {
-        use crate::knn::walk::{Bounds, Event, Fate};
+        use crate::knn::walk::{Bounds, Event, RegionState};
         for (dims, n, k) in [(1, 700, 5), (2, 20_000, 32), (3, 3000, 70), (2, 20, 32), (2, 64, 200)] {
             let values =
                 (0..dims * n).map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521)).collect();
@@ -520,7 +520,7 @@ mod tests {
                 let count =
                     |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
                 assert_eq!(
-                    (count(Fate::Visited), count(Fate::Pruned)),
+                    (count(RegionState::Visited), count(RegionState::Pruned)),
                     (totals.leaves + totals.nodes, totals.pruned)
                 );
                 let there: std::collections::HashSet<u32> = walk.rows.iter().copied().collect();

@@ -11,7 +11,7 @@ const KEY_BITS: u32 = 32;
 
 /// How many bits of the codes the points are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub enum SortPrecision {
     /// The highest 32, which distinguish most points.
     Coarse,
     /// All bits.
@@ -36,7 +36,7 @@ pub fn is_crowded(leaves: usize, n: usize) -> bool {
 /// The grid of the curve: cubic cells that cover the extent of the points, so that all axes are divided
 /// equally finely.
 #[derive(Clone, Debug)]
-pub struct Frame {
+pub struct MortonGrid {
     /// The least coordinate of each axis.
     pub low: Vec<f32>,
     /// Cells per unit of length, the same for all axes; 0 if all points are equal.
@@ -46,7 +46,7 @@ pub struct Frame {
     pub bits: u32,
 }
 
-impl Frame {
+impl MortonGrid {
     /// The frame of points with these least and greatest coordinates; at most 63 axes. No CUDA counterpart:
     /// the host computes it for both devices.
     pub fn new(extents: &[[f32; 2]]) -> Self {
@@ -60,12 +60,12 @@ impl Frame {
 
     /// The parts of the codes to sort by, the lowest first, and the number of bits below them. No CUDA
     /// counterpart: the host launches the passes.
-    pub fn bit_ranges(&self, depth: Depth) -> (Vec<BitRange>, u32) {
+    pub fn bit_ranges(&self, depth: SortPrecision) -> (Vec<BitRange>, u32) {
         let all = self.bits * self.low.len() as u32;
         let below = all.saturating_sub(KEY_BITS);
         let high = BitRange { shift: below, bits: all - below };
         match depth {
-            Depth::Fine if below > 0 => (vec![BitRange { shift: 0, bits: below }, high], 0),
+            SortPrecision::Fine if below > 0 => (vec![BitRange { shift: 0, bits: below }, high], 0),
             _ => (vec![high], below),
         }
     }
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn codes_follow_the_z_order_curve() {
         let points: Vec<f32> = (0..16).flat_map(|i| [(i % 4) as f32, (i / 4) as f32]).collect();
-        let frame = Frame::new(&[[0.0, 3.0]; 2]);
+        let frame = MortonGrid::new(&[[0.0, 3.0]; 2]);
         let mut rows: Vec<usize> = (0..16).collect();
         rows.sort_by_key(|&row| frame.code(&points[2 * row..2 * row + 2]));
         assert_eq!(rows, [0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15]);
@@ -134,15 +134,15 @@ mod tests {
 
     #[test]
     fn codes_are_clamped_to_the_frame() {
-        let frame = Frame::new(&[[0.0, 1.0], [10.0, 10.0]]);
+        let frame = MortonGrid::new(&[[0.0, 1.0], [10.0, 10.0]]);
         assert_eq!(frame.code(&[-5.0, 10.0]), frame.code(&[0.0, 10.0]));
         assert_eq!(frame.code(&[7.0, 10.0]), frame.code(&[1.0, 10.0]));
-        let alone = Frame::new(&[[3.0, 3.0], [4.0, 4.0]]);
+        let alone = MortonGrid::new(&[[3.0, 3.0], [4.0, 4.0]]);
         assert_eq!((alone.scale, alone.code(&[1e9, 4.0])), (0.0, 0));
         for dims in [1, 2, 3, 4, 5, 8, 16, 32] {
             let points: Vec<f32> = (0..2 * dims).map(|at| at as f32).collect();
             let extents: Vec<[f32; 2]> = (0..dims).map(|axis| [points[axis], points[dims + axis]]).collect();
-            let frame = Frame::new(&extents);
+            let frame = MortonGrid::new(&extents);
             assert!(frame.code(&points[..dims]) < frame.code(&points[dims..]), "{dims} dimensions");
             assert!(frame.code(&vec![1e30; dims]) < u64::MAX, "padding comes last");
         }

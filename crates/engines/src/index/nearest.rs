@@ -8,14 +8,14 @@ use crate::lockstep::candidate_buffer::Warp;
 use crate::lockstep::{Key, Lanes, PADDING, registers_for};
 
 /// A warp that also stores the k-th element.
-pub struct Nearest<O = NoTrace> {
+pub struct NearestWarp<O = NoTrace> {
     pub warp: Warp<WARP>,
     pub last: Key,
     /// Notified of each step.
     pub observer: O,
 }
 
-impl<O: Observer> Nearest<O> {
+impl<O: Observer> NearestWarp<O> {
     pub fn new(k: usize, observer: O) -> Self {
         Self { warp: Warp::new(k, registers_for(k, WARP), ()), last: PADDING, observer }
     }

@@ -62,7 +62,7 @@ mod tests {
     use crate::cloud::{self, Order, Source};
     use crate::index::traverse::{Visits, observe};
     use crate::index::tree::Tree;
-    use crate::knn::{Metric, Problem, Queries, Setup};
+    use crate::knn::{Metric, Problem, Queries, ProblemParameters};
     use crate::lockstep::PADDING;
     use crate::progress::NoProgress;
 
@@ -131,7 +131,7 @@ mod tests {
         ] {
             let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
             let cloud = Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
-            let setup = Setup {
+            let setup = ProblemParameters {
                 k,
                 metric: Metric::L2,
                 order: Order::File,

@@ -23,7 +23,7 @@ use multiversion::multiversion;
 
 use super::boxes::WARP;
 use super::lane::{bitonic_merge, sort};
-use super::nearest::Nearest;
+use super::nearest::NearestWarp;
 use super::observer::NoTrace;
 use super::traverse::{descend, leaf_of};
 use super::tree::{HEIGHTS, Tree};
@@ -261,7 +261,7 @@ fn greatest(limits: &Lanes<f32, WARP>) -> f32 {
 }
 
 /// The k smallest distances of each lane's query.
-struct Shortest {
+struct SmallestDistances {
     /// Rows of distances: room for a whole leaf after those that need not be merged yet.
     slots: Vec<Coordinates<WARP>>,
     /// The k smallest distances come last, ascending in each lane; earlier entries are below all distances.
@@ -270,7 +270,7 @@ struct Shortest {
     batch: Vec<Coordinates<WARP>>,
 }
 
-impl Shortest {
+impl SmallestDistances {
     fn new(length: usize) -> Self {
         let rows = |rows| vec![Coordinates([f32::INFINITY; WARP]); rows];
         Self {
@@ -404,7 +404,7 @@ fn find_shortest<const D: usize>(
     packet: &Packet<D>,
     own: usize,
     visited: &mut Vec<usize>,
-    found: &mut Shortest,
+    found: &mut SmallestDistances,
 ) -> bool {
     let length = found.best.len();
     let (eager, around) = (eager(length) as u32, around(length));
@@ -484,13 +484,13 @@ fn find_shortest<const D: usize>(
 }
 
 /// The points that are not farther than the k-th distance.
-struct Collected {
+struct CandidateLists {
     entries: Vec<Lanes<Key, WARP>>,
     kth: Lanes<f32, WARP>,
     taken: Lanes<u32, WARP>,
 }
 
-impl Collected {
+impl CandidateLists {
     fn new(length: usize) -> Self {
         Self { entries: vec![[PADDING; WARP]; length + STRIDE], kth: [-1.0; WARP], taken: [0; WARP] }
     }
@@ -558,24 +558,24 @@ impl Collected {
 }
 
 /// Buffers of the search by packets, reused from packet to packet.
-pub struct Packets {
+pub struct PacketBuffers {
     k: usize,
-    shortest: Shortest,
-    collected: Collected,
+    shortest: SmallestDistances,
+    collected: CandidateLists,
     visited: Vec<usize>,
     /// For queries that are answered alone.
-    alone: Nearest,
+    alone: NearestWarp,
 }
 
-impl Packets {
+impl PacketBuffers {
     /// For k neighbours, with lists of `length`.
     pub fn new(k: usize, length: usize) -> Self {
         Self {
             k,
-            shortest: Shortest::new(length),
-            collected: Collected::new(length),
+            shortest: SmallestDistances::new(length),
+            collected: CandidateLists::new(length),
             visited: Vec::with_capacity(max_visited(length)),
-            alone: Nearest::new(k, NoTrace),
+            alone: NearestWarp::new(k, NoTrace),
         }
     }
 }
@@ -593,7 +593,7 @@ pub fn answer_packets(
     queries: &[f32],
     dims: usize,
     rows: &[(u64, u32)],
-    packets: &mut Packets,
+    packets: &mut PacketBuffers,
     done: &mut dyn FnMut(usize, &[Key]),
 ) {
     for (number, rows) in rows.chunks(WARP).enumerate() {
@@ -611,7 +611,7 @@ fn answer_packet<const D: usize>(
     tree: &Tree,
     queries: &[f32],
     rows: &[(u64, u32)],
-    packets: &mut Packets,
+    packets: &mut PacketBuffers,
     done: &mut dyn FnMut(usize, &[Key]),
 ) {
     let (mut ends, mut first) = (1 << (rows.len() - 1), 0);
@@ -634,10 +634,10 @@ fn answer_part<const D: usize>(
     tree: &Tree,
     queries: &[f32],
     rows: &[(u64, u32)],
-    packets: &mut Packets,
+    packets: &mut PacketBuffers,
     done: &mut dyn FnMut(usize, &[Key]),
 ) {
-    let Packets { k, shortest, collected, visited, alone } = packets;
+    let PacketBuffers { k, shortest, collected, visited, alone } = packets;
     let packet = Packet::<D>::load(queries, rows);
     // The leaf of the middle query; those of the other queries are nearby.
     let own = leaf_of(tree, rows[rows.len() / 2].0);
@@ -679,7 +679,7 @@ fn answer_alone<const D: usize>(
     queries: &[f32],
     code: u64,
     row: u32,
-    nearest: &mut Nearest,
+    nearest: &mut NearestWarp,
     keys: &mut [Key; 128],
 ) {
     let mut query = [0.0; D];

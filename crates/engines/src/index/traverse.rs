@@ -5,7 +5,7 @@
 use multiversion::multiversion;
 
 use super::boxes::{WARP, lane_keys};
-use super::nearest::{Nearest, lanes_before};
+use super::nearest::{NearestWarp, lanes_before};
 use super::observer::Observer;
 use super::tree::{HEIGHTS, Tree};
 use crate::knn::Problem;
@@ -42,8 +42,8 @@ pub fn traverse_each<O: Observer>(
     queries: &[f32],
     dims: usize,
     rows: &[(u64, u32)],
-    nearest: &mut Nearest<O>,
-    done: &mut dyn FnMut(usize, &Nearest<O>, Visits),
+    nearest: &mut NearestWarp<O>,
+    done: &mut dyn FnMut(usize, &NearestWarp<O>, Visits),
 ) {
     for (at, &(code, row)) in rows.iter().enumerate() {
         let query = &queries[row as usize * dims..][..dims];
@@ -64,8 +64,8 @@ pub fn observe<O: Observer>(
     problem: &Problem,
     query: usize,
     observer: O,
-) -> (Nearest<O>, Visits) {
-    let (row, mut nearest) = (problem.query(query), Nearest::new(problem.k(), observer));
+) -> (NearestWarp<O>, Visits) {
+    let (row, mut nearest) = (problem.query(query), NearestWarp::new(problem.k(), observer));
     let mut visited = Visits::default();
     traverse_each(
         tree,
@@ -85,14 +85,14 @@ pub fn observe<O: Observer>(
 /// the k-th neighbour's. Otherwise all remaining children are pruned together, and the search returns to the
 /// parent.
 #[inline(always)]
-pub fn descend<O: Observer>(tree: &Tree, query: &[f32], code: u64, nearest: &mut Nearest<O>) -> Visits {
+pub fn descend<O: Observer>(tree: &Tree, query: &[f32], code: u64, nearest: &mut NearestWarp<O>) -> Visits {
     nearest.restart();
     let mut visits = Visits::default();
     let own = leaf_of(tree, code);
     nearest.observer.own_leaf(own);
     visit_leaf(tree, own, query, nearest, &mut visits);
     // The node of each height on the path.
-    let mut nodes = [Node { waiting: [(PADDING, 0); WARP], count: 0, unvisited: 0 }; HEIGHTS];
+    let mut nodes = [PendingChildren { waiting: [(PADDING, 0); WARP], count: 0, unvisited: 0 }; HEIGHTS];
     let (mut height, mut group) = (tree.top(), 0);
     nodes[height].enter(tree, height, group, query, own, nearest, &mut visits);
     loop {
@@ -124,14 +124,14 @@ pub fn descend<O: Observer>(tree: &Tree, query: &[f32], code: u64, nearest: &mut
 /// children that are pruned at once, most of them, are not compared again. The children visited and their
 /// order are the same.
 #[derive(Clone, Copy)]
-struct Node {
+struct PendingChildren {
     /// Keys and lanes, in descending order of the keys.
     waiting: [(Key, u32); WARP],
     count: usize,
     unvisited: u32,
 }
 
-impl Node {
+impl PendingChildren {
     /// Compares the children of a node, a group of boxes of a height, with the query, except for the leaf
     /// visited first.
     #[inline(always)]
@@ -143,7 +143,7 @@ impl Node {
         group: usize,
         query: &[f32],
         own: usize,
-        nearest: &mut Nearest<O>,
+        nearest: &mut NearestWarp<O>,
         visits: &mut Visits,
     ) {
         visits.nodes += 1;
@@ -174,7 +174,7 @@ impl Node {
     /// The lane of the nearest child, if it may contain a neighbour; otherwise prunes all others. No
     /// CUDA counterpart: `warp::reduce_min`.
     #[inline(always)]
-    fn next<O: Observer>(&mut self, nearest: &mut Nearest<O>, visits: &mut Visits) -> Option<usize> {
+    fn next<O: Observer>(&mut self, nearest: &mut NearestWarp<O>, visits: &mut Visits) -> Option<usize> {
         match self.waiting[..self.count].last() {
             Some(&(key, lane)) if key < nearest.last => {
                 self.count -= 1;
@@ -211,7 +211,7 @@ pub fn visit_leaf<O: Observer>(
     tree: &Tree,
     leaf: usize,
     query: &[f32],
-    nearest: &mut Nearest<O>,
+    nearest: &mut NearestWarp<O>,
     visits: &mut Visits,
 ) {
     visits.leaves += 1;

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::boxes::{Boxes, WARP};
-use super::morton::{Depth, Frame, is_crowded};
+use super::morton::{SortPrecision, MortonGrid, is_crowded};
 use crate::knn::Problem;
 use crate::lockstep::Lanes;
 use crate::lockstep::distance::Coordinates;
@@ -21,7 +21,7 @@ const LEAVES_PER_TASK: usize = 256;
 /// The tree over a problem's points.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    pub frame: Frame,
+    pub frame: MortonGrid,
     dims: usize,
     n: usize,
     /// Leaf by leaf, axis by axis; the last leaf is padded with points at infinity.
@@ -36,12 +36,12 @@ impl Tree {
     /// Builds the tree. No CUDA counterpart: the host launches a kernel for each step.
     pub fn new(problem: &Problem) -> Self {
         let (dims, points) = (problem.dims(), problem.points());
-        let frame = Frame::new(problem.extents());
-        let mut order = sorted(&frame, points, dims, Depth::Coarse);
+        let frame = MortonGrid::new(problem.extents());
+        let mut order = sorted(&frame, points, dims, SortPrecision::Coarse);
         let starts = || order.iter().step_by(WARP).map(|&(code, _)| code);
         let crowded = starts().zip(starts().skip(1)).filter(|(code, next)| code == next).count();
-        if frame.bit_ranges(Depth::Coarse).1 > 0 && is_crowded(crowded, order.len()) {
-            order = sorted(&frame, points, dims, Depth::Fine);
+        if frame.bit_ranges(SortPrecision::Coarse).1 > 0 && is_crowded(crowded, order.len()) {
+            order = sorted(&frame, points, dims, SortPrecision::Fine);
         }
         let leaves = order.len().div_ceil(WARP);
         let mut coordinates = vec![Coordinates([f32::INFINITY; WARP]); leaves * dims];
@@ -133,7 +133,7 @@ type Leaves<'a> = (&'a [Coordinates<WARP>], &'a [Lanes<u32, WARP>]);
 
 /// The rows of n × d values with their codes, without the bits that are not sorted by; ordered by code, then
 /// by row. No CUDA counterpart: a stable radix sort on the device.
-pub fn sorted(frame: &Frame, values: &[f32], dims: usize, depth: Depth) -> Vec<(u64, u32)> {
+pub fn sorted(frame: &MortonGrid, values: &[f32], dims: usize, depth: SortPrecision) -> Vec<(u64, u32)> {
     let (_, below) = frame.bit_ranges(depth);
     let rows = values.par_chunks_exact(dims).with_min_len(LEAVES_PER_TASK);
     let mut codes: Vec<(u64, u32)> =

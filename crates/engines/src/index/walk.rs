@@ -2,7 +2,7 @@
 //! visiting would cost. No twin: a GPU's search of the same tree takes the same steps.
 
 use super::boxes::{Boxes, WARP};
-use super::nearest::Nearest;
+use super::nearest::NearestWarp;
 use super::observer::{NoTrace, Observer};
 use super::traverse::{Visits, observe, visit_leaf};
 use super::tree::Tree;
@@ -180,10 +180,10 @@ fn bounds(boxes: &Boxes, number: usize) -> Bounds {
 /// order of their lanes, except those that cannot contain a neighbour. The neighbours are the same. Only a
 /// lesson uses this, to show how much work the order saves.
 pub fn visits_in_order(tree: &Tree, problem: &Problem, query: usize) -> Visits {
-    let mut search = InOrder {
+    let mut search = CurveOrderSearch {
         tree,
         query: problem.query(query),
-        nearest: Nearest::new(problem.k(), NoTrace),
+        nearest: NearestWarp::new(problem.k(), NoTrace),
         visits: Visits::default(),
     };
     search.visit_children(tree.top(), 0);
@@ -192,14 +192,14 @@ pub fn visits_in_order(tree: &Tree, problem: &Problem, query: usize) -> Visits {
     Visits { merges: counters.merges, candidates: counters.candidates, ..search.visits }
 }
 
-struct InOrder<'a> {
+struct CurveOrderSearch<'a> {
     tree: &'a Tree,
     query: &'a [f32],
-    nearest: Nearest,
+    nearest: NearestWarp,
     visits: Visits,
 }
 
-impl InOrder<'_> {
+impl CurveOrderSearch<'_> {
     /// Visits the children of a node, a group of boxes of a height.
     fn visit_children(&mut self, height: usize, group: usize) {
         self.visits.nodes += 1;
@@ -224,7 +224,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::{self, Order, Source};
-    use crate::knn::{Metric, Queries, Setup};
+    use crate::knn::{Metric, Queries, ProblemParameters};
     use crate::progress::NoProgress;
 
     /// Before it reaches the query, a search along the curve accepts many distant points.
@@ -238,7 +238,7 @@ mod tests {
             )
             .unwrap(),
         );
-        let setup = Setup {
+        let setup = ProblemParameters {
             k: 16,
             metric: Metric::L2,
             order: Order::File,

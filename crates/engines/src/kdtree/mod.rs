@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use super::cpu::{self, CpuSearch, SearchOutput, Searcher, Setup};
 use crate::knn::{
-    Buffer, Build, Descriptor, DeviceKind, EngineError, EngineId, Group, Limits, MemorySpace, Metric, NONE,
-    Problem, SetupPhase, Shape, Within, code, warp as rules,
+    Buffer, KernelBuild, Descriptor, DeviceKind, EngineError, EngineId, Group, Limits, MemorySpace, Metric, NONE,
+    Problem, SetupPhase, Shape, RadiusIndex, code, warp as rules,
 };
 use tree::Tree;
 
@@ -51,32 +51,32 @@ const QUERIES_PER_THREAD: usize = 64;
 const BLOCK: usize = 8;
 
 /// The tree, cached with the points.
-struct Index(Box<dyn Tree>);
+struct CachedTree(Box<dyn Tree>);
 
-fn cached_index(problem: &Problem) -> Result<(Arc<Index>, Setup), EngineError> {
-    cpu::prepared(problem, SetupPhase::BuildIndex, tree::bytes(problem), 0, || Index(tree::build(problem)))
+fn cached_index(problem: &Problem) -> Result<(Arc<CachedTree>, Setup), EngineError> {
+    cpu::prepared(problem, SetupPhase::BuildIndex, tree::bytes(problem), 0, || CachedTree(tree::build(problem)))
 }
 
 /// See [`Descriptor::within`].
-fn open_within(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
+fn open_within(problem: &Problem) -> Result<Box<dyn RadiusIndex + '_>, EngineError> {
     // It has no list of k.
     KDTREE.limits.check(KDTREE.id, &Shape { k: 1, ..problem.shape() }, problem.metric())?;
-    Ok(Box::new(WithinTree { problem, tree: cached_index(problem)?.0 }))
+    Ok(Box::new(TreeRadiusIndex { problem, tree: cached_index(problem)?.0 }))
 }
 
 /// The points of a problem and the tree over them.
-struct WithinTree<'a> {
+struct TreeRadiusIndex<'a> {
     problem: &'a Problem,
-    tree: Arc<Index>,
+    tree: Arc<CachedTree>,
 }
 
-impl Within for WithinTree<'_> {
+impl RadiusIndex for TreeRadiusIndex<'_> {
     fn visit(&self, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32)) {
         self.tree.0.within(self.problem, query, limit, found);
     }
 }
 
-struct KdTree(Arc<Index>);
+struct KdTree(Arc<CachedTree>);
 
 impl Searcher for KdTree {
     type Visits = ();
@@ -89,12 +89,12 @@ impl Searcher for KdTree {
         &mut self,
         problem: &Problem,
         queries: Range<usize>,
-        _build: Build,
+        _build: KernelBuild,
         found: &mut SearchOutput<()>,
     ) {
         let tree = &self.0.0;
         // Every build records only neighbours.
-        found.in_blocks(problem, queries, BLOCK, Build::Timed, |queries, rows| {
+        found.in_blocks(problem, queries, BLOCK, KernelBuild::Timed, |queries, rows| {
             for query in queries.chunks_exact(problem.dims()) {
                 let nearest = tree.nearest(problem, query);
                 let nearest = nearest.into_iter().map(|neighbour| neighbour.parts());

@@ -27,9 +27,9 @@ pub const MAX_DIMS: usize = 128;
 /// A reported squared distance and a position, packed into one number that sorts by both: the bits of
 /// non-negative floats sort like the floats themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Neighbour(u64);
+pub struct PackedNeighbour(u64);
 
-impl Neighbour {
+impl PackedNeighbour {
     fn new(squared_distance: f32, position: u32) -> Self {
         Self(u64::from(squared_distance.to_bits()) << 32 | u64::from(position))
     }
@@ -44,7 +44,7 @@ impl Neighbour {
 pub trait Tree: Send + Sync {
     /// The min(k, n) nearest points of a query, sorted. `problem` must have the points that the tree was
     /// built from.
-    fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<Neighbour>;
+    fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<PackedNeighbour>;
     /// All points whose reported squared distance is at most `limit`, in any order. `problem` as above.
     fn within(&self, problem: &Problem, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32));
 }
@@ -52,17 +52,17 @@ pub trait Tree: Send + Sync {
 /// Builds the tree over points of at most [`MAX_DIMS`] dimensions. The engine's limits guarantee that bound.
 pub fn build(problem: &Problem) -> Box<dyn Tree> {
     match compiled_dims(problem.dims()) {
-        1 => Box::new(FixedDims::<1>::new(problem)),
-        2 => Box::new(FixedDims::<2>::new(problem)),
-        3 => Box::new(FixedDims::<3>::new(problem)),
-        4 => Box::new(FixedDims::<4>::new(problem)),
-        6 => Box::new(FixedDims::<6>::new(problem)),
-        8 => Box::new(FixedDims::<8>::new(problem)),
-        12 => Box::new(FixedDims::<12>::new(problem)),
-        16 => Box::new(FixedDims::<16>::new(problem)),
-        32 => Box::new(FixedDims::<32>::new(problem)),
-        64 => Box::new(FixedDims::<64>::new(problem)),
-        _ => Box::new(FixedDims::<MAX_DIMS>::new(problem)),
+        1 => Box::new(FixedDimsTree::<1>::new(problem)),
+        2 => Box::new(FixedDimsTree::<2>::new(problem)),
+        3 => Box::new(FixedDimsTree::<3>::new(problem)),
+        4 => Box::new(FixedDimsTree::<4>::new(problem)),
+        6 => Box::new(FixedDimsTree::<6>::new(problem)),
+        8 => Box::new(FixedDimsTree::<8>::new(problem)),
+        12 => Box::new(FixedDimsTree::<12>::new(problem)),
+        16 => Box::new(FixedDimsTree::<16>::new(problem)),
+        32 => Box::new(FixedDimsTree::<32>::new(problem)),
+        64 => Box::new(FixedDimsTree::<64>::new(problem)),
+        _ => Box::new(FixedDimsTree::<MAX_DIMS>::new(problem)),
     }
 }
 
@@ -79,12 +79,12 @@ pub fn bytes(problem: &Problem) -> u64 {
     2 * 4 * n * dims + 4 * 4 * n
 }
 
-struct FixedDims<const D: usize> {
+struct FixedDimsTree<const D: usize> {
     sites: Sites,
     tree: ImmutableKdTree<f32, D>,
 }
 
-impl<const D: usize> FixedDims<D> {
+impl<const D: usize> FixedDimsTree<D> {
     fn new(problem: &Problem) -> Self {
         let sites = Sites::new(problem.points(), problem.dims());
         let places: Vec<[f32; D]> = (0..sites.len() as u32)
@@ -107,7 +107,7 @@ impl<const D: usize> FixedDims<D> {
         problem: &Problem,
         query: &[f32],
         sites: &mut dyn Iterator<Item = u32>,
-        nearest: &mut Vec<Neighbour>,
+        nearest: &mut Vec<PackedNeighbour>,
     ) {
         let sites: Vec<u32> = sites.collect();
         let firsts: Vec<u32> = sites.iter().map(|&site| self.sites.points_at(site)[0]).collect();
@@ -119,14 +119,14 @@ impl<const D: usize> FixedDims<D> {
                     .points_at(site)
                     .iter()
                     .take(problem.k())
-                    .map(|&position| Neighbour::new(distance, position)),
+                    .map(|&position| PackedNeighbour::new(distance, position)),
             );
         }
     }
 }
 
-impl<const D: usize> Tree for FixedDims<D> {
-    fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<Neighbour> {
+impl<const D: usize> Tree for FixedDimsTree<D> {
+    fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<PackedNeighbour> {
         let k = problem.k();
         let place = padded::<D>(query);
         let asked = self

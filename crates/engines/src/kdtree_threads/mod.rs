@@ -36,8 +36,8 @@ use crate::cpu::{self, CpuSearch, SearchOutput, Searcher};
 use crate::cuda::open_kdtree;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{
-    Answer, Buffer, Build, Cost, Descriptor, DeviceId, DeviceKind, EngineError, EngineId, Group, Limits,
-    Measure, Measured, MemorySpace, Metric, Parameters, Problem, Search, SetupPhase, Shape, code,
+    Answer, Buffer, KernelBuild, Cost, Descriptor, DeviceId, DeviceKind, EngineError, EngineId, Group, Limits,
+    Measure, Measurements, MemorySpace, Metric, Parameters, Problem, PreparedSearch, SetupPhase, Shape, code,
     warp as rules,
 };
 
@@ -106,7 +106,7 @@ const WARP: usize = 32;
 
 /// Mean number of active lanes. A warp takes as many steps as the longest of its 32 queries; the lanes of
 /// finished queries are idle.
-fn active_threads(measured: &Measured) -> Option<f64> {
+fn active_threads(measured: &Measurements) -> Option<f64> {
     let steps = measured.column("steps")?;
     let own: u64 = steps.iter().map(|&steps| u64::from(steps)).sum();
     let warps: u64 = steps.chunks(WARP).map(|warp| u64::from(warp.iter().copied().max().unwrap_or(0))).sum();
@@ -117,7 +117,7 @@ fn active_threads(measured: &Measured) -> Option<f64> {
 const BLOCK: usize = 64;
 
 /// Builds the tree, unless it is cached.
-fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
+fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
     let bytes = Tree::bytes(problem.n(), problem.dims());
     let counts = cpu::counts_bytes::<Visits>(problem);
     let (tree, setup) = cpu::prepared(problem, SetupPhase::BuildIndex, bytes, counts, || Tree::new(problem))?;
@@ -137,7 +137,7 @@ impl Searcher for KdTreeThreads {
         &mut self,
         problem: &Problem,
         queries: Range<usize>,
-        build: Build,
+        build: KernelBuild,
         found: &mut SearchOutput<Visits>,
     ) {
         let (k, tree) = (problem.k(), &self.0);
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn warp_time_is_that_of_its_slowest_query() {
         let of =
-            |steps: &[u32]| active_threads(&Measured::new([("steps".to_owned(), steps.to_vec())])).unwrap();
+            |steps: &[u32]| active_threads(&Measurements::new([("steps".to_owned(), steps.to_vec())])).unwrap();
         assert_eq!(of(&[7; 32]), 32.0);
         // One lane takes ten times as many steps as the others.
         let mut steps = [10; 32];
@@ -208,6 +208,6 @@ mod tests {
         let mut steps = vec![10; 33];
         assert_eq!(of(&steps), 16.5);
         steps.clear();
-        assert_eq!(active_threads(&Measured::new([("steps".to_owned(), steps)])), None);
+        assert_eq!(active_threads(&Measurements::new([("steps".to_owned(), steps)])), None);
     }
 }

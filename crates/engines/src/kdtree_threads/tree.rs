@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::{self, Order, Source};
-    use crate::knn::{Metric, Queries, Setup};
+    use crate::knn::{Metric, Queries, ProblemParameters};
     use crate::progress::NoProgress;
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
                 cloud::load(&Source::Generate { spec: spec.to_owned(), seed: 1 }, false, &NoProgress)
                     .unwrap(),
             );
-            let setup = Setup {
+            let setup = ProblemParameters {
                 k: 1,
                 metric: Metric::L2,
                 order: Order::Shuffled,

@@ -6,7 +6,7 @@
 use multiversion::multiversion;
 
 use super::bitonic::{self, Registers};
-use super::counters::Tally;
+use super::counters::QueryStats;
 use super::key::{Key, PADDING, distance_of, index_of, key_of};
 use super::lanes::{Lanes, ballot, lanes_below};
 use super::observer::{Fault, Observer, by_distance};
@@ -23,7 +23,7 @@ pub struct Warp<const W: usize, O = ()> {
     /// Squared distance of the k-th element: only closer points are candidates.
     pub max_distance: f32,
     /// Counters and convergence history.
-    pub tally: Tally,
+    pub tally: QueryStats,
     /// Notified of each step.
     pub observer: O,
 }
@@ -37,7 +37,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
             buffered: 0,
             k,
             max_distance: f32::INFINITY,
-            tally: Tally::default(),
+            tally: QueryStats::default(),
             observer,
         }
     }

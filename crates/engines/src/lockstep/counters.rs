@@ -7,7 +7,7 @@ use crate::knn::{CONVERGENCE_ENTRIES, Counters};
 
 /// Counters and convergence history of one query.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct QueryStats {
     pub counters: Counters,
     /// (points seen, max_distance) after each recorded merge.
     pub history: Vec<(u32, f32)>,
@@ -15,7 +15,7 @@ pub struct Tally {
     pub whole: bool,
 }
 
-impl Tally {
+impl QueryStats {
     /// Resets the counters for another query. No CUDA counterpart: a warp has one query.
     pub fn restart(&mut self) {
         self.counters = Counters::default();

@@ -45,7 +45,7 @@ use super::cpu::{self, CpuSearch, SearchOutput, Searcher};
 use super::host_memory;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{
-    Answer, Build, CONVERGENCE_ENTRIES, Cost, Counters, Descriptor, DeviceKind, EngineError, EngineId, Group,
+    Answer, KernelBuild, CONVERGENCE_ENTRIES, Cost, Counters, Descriptor, DeviceKind, EngineError, EngineId, Group,
     Problem, Shape, code, theory, warp as rules,
 };
 
@@ -105,7 +105,7 @@ pub fn registers_for(k: usize, width: usize) -> usize {
 /// Upper bound on the bytes of a query's counters and convergence history.
 fn tally_bytes(problem: &Problem) -> usize {
     let entries = CONVERGENCE_ENTRIES.min(problem.n() / problem.k() + 2);
-    size_of::<counters::Tally>() + entries * size_of::<(u32, f32)>()
+    size_of::<counters::QueryStats>() + entries * size_of::<(u32, f32)>()
 }
 
 /// The best instruction set that the twin is compiled for and this CPU supports.
@@ -136,7 +136,7 @@ struct Lockstep {
 }
 
 impl Searcher for Lockstep {
-    type Visits = counters::Tally;
+    type Visits = counters::QueryStats;
 
     fn queries_per_thread(&self) -> usize {
         if self.points.dims() <= 3 { BLOCK } else { LARGE_BLOCK.start }
@@ -146,8 +146,8 @@ impl Searcher for Lockstep {
         &mut self,
         problem: &Problem,
         queries: Range<usize>,
-        build: Build,
-        found: &mut SearchOutput<counters::Tally>,
+        build: KernelBuild,
+        found: &mut SearchOutput<counters::QueryStats>,
     ) {
         let (dims, k, points) = (problem.dims(), problem.k(), &*self.points);
         let block = block(queries.len(), dims);
@@ -174,7 +174,7 @@ impl Searcher for Lockstep {
         tally_bytes(problem)
     }
 
-    fn collect(&self, visits: Drain<'_, counters::Tally>, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&self, visits: Drain<'_, counters::QueryStats>, answer: &mut Answer) -> Result<(), EngineError> {
         // Copied into vectors that grow by doubling.
         let entries: usize = visits.as_slice().iter().map(|tally| tally.history.len()).sum();
         let collected = answer.convergence.points_seen.len();

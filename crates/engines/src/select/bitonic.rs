@@ -7,12 +7,12 @@ use crate::lockstep::Key;
 
 /// The network of N threads with T keys each, both powers of two.
 #[derive(Clone, Copy, Debug)]
-pub struct Bitonic {
+pub struct BitonicNetwork {
     t: usize,
     n: usize,
 }
 
-impl Bitonic {
+impl BitonicNetwork {
     /// A network for `keys` keys, with one key per thread as long as there are enough threads. No CUDA
     /// counterpart: template arguments in CUDA.
     pub fn new(keys: usize, threads: usize) -> Self {
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn every_zero_one_sequence_of_sixteen_is_sorted() {
         for threads in [4, 8, 16] {
-            let network = Bitonic::new(16, threads);
+            let network = BitonicNetwork::new(16, threads);
             for bits in 0..1u32 << 16 {
                 let mut keys: Vec<Key> = (0..16).map(|at| u64::from(bits >> at & 1)).collect();
                 network.sort(&mut keys, threads);
@@ -119,7 +119,7 @@ mod tests {
                 .collect();
             let mut expected = values.clone();
             expected.sort_unstable();
-            Bitonic::new(keys, threads).merge(&mut values);
+            BitonicNetwork::new(keys, threads).merge(&mut values);
             assert_eq!(values, expected, "{keys} keys of {threads} threads");
         }
     }

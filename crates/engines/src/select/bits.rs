@@ -4,10 +4,10 @@
 //! Twin of `cuda/select/bits.cuh`, whose counted build fills slots in the order of threads, as this code
 //! does.
 
-use super::bitonic::Bitonic;
-use super::sample::{Sample, sampled_bound};
+use super::bitonic::BitonicNetwork;
+use super::sample::{SamplePlan, sampled_bound};
 use super::{Counts, DISTANCES, Selector, TIMED, value_or};
-use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, Values, theory};
+use crate::knn::{Measure, Parameter, Parameters, Shape, MeanBound, AllowedValues, theory};
 use crate::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 
 /// Default number of distances that a thread reads at a time, in vectors of four.
@@ -34,7 +34,7 @@ pub const MAX_K: usize = 2048;
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 4] = [
     Measure {
-        theory: Some(Theory {
+        theory: Some(MeanBound {
             mean: |shape| theory::expected_merges(shape.n, shape.k, capacity(shape.k)),
             condition: "in random order",
             source: "Hanák 2023, §4.1.6",
@@ -62,7 +62,7 @@ pub static MEASURES: [Measure; 4] = [
 pub(super) const BOUND: Parameter = Parameter {
     name: "bound",
     help: "Whether a sample of a row bounds the k-th distance before the row is read.",
-    values: Values::Words(&["sample", "none"]),
+    values: AllowedValues::Words(&["sample", "none"]),
     default: "sample if it should save more time than it takes",
 };
 
@@ -75,26 +75,26 @@ pub static PARAMETERS: [Parameter; 7] = [
         name: "items",
         help: "Distances that a thread reads at a time; values other than the default are compiled on \
                demand.",
-        values: Values::Words(&["1", "2", "4", "8", "12", "16"]),
+        values: AllowedValues::Words(&["1", "2", "4", "8", "12", "16"]),
         default: "8",
     },
     Parameter {
         name: "slots",
         help: "How the timed search on a GPU allocates buffer slots: each thread by itself, or a warp \
                together; no effect on a CPU.",
-        values: Values::Words(&["atomic", "ballot"]),
+        values: AllowedValues::Words(&["atomic", "ballot"]),
         default: "atomic",
     },
     Parameter {
         name: "prefetch",
         help: "Whether a GPU prefetches the batch after the next into its L2 cache; no effect on a CPU.",
-        values: Values::Words(&["on", "off"]),
+        values: AllowedValues::Words(&["on", "off"]),
         default: "off",
     },
     Parameter {
         name: "parts",
         help: "Blocks of a GPU that share a row in the timed search; no effect on a CPU.",
-        values: Values::Numbers(1..=1024),
+        values: AllowedValues::Numbers(1..=1024),
         default: "1; more if there are too few queries to fill the GPU",
     },
 ];
@@ -107,15 +107,15 @@ pub fn capacity(k: usize) -> usize {
 
 /// The sample for a problem of this shape, if a row is divided into `parts` parts. No CUDA counterpart: the
 /// host passes it to the kernels.
-pub fn new_sample(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample {
+pub fn new_sample(shape: &Shape, parameters: &Parameters, parts: usize) -> SamplePlan {
     match parameters.get("bound") {
-        Some("none") => Sample::default(),
-        _ => Sample::new(shape.n, shape.k, parts),
+        Some("none") => SamplePlan::default(),
+        _ => SamplePlan::new(shape.n, shape.k, parts),
     }
 }
 
 /// The value of `bound` for a sample. No CUDA counterpart: host only.
-pub(super) fn bound_word(sample: Sample) -> &'static str {
+pub(super) fn bound_word(sample: SamplePlan) -> &'static str {
     if sample.is_some() { "sample" } else { "none" }
 }
 
@@ -126,7 +126,7 @@ pub fn items(parameters: &Parameters) -> usize {
 
 /// The resolved parameters, if a row is divided into `parts` parts. No CUDA counterpart: the host passes them
 /// to the kernels.
-pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parameters {
+pub fn resolved(sample: SamplePlan, parameters: &Parameters, parts: usize) -> Parameters {
     let own = [
         ("bound", bound_word(sample).to_owned()),
         ("items", items(parameters).to_string()),
@@ -151,7 +151,7 @@ pub(super) struct Block {
     k: usize,
     threads: usize,
     /// For the buffer and for the kept keys.
-    networks: [Bitonic; 2],
+    networks: [BitonicNetwork; 2],
     keys: Vec<Key>,
     slots: usize,
     buffer: Vec<Key>,
@@ -170,7 +170,7 @@ impl Block {
         Self {
             k,
             threads,
-            networks: [Bitonic::new(slots, threads), Bitonic::new(size, threads)],
+            networks: [BitonicNetwork::new(slots, threads), BitonicNetwork::new(size, threads)],
             keys: vec![PADDING; size],
             slots,
             buffer: Vec::with_capacity(slots),
@@ -256,7 +256,7 @@ fn stream(block: &mut Block, row: &[f32], size: usize) {
 pub(super) fn select_row(
     row: &[f32],
     k: usize,
-    sample: Sample,
+    sample: SamplePlan,
     mut block: Block,
     batch: usize,
     found: &mut Vec<Key>,

@@ -6,11 +6,11 @@
 
 use std::array;
 
-use super::bitonic::Bitonic;
+use super::bitonic::BitonicNetwork;
 use super::engine::compute_row;
 use super::network::WARP;
-use super::{Counts, FromPoints};
-use crate::knn::{Measure, Parameters, Shape, Theory, theory};
+use super::{Counts, PointSelector};
+use crate::knn::{Measure, Parameters, Shape, MeanBound, theory};
 use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::{Key, Lanes, PADDING, distance_of, key_of};
 
@@ -39,7 +39,7 @@ pub static MEASURES: [Measure; 3] = [
         "Merges of a buffer that was not full, because another one of the warp was, or at the last point.",
     ),
     Measure {
-        theory: Some(Theory {
+        theory: Some(MeanBound {
             mean: |shape| theory::expected_candidates(shape.n, shape.k, capacity(shape.k)),
             condition: "in random order",
             source: "Hanák 2023, §4.1.6",
@@ -69,7 +69,7 @@ impl BitsFused {
     }
 }
 
-impl FromPoints for BitsFused {
+impl PointSelector for BitsFused {
     /// No CUDA counterpart: host only.
     fn batch_size(&self) -> usize {
         QUERIES
@@ -122,7 +122,7 @@ struct FusedLists {
     k: usize,
     /// Number of queries; slots beyond them get no candidates.
     queries: usize,
-    network: Bitonic,
+    network: BitonicNetwork,
     kept: [Vec<Key>; QUERIES],
     buffers: [Vec<Key>; QUERIES],
     /// Candidates must be below these keys.
@@ -136,7 +136,7 @@ impl FusedLists {
         Self {
             k,
             queries,
-            network: Bitonic::new(size, LANES),
+            network: BitonicNetwork::new(size, LANES),
             kept: array::from_fn(|_| vec![PADDING; size]),
             buffers: array::from_fn(|_| Vec::with_capacity(size)),
             limits: [limit_of(PADDING); QUERIES],

@@ -4,8 +4,8 @@
 //! Twin of `cuda/select/bits_global.cuh`: the block of `bits` with a buffer smaller than its list.
 
 use super::bits::{BOUND, Block, ITEMS, bound_word, new_sample, select_row};
-use super::{DISTANCES, Sample, Selector, TIMED};
-use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, theory};
+use super::{DISTANCES, SamplePlan, Selector, TIMED};
+use crate::knn::{Measure, Parameter, Parameters, Shape, MeanBound, theory};
 
 /// Keys in the list, which is the largest k.
 pub const KEPT: usize = 4096;
@@ -22,7 +22,7 @@ pub static MEASURES: [Measure; 4] = {
     let mean = |shape: &Shape| theory::expected_merges(shape.n, shape.k, SLOTS);
     [
         Measure {
-            theory: Some(Theory { mean, condition: "in random order", source: "Hanák 2023, §4.1.6" }),
+            theory: Some(MeanBound { mean, condition: "in random order", source: "Hanák 2023, §4.1.6" }),
             ..merges
         },
         forced,
@@ -35,7 +35,7 @@ pub static MEASURES: [Measure; 4] = {
 pub static PARAMETERS: [Parameter; 3] = [DISTANCES, TIMED, BOUND];
 
 /// The resolved parameters. No CUDA counterpart: host only.
-pub fn resolved(sample: Sample, parameters: &Parameters) -> Parameters {
+pub fn resolved(sample: SamplePlan, parameters: &Parameters) -> Parameters {
     super::resolved(parameters, [("bound", bound_word(sample).to_owned())])
 }
 

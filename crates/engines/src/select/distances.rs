@@ -14,7 +14,7 @@ use super::engine::compute_row;
 use super::expanded::{distances_expanded, distances_norms, distances_wrong};
 use super::{Counts, Selector};
 use crate::cpu::{self, CpuSearch, GROUP, SearchOutput, Searcher};
-use crate::knn::{Answer, Build, EngineError, Measure, Parameter, Parameters, Problem, Search, Values};
+use crate::knn::{Answer, KernelBuild, EngineError, Measure, Parameter, Parameters, Problem, PreparedSearch, AllowedValues};
 use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::{Lanes, distance_of, index_of};
 
@@ -43,7 +43,7 @@ pub static PARAMETERS: [Parameter; 1] = [Parameter {
     help: "Which distances are timed: by the rule, with tiles in registers, with tiles in shared memory \
            or with one thread per point; or by the expanded form, with the matrix product of cuBLAS if \
            available, or with ours. A CPU has the rule and our expanded form.",
-    values: Values::Words(&["registers", "tiles", "naive", EXPANDED, EXPANDED_OWN]),
+    values: AllowedValues::Words(&["registers", "tiles", "naive", EXPANDED, EXPANDED_OWN]),
     default: "registers",
 }];
 
@@ -66,7 +66,7 @@ pub fn is_exact(kernel: &str) -> bool {
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
-pub fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
+pub fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
     let kernel = if is_exact(kernel_name(parameters)) { kernel_name(parameters) } else { EXPANDED_OWN };
     let rows = if is_exact(kernel) { 1 } else { 2 };
     // Rows of each thread, and the norms.
@@ -74,12 +74,12 @@ pub fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn
     let (points, setup) = cpu::grouped(problem, extra as u64 + cpu::counts_bytes::<Counts>(problem))?;
     let norms = if is_exact(kernel) { Vec::new() } else { distances_norms(&points) };
     let selector = bits::selector(&problem.shape(), &Parameters::NONE);
-    let distances = DistancesAlone { points, norms, selector, parameters: resolved(kernel), share: 1.0 };
+    let distances = DistanceBenchmark { points, norms, selector, parameters: resolved(kernel), share: 1.0 };
     Ok(Box::new(CpuSearch::new(problem, setup, distances)))
 }
 
 /// A problem's points, and their norms if the expanded form is timed.
-struct DistancesAlone {
+struct DistanceBenchmark {
     points: Arc<GroupedPoints<GROUP>>,
     norms: Vec<Lanes<f32, GROUP>>,
     selector: Selector,
@@ -88,7 +88,7 @@ struct DistancesAlone {
     share: f64,
 }
 
-impl Searcher for DistancesAlone {
+impl Searcher for DistanceBenchmark {
     type Visits = Counts;
 
     fn queries_per_thread(&self) -> usize {
@@ -99,7 +99,7 @@ impl Searcher for DistancesAlone {
         &mut self,
         problem: &Problem,
         queries: Range<usize>,
-        build: Build,
+        build: KernelBuild,
         found: &mut SearchOutput<Counts>,
     ) {
         let (points, norms, selector, dims) = (&self.points, &self.norms, &self.selector, problem.dims());
@@ -124,7 +124,7 @@ impl Searcher for DistancesAlone {
                 let row = &row.as_flattened()[..points.n()];
                 selector.select(row, &mut found);
                 let mut counts = Counts::default();
-                if !norms.is_empty() && build != Build::Timed {
+                if !norms.is_empty() && build != KernelBuild::Timed {
                     selector.select(&timed.as_flattened()[..points.n()], &mut other);
                     counts[0] = distances_wrong(&other, row, found[found.len() - 1]);
                 }

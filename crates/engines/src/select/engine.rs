@@ -7,7 +7,7 @@ use std::vec::Drain;
 use multiversion::multiversion;
 
 use super::bits_fused::{self, BitsFused};
-use super::{Counts, FromPoints, Selector, cost};
+use super::{Counts, PointSelector, Selector, cost};
 use super::{
     bits, bits_global, distances, merge_path, merge_queue, partial_bitonic, sort, thread_heap, warp_select,
 };
@@ -15,8 +15,8 @@ use super::{multi_pass, radix_select, sample_select};
 use crate::cpu::{self, CpuSearch, GROUP, SearchOutput, Searcher};
 use crate::cuda;
 use crate::knn::{
-    Answer, Buffer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Limits, MemorySpace,
-    Metric, Parameters, Problem, Search, Shape, code,
+    Answer, Buffer, KernelBuild, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Limits, MemorySpace,
+    Metric, Parameters, Problem, PreparedSearch, Shape, code,
 };
 use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{Key, Lanes, distance_of, index_of};
@@ -396,7 +396,7 @@ pub static DISTANCES_ALONE: Descriptor = Descriptor {
 
 /// Opens a selector: on the CPU `selector` makes it for a problem's shape and parameters, on a GPU `on_gpu`
 /// does.
-fn open<S: FromPoints + 'static>(
+fn open<S: PointSelector + 'static>(
     device: DeviceId,
     descriptor: &'static Descriptor,
     selector: fn(&Shape, &Parameters) -> S,
@@ -413,19 +413,19 @@ fn open<S: FromPoints + 'static>(
 /// Queries per work item, unless more are answered together.
 const BLOCK: usize = 4;
 
-fn load<'p, S: FromPoints + 'static>(
+fn load<'p, S: PointSelector + 'static>(
     descriptor: &'static Descriptor,
     problem: &'p Problem,
     selector: S,
-) -> Result<Box<dyn Search + 'p>, EngineError> {
+) -> Result<Box<dyn PreparedSearch + 'p>, EngineError> {
     // Per thread: distances, working copies, and results.
     let of_thread = selector.bytes_per_thread(&problem.shape()) + size_of::<Key>() * problem.k();
     let rows = (of_thread * rayon::current_num_threads()) as u64;
     let (points, setup) = cpu::grouped(problem, rows + cpu::counts_bytes::<Counts>(problem))?;
-    Ok(Box::new(CpuSearch::new(problem, setup, Select { descriptor, points, selector })))
+    Ok(Box::new(CpuSearch::new(problem, setup, SelectionSearcher { descriptor, points, selector })))
 }
 
-struct Select<S> {
+struct SelectionSearcher<S> {
     descriptor: &'static Descriptor,
     points: Arc<GroupedPoints<GROUP>>,
     selector: S,
@@ -451,7 +451,7 @@ pub fn compute_row(
 }
 
 /// A selector that reads a row of computed distances.
-impl FromPoints for Selector {
+impl PointSelector for Selector {
     fn batch_size(&self) -> usize {
         1
     }
@@ -475,7 +475,7 @@ impl FromPoints for Selector {
     }
 }
 
-impl<S: FromPoints> Searcher for Select<S> {
+impl<S: PointSelector> Searcher for SelectionSearcher<S> {
     type Visits = Counts;
 
     fn queries_per_thread(&self) -> usize {
@@ -486,7 +486,7 @@ impl<S: FromPoints> Searcher for Select<S> {
         &mut self,
         problem: &Problem,
         queries: Range<usize>,
-        build: Build,
+        build: KernelBuild,
         found: &mut SearchOutput<Counts>,
     ) {
         let (points, selector) = (&self.points, &self.selector);

@@ -9,7 +9,7 @@
 
 use super::runs::{merge_runs, sort_run};
 use super::{Counts, DISTANCES, Selector, TIMED};
-use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
+use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
 /// The largest k.
@@ -49,14 +49,14 @@ pub static PARAMETERS: [Parameter; 4] = [
         name: "level",
         help: "Keys of the first level and of the second; each further level has twice as many as the \
                previous.",
-        values: Values::Words(&["8", "16", "32"]),
+        values: AllowedValues::Words(&["8", "16", "32"]),
         default: "32",
     },
     Parameter {
         name: "buffer",
         help: "Candidates that are sorted and then inserted, smallest first; off: each is inserted when it \
                is read.",
-        values: Values::Words(&["32", "64", "128", "256", "off"]),
+        values: AllowedValues::Words(&["32", "64", "128", "256", "off"]),
         default: "128",
     },
 ];

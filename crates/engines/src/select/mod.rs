@@ -59,11 +59,11 @@ pub use engine::{
     BITS, BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, DISTANCES_ALONE, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC,
     RADIX_SELECT, SAMPLE_SELECT, SORT, THREAD_HEAP, WARP_SELECT,
 };
-pub use sample::{MAX_MINIMA, Sample};
+pub use sample::{MAX_MINIMA, SamplePlan};
 
 use super::lockstep::distance::GroupedPoints;
 use super::lockstep::{Key, Lanes};
-use crate::knn::{Parameter, Parameters, Shape, Values};
+use crate::knn::{Parameter, Parameters, Shape, AllowedValues};
 
 /// The most counters of a selector.
 pub const COUNTS: usize = 8;
@@ -75,7 +75,7 @@ pub(super) const DISTANCES: Parameter = Parameter {
     name: "distances",
     help: "How a GPU computes distances: one thread per point, with tiles in shared memory, or with tiles in \
            registers; no effect on a CPU.",
-    values: Values::Words(&["registers", "tiles", "naive"]),
+    values: AllowedValues::Words(&["registers", "tiles", "naive"]),
     default: "registers",
 };
 
@@ -83,7 +83,7 @@ pub(super) const TIMED: Parameter = Parameter {
     name: "timed",
     help: "What a GPU's search time includes: the distances and the selection, or the selection alone; no \
            effect on a CPU.",
-    values: Values::Words(&["all", "selection"]),
+    values: AllowedValues::Words(&["all", "selection"]),
     default: "all",
 };
 
@@ -124,7 +124,7 @@ impl Selector {
 }
 
 /// Finds the k nearest points of queries: a source of distances with a selector.
-pub trait FromPoints: Send + Sync {
+pub trait PointSelector: Send + Sync {
     /// Queries that are answered together; their counts depend on each other.
     fn batch_size(&self) -> usize;
 

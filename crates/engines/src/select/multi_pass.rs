@@ -8,7 +8,7 @@
 
 use super::sort::sort_row;
 use super::{Counts, DISTANCES, PassObserver, Selector, TIMED, value_or};
-use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
+use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
 /// Sample size; also the largest bucket that is sorted.
@@ -43,7 +43,7 @@ const STAGES: Parameter = Parameter {
     name: "stages",
     help: "Whether positions are moved along with distances (1), or the k-th distance is found first and \
            the row is read again (2).",
-    values: Values::Words(&["1", "2"]),
+    values: AllowedValues::Words(&["1", "2"]),
     default: "1",
 };
 
@@ -51,7 +51,7 @@ const SORTED: Parameter = Parameter {
     name: "sorted",
     help: "Whether a GPU's search time includes the sort of the k nearest (1) or not (0); answers are \
            always sorted. No effect on a CPU.",
-    values: Values::Words(&["1", "0"]),
+    values: AllowedValues::Words(&["1", "0"]),
     default: "1",
 };
 
@@ -68,7 +68,7 @@ pub fn resolved(parameters: &Parameters, divides: (&'static str, String)) -> Par
 
 /// A range of bits that contains the k-th distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct BitRange {
     pub low: u32,
     /// Exclusive.
     pub high: u32,
@@ -78,7 +78,7 @@ pub struct Range {
     pub size: usize,
 }
 
-impl Range {
+impl BitRange {
     /// Whether another pass is needed: not if all distances in the range are selected or equal, or if there
     /// are few enough to sort.
     fn is_open(&self, few: usize) -> bool {
@@ -96,7 +96,7 @@ pub trait Partition: Sized {
     const SAMPLED: usize;
 
     /// Divides a source's distances in a range into about 2^bits buckets, in pass `pass`.
-    fn new(source: &[Key], range: &Range, bits: u32, pass: usize) -> Self;
+    fn new(source: &[Key], range: &BitRange, bits: u32, pass: usize) -> Self;
 
     /// The number of buckets. No CUDA counterpart: a method of each partition.
     fn buckets(&self) -> usize;
@@ -105,11 +105,11 @@ pub trait Partition: Sized {
     fn bucket_of(&self, bits: u32) -> usize;
 
     /// The bounds of a bucket of `range`. No CUDA counterpart: a method of each partition.
-    fn range_of(&self, bucket: usize, range: &Range) -> Range;
+    fn range_of(&self, bucket: usize, range: &BitRange) -> BitRange;
 }
 
 /// Selects all distances with smaller bits, and the first `equal` ones with equal bits.
-struct Limit {
+struct SelectionThreshold {
     bits: u32,
     equal: usize,
 }
@@ -136,7 +136,7 @@ pub fn selector<P: Partition>(shape: &Shape, (bits, parameters): (u32, Parameter
 }
 
 /// Counts the distances of a range by the buckets of `partition`.
-fn count_buckets(source: &[Key], range: &Range, partition: &impl Partition) -> Vec<usize> {
+fn count_buckets(source: &[Key], range: &BitRange, partition: &impl Partition) -> Vec<usize> {
     let mut counters = vec![0; partition.buckets()];
     for bits in source.iter().map(|&key| distance_bits(key)).filter(|&bits| range.holds(bits)) {
         counters[partition.bucket_of(bits)] += 1;
@@ -158,12 +158,12 @@ fn find_bucket(counters: &[usize], rank: usize) -> (usize, usize, usize) {
 }
 
 /// The k-th distance, by sorting its range.
-fn sort_few(source: &[Key], range: &Range) -> Limit {
+fn sort_few(source: &[Key], range: &BitRange) -> SelectionThreshold {
     let mut few: Vec<u32> =
         source.iter().map(|&key| distance_bits(key)).filter(|&bits| range.holds(bits)).collect();
     few.sort_unstable();
     let bits = few[range.rank - 1];
-    Limit { bits, equal: range.rank - few.partition_point(|&other| other < bits) }
+    SelectionThreshold { bits, equal: range.rank - few.partition_point(|&other| other < bits) }
 }
 
 /// Appends the k smallest of a row; equal distances are in the order of positions.
@@ -198,7 +198,7 @@ fn select_observed<P: Partition>(
     let keys: Vec<Key> =
         row.iter().zip(0..).map(|(&distance, position)| key_of(distance, position)).collect();
     let mut narrowed: Option<Vec<Key>> = None;
-    let mut range = Range { low: 0, high: END, rank: wanted, size: row.len() };
+    let mut range = BitRange { low: 0, high: END, rank: wanted, size: row.len() };
     let (mut pass, mut read, mut written) = (0, 0, 0);
     while range.is_open(few) {
         let source = narrowed.as_deref().unwrap_or(&keys);
@@ -208,7 +208,7 @@ fn select_observed<P: Partition>(
         observer.counted(&counters);
         let (bucket, below, size) = find_bucket(&counters, range.rank);
         observer.found(bucket, below, size);
-        range = Range { rank: range.rank - below, size, ..partition.range_of(bucket, &range) };
+        range = BitRange { rank: range.rank - below, size, ..partition.range_of(bucket, &range) };
         pass += 1;
         if !range.is_open(few) || range.size > source.len() / 2 {
             continue;
@@ -228,9 +228,9 @@ fn select_observed<P: Partition>(
     }
     let source = narrowed.as_deref().unwrap_or(&keys);
     let limit = if range.rank == range.size {
-        Limit { bits: range.high, equal: 0 }
+        SelectionThreshold { bits: range.high, equal: 0 }
     } else if range.high - range.low == 1 {
-        Limit { bits: range.low, equal: range.rank }
+        SelectionThreshold { bits: range.low, equal: range.rank }
     } else {
         read += source.len();
         sort_few(source, &range)

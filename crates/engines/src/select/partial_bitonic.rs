@@ -5,10 +5,10 @@
 //! work for any distances. If a warp can hold a chunk, each warp of a block is a team that takes every fourth
 //! chunk, and the teams merge at the end.
 
-use super::bitonic::Bitonic;
-use super::shared_bitonic::SharedBitonic;
+use super::bitonic::BitonicNetwork;
+use super::shared_bitonic::SharedBitonicNetwork;
 use super::{Counts, DISTANCES, Selector, TIMED};
-use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
+use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
 use crate::lockstep::{Key, PADDING, key_of};
 
 /// The largest k.
@@ -44,7 +44,7 @@ pub static PARAMETERS: [Parameter; 3] = [
         name: "storage",
         help: "Where a chunk is sorted: in registers, in shared memory with shuffles for strides within a \
                warp, or in shared memory alone.",
-        values: Values::Words(&["registers", "shuffles", "shared"]),
+        values: AllowedValues::Words(&["registers", "shuffles", "shared"]),
         default: "registers",
     },
 ];
@@ -110,7 +110,7 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
         let capacity = capacity(k);
         let of_block = teams(capacity, storage);
         let mut teams: Vec<Team> = (0..of_block).map(|_| Team::new(capacity, storage)).collect();
-        let mut tally = Tally::default();
+        let mut tally = SortCounts::default();
         for (number, distances) in row.chunks(capacity).enumerate() {
             let team = &mut teams[number % of_block];
             team.load(distances, number * capacity);
@@ -139,12 +139,12 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
 }
 
 #[derive(Default)]
-struct Tally {
+struct SortCounts {
     sorts: u32,
     merges: u32,
 }
 
-impl Tally {
+impl SortCounts {
     /// The counts, given that strides below the limits are within a thread or a warp.
     fn write(&self, capacity: usize, in_thread_below: usize, shuffled_below: usize) -> Counts {
         let below =
@@ -170,17 +170,17 @@ struct Team {
 }
 
 enum Network {
-    Registers(Bitonic),
-    Shared(SharedBitonic),
+    Registers(BitonicNetwork),
+    Shared(SharedBitonicNetwork),
 }
 
 impl Team {
     fn new(capacity: usize, storage: Storage) -> Self {
         let network = match storage {
             Storage::Registers => {
-                Network::Registers(Bitonic::new(capacity, capacity / keys_of_thread(capacity)))
+                Network::Registers(BitonicNetwork::new(capacity, capacity / keys_of_thread(capacity)))
             }
-            _ => Network::Shared(SharedBitonic { shuffles: storage == Storage::Shuffles }),
+            _ => Network::Shared(SharedBitonicNetwork { shuffles: storage == Storage::Shuffles }),
         };
         Self { network, kept: vec![PADDING; capacity], chunk: vec![PADDING; capacity] }
     }

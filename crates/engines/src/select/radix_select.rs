@@ -4,8 +4,8 @@
 //! Twin of `cuda/select/radix_select.cuh`.
 
 use super::Selector;
-use super::multi_pass::{self, Partition, Range};
-use crate::knn::{Parameter, Parameters, Shape, Values};
+use super::multi_pass::{self, Partition, BitRange};
+use crate::knn::{Parameter, Parameters, Shape, AllowedValues};
 use crate::lockstep::Key;
 
 const DEFAULT_BITS: u32 = 8;
@@ -14,7 +14,7 @@ const DEFAULT_BITS: u32 = 8;
 pub static PARAMETERS: [Parameter; 5] = multi_pass::parameters(Parameter {
     name: "bits",
     help: "Bits per digit; a pass divides into 2^bits buckets.",
-    values: Values::Numbers(4..=11),
+    values: AllowedValues::Numbers(4..=11),
     default: "8",
 });
 
@@ -40,7 +40,7 @@ pub struct Digits {
 impl Partition for Digits {
     const SAMPLED: usize = 0;
 
-    fn new(_source: &[Key], range: &Range, bits: u32, _pass: usize) -> Self {
+    fn new(_source: &[Key], range: &BitRange, bits: u32, _pass: usize) -> Self {
         let left = (range.high - range.low).ilog2();
         let shift = left.saturating_sub(bits);
         Self { low: range.low, shift, count: 1 << (left - shift) }
@@ -54,8 +54,8 @@ impl Partition for Digits {
         ((bits - self.low) >> self.shift) as usize
     }
 
-    fn range_of(&self, bucket: usize, range: &Range) -> Range {
+    fn range_of(&self, bucket: usize, range: &BitRange) -> BitRange {
         let first = self.low + ((bucket as u32) << self.shift);
-        Range { low: first, high: first + (1 << self.shift), ..*range }
+        BitRange { low: first, high: first + (1 << self.shift), ..*range }
     }
 }

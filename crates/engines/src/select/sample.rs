@@ -19,7 +19,7 @@ const KEY_COST: f64 = 20.0;
 
 /// How a row is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sample {
+pub struct SamplePlan {
     /// Number of minima.
     pub minima: usize,
     /// Distances per group.
@@ -28,7 +28,7 @@ pub struct Sample {
     pub rank: usize,
 }
 
-impl Sample {
+impl SamplePlan {
     /// The fastest sample according to the cost model, possibly none, if each of `parts` parts of a row has
     /// its own candidates. No CUDA counterpart: the host passes it to the kernels.
     pub fn new(n: usize, k: usize, parts: usize) -> Self {
@@ -61,13 +61,13 @@ impl Sample {
     }
 }
 
-fn sampled_minimum(row: &[f32], sample: Sample, number: usize) -> u32 {
+fn sampled_minimum(row: &[f32], sample: SamplePlan, number: usize) -> u32 {
     let first = number * (row.len() / sample.group / sample.minima) * sample.group;
     row[first..first + sample.group].iter().copied().fold(f32::INFINITY, f32::min).to_bits()
 }
 
 /// The `rank`-th smallest of the sample's minima, rounded up. Candidates are below it.
-pub fn sampled_bound(row: &[f32], sample: Sample) -> f32 {
+pub fn sampled_bound(row: &[f32], sample: SamplePlan) -> f32 {
     let mut minima: Vec<u32> =
         (0..sample.minima).map(|number| sampled_minimum(row, sample, number)).collect();
     let (_, &mut bound, _) = minima.select_nth_unstable(sample.rank - 1);
@@ -83,7 +83,7 @@ mod tests {
         let row: Vec<f32> =
             (0..100_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 1e6).collect();
         for (minima, rank) in [(256, 1), (256, 100), (1024, 1024), (2048, 37)] {
-            let sample = Sample { minima, group: 8, rank };
+            let sample = SamplePlan { minima, group: 8, rank };
             let bound = sampled_bound(&row, sample);
             let below = |bound: f32| {
                 (0..minima)
@@ -100,13 +100,13 @@ mod tests {
     #[test]
     fn small_problems_are_not_sampled() {
         assert!(
-            !Sample::new(1000, 10, 1).is_some()
-                && !Sample::new(4000, 2048, 1).is_some()
-                && !Sample::new(1, 1, 1).is_some()
+            !SamplePlan::new(1000, 10, 1).is_some()
+                && !SamplePlan::new(4000, 2048, 1).is_some()
+                && !SamplePlan::new(1, 1, 1).is_some()
         );
-        let large = Sample::new(1 << 20, 1024, 1);
+        let large = SamplePlan::new(1 << 20, 1024, 1);
         assert!(large.is_some() && large.rank < large.minima / 2, "{large:?}");
-        let longer = Sample::new(1 << 24, 1024, 1);
+        let longer = SamplePlan::new(1 << 24, 1024, 1);
         assert!(longer.minima * longer.group > large.minima * large.group, "{longer:?}");
     }
 }

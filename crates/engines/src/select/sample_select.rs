@@ -6,8 +6,8 @@
 //! each pass excludes the values that it has sampled.
 
 use super::Selector;
-use super::multi_pass::{self, FEW, Partition, Range, distance_bits};
-use crate::knn::{Parameter, Parameters, Shape, Values};
+use super::multi_pass::{self, FEW, Partition, BitRange, distance_bits};
+use crate::knn::{Parameter, Parameters, Shape, AllowedValues};
 use crate::lockstep::Key;
 
 /// The most buckets that a sample divides into.
@@ -23,7 +23,7 @@ const SAMPLED_PASSES: usize = 4;
 pub static PARAMETERS: [Parameter; 5] = multi_pass::parameters(Parameter {
     name: "buckets",
     help: "Buckets per pass, not counting those of distances equal to a splitter.",
-    values: Values::Words(&["128", "256", "64", "32", "16"]),
+    values: AllowedValues::Words(&["128", "256", "64", "32", "16"]),
     default: "128",
 });
 
@@ -71,7 +71,7 @@ impl Partition for Splitters {
     const SAMPLED: usize = FEW;
 
     /// The source must have more than FEW distances.
-    fn new(source: &[Key], range: &Range, depth: u32, pass: usize) -> Self {
+    fn new(source: &[Key], range: &BitRange, depth: u32, pass: usize) -> Self {
         let sampled = (0..FEW).map(|number| distance_bits(Self::sampled_key(source, number)));
         let mut sample: Vec<u32> = sampled.filter(|&bits| range.holds(bits)).collect();
         sample.sort_unstable();
@@ -106,14 +106,14 @@ impl Partition for Splitters {
         2 * (node - self.tree.len()) - usize::from(below == Some(bits))
     }
 
-    fn range_of(&self, bucket: usize, range: &Range) -> Range {
+    fn range_of(&self, bucket: usize, range: &BitRange) -> BitRange {
         let leaf = bucket.div_ceil(2);
         if bucket % 2 == 1 {
             let value = self.splitter(leaf - 1);
-            return Range { low: value, high: value + 1, ..*range };
+            return BitRange { low: value, high: value + 1, ..*range };
         }
         let low = if leaf > 0 { self.splitter(leaf - 1) + 1 } else { range.low };
-        Range { low, high: if leaf < self.tree.len() { self.splitter(leaf) } else { range.high }, ..*range }
+        BitRange { low, high: if leaf < self.tree.len() { self.splitter(leaf) } else { range.high }, ..*range }
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn buckets_ascend_and_splitters_get_separate_buckets() {
         let source: Vec<Key> = (0..5000).map(|at| key_of((at * 7919 % 5000) as f32, at)).collect();
-        let range = Range { low: 0, high: 1 << 31, rank: 1, size: source.len() };
+        let range = BitRange { low: 0, high: 1 << 31, rank: 1, size: source.len() };
         for (depth, pass) in [(4, 0), (7, 0), (8, 3), (7, 4)] {
             let splitters = Splitters::new(&source, &range, depth, pass);
             let in_order: Vec<u32> =

@@ -9,11 +9,11 @@ const WARP: usize = 32;
 
 /// The network, for a power of two of keys; with shuffles, at least 32.
 #[derive(Clone, Copy, Debug)]
-pub struct SharedBitonic {
+pub struct SharedBitonicNetwork {
     pub shuffles: bool,
 }
 
-impl SharedBitonic {
+impl SharedBitonicNetwork {
     /// A layer: the numbers of a comparator's keys differ in the bits of `mask`, the highest of which is
     /// `stride`.
     fn exchange_in_memory(keys: &mut [Key], stride: usize, mask: usize) {
@@ -92,7 +92,7 @@ mod tests {
     fn every_zero_one_sequence_of_sixteen_is_sorted() {
         for bits in 0..1u32 << 16 {
             let mut keys: Vec<Key> = (0..16).map(|at| u64::from(bits >> at & 1)).collect();
-            SharedBitonic { shuffles: false }.sort(&mut keys);
+            SharedBitonicNetwork { shuffles: false }.sort(&mut keys);
             assert!(keys.is_sorted(), "{bits:#b}");
         }
     }
@@ -104,11 +104,11 @@ mod tests {
                 (0..size as u64).map(|at| at.wrapping_mul(6_364_136_223_846_793_005) >> 50).collect();
             let mut expected = keys.clone();
             expected.sort_unstable();
-            SharedBitonic { shuffles: true }.sort(&mut keys);
+            SharedBitonicNetwork { shuffles: true }.sort(&mut keys);
             assert_eq!(keys, expected, "{size} keys");
             // First ascending, then descending.
             keys[size / 3..].reverse();
-            SharedBitonic { shuffles: true }.merge(&mut keys);
+            SharedBitonicNetwork { shuffles: true }.merge(&mut keys);
             assert_eq!(keys, expected, "{size} bitonic keys");
         }
     }

@@ -5,7 +5,7 @@
 //! distances alone. The sort is stable, so equal distances stay in the order of positions.
 
 use super::{Counts, DISTANCES, Selector, TIMED, value_or};
-use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
+use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
 /// Bits per pass, and passes per distance.
@@ -37,7 +37,7 @@ pub static PARAMETERS: [Parameter; 3] = [
         name: "by",
         help: "Whether a GPU sorts all rows in one launch, with one block per row, or one row after the \
                other on all multiprocessors; no effect on a CPU.",
-        values: Values::Words(&["segmented", "query"]),
+        values: AllowedValues::Words(&["segmented", "query"]),
         default: "segmented",
     },
 ];

@@ -5,7 +5,7 @@
 
 use super::{Counts, DISTANCES, HeapObserver, Selector, TIMED};
 use crate::kdtree_threads::heap::Heap;
-use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
+use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
 /// The largest k.
@@ -31,7 +31,7 @@ pub static PARAMETERS: [Parameter; 3] = [
     Parameter {
         name: "heaps",
         help: "Where a GPU stores heaps of k up to 64; larger ones are in device memory. No effect on a CPU.",
-        values: Values::Words(&["shared", "device"]),
+        values: AllowedValues::Words(&["shared", "device"]),
         default: "shared for k up to 64, otherwise device",
     },
 ];

@@ -9,7 +9,7 @@
 
 use super::network::{WARP, merge_any, sort_any};
 use super::{Counts, DISTANCES, Observer, Selector, TIMED};
-use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
+use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
 use crate::lockstep::{Key, Lanes, PADDING, distance_of, key_of, registers_for};
 
 /// The largest k.
@@ -37,7 +37,7 @@ pub static PARAMETERS: [Parameter; 3] = [
     Parameter {
         name: "queue",
         help: "Keys in a lane's queue.",
-        values: Values::Numbers(2..=10),
+        values: AllowedValues::Numbers(2..=10),
         default: "2 for k up to 32, 3 up to 128, 4 up to 256, otherwise 8",
     },
 ];

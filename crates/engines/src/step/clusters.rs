@@ -15,7 +15,7 @@ const GROUPS_PER_TASK: usize = 256;
 
 /// The parameters that, together with the points, determine the clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clustering {
+pub struct ClusterParameters {
     /// The most clusters.
     pub clusters: usize,
     /// The most iterations of Lloyd's algorithm.
@@ -26,7 +26,7 @@ pub struct Clustering {
 /// Clusters of points, numbered by the smallest position in each.
 #[derive(Debug)]
 pub struct Clusters {
-    pub clustering: Clustering,
+    pub clustering: ClusterParameters,
     pub spheres: Spheres,
     pub dims: usize,
     /// Where each cluster's groups of 32 points begin; followed by the number of groups.
@@ -39,7 +39,7 @@ pub struct Clusters {
 
 impl Clusters {
     /// Gathers the points of each assigned number, and renumbers the clusters.
-    pub fn new(problem: &Problem, clustering: Clustering, assigned: &[u32]) -> Self {
+    pub fn new(problem: &Problem, clustering: ClusterParameters, assigned: &[u32]) -> Self {
         let (dims, points, metric) = (problem.dims(), problem.points(), problem.metric());
         // A cluster is numbered when its first point is reached. Empty ones get no number.
         let mut number_of = vec![None; assigned.iter().max().map_or(0, |&most| most as usize + 1)];
@@ -116,7 +116,7 @@ mod tests {
         let problem = problem(dims, scattered(n, dims), vec![0], 1);
         let assigned: Vec<u32> =
             (0..n as u32).map(|i| [7, 2, 2, 9, 4][i as usize * i as usize % 5]).collect();
-        let clustering = Clustering { clusters: 10, iterations: 0, spheres: Method::Ritter };
+        let clustering = ClusterParameters { clusters: 10, iterations: 0, spheres: Method::Ritter };
         let clusters = Clusters::new(&problem, clustering, &assigned);
         // Squares are 0, 1 and 4 modulo 5, so the clusters 7, 2 and 4 occur and no others.
         assert_eq!(clusters.count(), 3);

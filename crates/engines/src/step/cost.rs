@@ -15,7 +15,7 @@ const FILLING: f64 = 250.0;
 /// The same for computing all distances: a block has 16 queries.
 const FILLING_DISTANCES: f64 = 16.0;
 
-struct Query {
+struct QueryEstimate {
     /// Clusters whose bounds are computed and sorted.
     clusters: f64,
     /// Points whose distances are read.
@@ -24,7 +24,7 @@ struct Query {
     capacity: f64,
 }
 
-impl Query {
+impl QueryEstimate {
     /// Estimates the clusters that a query visits: cubes that touch a ball around the k nearest.
     fn new(shape: &Shape, clusters: f64) -> Self {
         let (n, d, k) = (shape.n.max(1) as f64, shape.d.max(1) as f64, shape.k as f64);
@@ -57,7 +57,7 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
         return exhaustive(shape, kind);
     }
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
-    let query = Query::new(shape, (n / POINTS_IN_CLUSTER as f64).ceil().min(MAX_CLUSTERS as f64));
+    let query = QueryEstimate::new(shape, (n / POINTS_IN_CLUSTER as f64).ceil().min(MAX_CLUSTERS as f64));
     // Seeding reads every point once per cluster, and so does each iteration.
     let clustering = n * query.clusters * (1 + MAX_ITERATIONS) as f64;
     match kind {
@@ -96,7 +96,7 @@ pub fn exhaustive(shape: &Shape, kind: DeviceKind) -> Cost {
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
     // The minima show which clusters contain neighbours, in any number of dimensions.
     let query =
-        Query::new(&Shape { d: 1, ..*shape }, (n / WARP as f64).ceil().min(EXHAUSTIVE_CLUSTERS as f64));
+        QueryEstimate::new(&Shape { d: 1, ..*shape }, (n / WARP as f64).ceil().min(EXHAUSTIVE_CLUSTERS as f64));
     match kind {
         DeviceKind::Cpu => {
             let each = q / q.clamp(1.0, rayon::current_num_threads() as f64);

@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::vec::Drain;
 
-use super::clusters::{Clustering, Clusters};
+use super::clusters::{ClusterParameters, Clusters};
 use super::cost;
 use super::exhaustive::{exhaust_each, groups_in_cluster};
 use super::kmeans::kmeans;
-use super::queue::{Queue, WARP};
+use super::queue::{QueryState, WARP};
 use super::spheres::Method;
 use super::traverse::{Visits, search_each};
 use super::walk::walk;
@@ -17,8 +17,8 @@ use crate::cpu::{self, CpuSearch, SearchOutput, Searcher, Setup};
 use crate::cuda::open_step;
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Buffer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Measure, Measured,
-    MemorySpace, Parameter, Parameters, Problem, SetupPhase, Shape, Values, Walk, code,
+    Answer, Buffer, KernelBuild, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Measure, Measurements,
+    MemorySpace, Parameter, Parameters, Problem, SetupPhase, Shape, AllowedValues, Walk, code,
 };
 use crate::lockstep::distance::GroupedPoints;
 use crate::progress::{NoProgress, Progress};
@@ -85,42 +85,42 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
 const CLUSTERS: Parameter = Parameter {
     name: "clusters",
     help: "Maximum number of clusters.",
-    values: Values::Numbers(1..=2048),
+    values: AllowedValues::Numbers(1..=2048),
     default: "one per 128 points, at most 512; 2048 if all distances are computed",
 };
 
 const ITERATIONS: Parameter = Parameter {
     name: "iterations",
     help: "Maximum number of k-means iterations; stops early when no point changes its cluster.",
-    values: Values::Numbers(0..=1000),
+    values: AllowedValues::Numbers(0..=1000),
     default: "50",
 };
 
 const SPHERES: Parameter = Parameter {
     name: "spheres",
     help: "Method for the clusters' bounding spheres.",
-    values: Values::Words(&Method::WORDS),
+    values: AllowedValues::Words(&Method::WORDS),
     default: "exact",
 };
 
 const SWITCH: Parameter = Parameter {
     name: "switch",
     help: "Minimum number of dimensions for computing all distances, as in step-exhaustive.",
-    values: Values::Numbers(1..=1024),
+    values: AllowedValues::Numbers(1..=1024),
     default: "16",
 };
 
 const FISSION: Parameter = Parameter {
     name: "fission",
     help: "Whether a GPU sorts clusters and visits them in two kernels or in one; no effect on a CPU.",
-    values: Values::Words(&["on", "off"]),
+    values: AllowedValues::Words(&["on", "off"]),
     default: "on",
 };
 
 const WARPS: Parameter = Parameter {
     name: "warps",
     help: "Warps of a GPU that share a query's clusters in the timed search; no effect on a CPU.",
-    values: Values::Numbers(1..=32),
+    values: AllowedValues::Numbers(1..=32),
     default: "1; more if there are too few queries to fill the GPU",
 };
 
@@ -155,7 +155,7 @@ pub static MEASURES: [Measure; 6] = [
 ];
 
 /// Mean number of active lanes: the last group of a cluster leaves lanes without a point.
-fn active_threads(measured: &Measured) -> Option<f64> {
+fn active_threads(measured: &Measurements) -> Option<f64> {
     measured.ratio("distance_evals", "groups")
 }
 
@@ -169,12 +169,12 @@ fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Eng
                 let distances = 4 * (problem.n() * rayon::current_num_threads()) as u64;
                 let (points, setup) =
                     cpu::grouped(problem, distances + cpu::counts_bytes::<Visits>(problem))?;
-                (Prepared::Rows(points), setup)
+                (PreparedPoints::Rows(points), setup)
             } else {
                 let (clusters, setup) = clusters(problem, &plan, &NoProgress)?.expect("not cancelled");
-                (Prepared::Clusters(clusters), setup)
+                (PreparedPoints::Clusters(clusters), setup)
             };
-            Ok(Box::new(CpuSearch::new(problem, setup, Step { descriptor, plan, points })))
+            Ok(Box::new(CpuSearch::new(problem, setup, StepSearcher { descriptor, plan, points })))
         }),
     }
 }
@@ -182,7 +182,7 @@ fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Eng
 const BLOCK: usize = 16;
 
 /// The points, prepared for one of the two algorithms.
-enum Prepared {
+enum PreparedPoints {
     Clusters(Arc<Clusters>),
     Rows(Arc<GroupedPoints<WARP>>),
 }
@@ -231,13 +231,13 @@ fn clusters(
     })
 }
 
-struct Step {
+struct StepSearcher {
     descriptor: &'static Descriptor,
     plan: Plan,
-    points: Prepared,
+    points: PreparedPoints,
 }
 
-impl Searcher for Step {
+impl Searcher for StepSearcher {
     type Visits = Visits;
 
     fn queries_per_thread(&self) -> usize {
@@ -248,17 +248,17 @@ impl Searcher for Step {
         &mut self,
         problem: &Problem,
         queries: Range<usize>,
-        build: Build,
+        build: KernelBuild,
         found: &mut SearchOutput<Visits>,
     ) {
         let (dims, k, n) = (problem.dims(), problem.k(), problem.n());
         let (points, clusters) = (&self.points, self.plan.clustering.clusters);
         found.in_blocks(problem, queries, BLOCK, build, |queries, rows| {
-            let mut queue = Queue::new(k);
-            let mut done = |queue: &Queue, visits| rows.put(queue.neighbours(), visits);
+            let mut queue = QueryState::new(k);
+            let mut done = |queue: &QueryState, visits| rows.put(queue.neighbours(), visits);
             match points {
-                Prepared::Clusters(clusters) => search_each(clusters, queries, &mut queue, &mut done),
-                Prepared::Rows(points) => {
+                PreparedPoints::Clusters(clusters) => search_each(clusters, queries, &mut queue, &mut done),
+                PreparedPoints::Rows(points) => {
                     exhaust_each(points, groups_in_cluster(n, clusters), queries, dims, &mut queue, &mut done)
                 }
             }
@@ -296,7 +296,7 @@ pub const SWITCH_DIMS: usize = 16;
 pub struct Plan {
     /// Whether all distances are computed. Clusters are then consecutive in processing order.
     pub exhaustive: bool,
-    pub clustering: Clustering,
+    pub clustering: ClusterParameters,
     switch: usize,
     /// Whether a GPU sorts and visits the clusters in two kernels (§5.2).
     pub fission: bool,
@@ -316,7 +316,7 @@ impl Plan {
         } else {
             MAX_CLUSTERS.min(problem.n().div_ceil(POINTS_IN_CLUSTER))
         };
-        let clustering = Clustering {
+        let clustering = ClusterParameters {
             clusters: number("clusters", clusters),
             iterations: number("iterations", MAX_ITERATIONS),
             spheres: parameters.get("spheres").and_then(Method::from_word).unwrap_or(Method::Exact),

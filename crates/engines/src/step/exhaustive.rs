@@ -6,8 +6,8 @@
 
 use multiversion::multiversion;
 
-use super::queue::{Queue, WARP};
-use super::traverse::{Source, Visits, traverse};
+use super::queue::{QueryState, WARP};
+use super::traverse::{ClusterSource, Visits, traverse};
 use crate::index::lane_keys;
 use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{Key, Lanes, PADDING, index_of};
@@ -19,13 +19,13 @@ pub fn groups_in_cluster(n: usize, clusters: usize) -> usize {
 }
 
 /// A query's distances to all points, group by group. An entry is the key of a cluster's nearest point.
-struct Stored<'a> {
+struct StoredDistances<'a> {
     distances: &'a [Lanes<f32, WARP>],
     n: usize,
     groups_in_cluster: usize,
 }
 
-impl Source for Stored<'_> {
+impl ClusterSource for StoredDistances<'_> {
     #[inline(always)]
     fn first_group(&self, entry: Key) -> usize {
         index_of(entry) as usize / (WARP * self.groups_in_cluster) * self.groups_in_cluster
@@ -107,8 +107,8 @@ pub fn exhaust_each(
     groups_in_cluster: usize,
     queries: &[f32],
     dims: usize,
-    queue: &mut Queue,
-    done: &mut dyn FnMut(&Queue, Visits),
+    queue: &mut QueryState,
+    done: &mut dyn FnMut(&QueryState, Visits),
 ) {
     let n = points.n();
     let mut distances = Vec::with_capacity(points.groups());
@@ -124,7 +124,7 @@ pub fn exhaust_each(
         queue.restart();
         queue.begin_with(&order);
         let visits =
-            traverse(&Stored { distances: &distances, n, groups_in_cluster }, &order, queue, &mut ());
+            traverse(&StoredDistances { distances: &distances, n, groups_in_cluster }, &order, queue, &mut ());
         done(queue, visits);
     }
 }

@@ -23,7 +23,7 @@ const MAX_BITS: u32 = 40;
 
 /// Converts coordinates and squared distances to integers.
 #[derive(Clone, Debug)]
-pub struct Scale {
+pub struct Quantizer {
     /// The least coordinate of each axis.
     pub low: Vec<f32>,
     /// Cells per unit of length; the same along all axes.
@@ -32,7 +32,7 @@ pub struct Scale {
     pub weights: f64,
 }
 
-impl Scale {
+impl Quantizer {
     /// The scale of n points with these extents.
     pub fn new(extents: &[[f32; 2]], n: usize) -> Self {
         // A sum of n terms, each at most twice 2^bits (where squares underflow), stays below 2^63.
@@ -78,7 +78,7 @@ pub fn kmeans(
     progress: &dyn Progress,
 ) -> Option<Vec<u32>> {
     let (dims, rows) = (problem.dims(), problem.points());
-    let scale = Scale::new(problem.extents(), problem.n());
+    let scale = Quantizer::new(problem.extents(), problem.n());
     let points = GroupedPoints::new(rows, dims);
     let seeds = seeds(&points, rows, dims, &scale, clusters, progress)?;
     drop(points);
@@ -137,7 +137,7 @@ fn seeds(
     points: &GroupedPoints<WARP>,
     rows: &[f32],
     dims: usize,
-    scale: &Scale,
+    scale: &Quantizer,
     clusters: usize,
     progress: &dyn Progress,
 ) -> Option<Vec<u32>> {
@@ -180,7 +180,7 @@ fn weigh(
     points: &GroupedPoints<WARP>,
     first: usize,
     seed: &[f32],
-    scale: &Scale,
+    scale: &Quantizer,
     nearest: &mut [[f32; WARP]],
 ) -> u64 {
     let mut sum = 0;
@@ -252,7 +252,7 @@ fn nearest_centre(centres: &GroupedPoints<WARP>, point: &[f32]) -> u32 {
 
 /// For each cluster, the sums of its points' cells, axis by axis, then the number of points. No CUDA
 /// counterpart: atomic additions in CUDA.
-fn sums(scale: &Scale, rows: &[f32], dims: usize, assigned: &[u32], clusters: usize) -> Vec<u64> {
+fn sums(scale: &Quantizer, rows: &[f32], dims: usize, assigned: &[u32], clusters: usize) -> Vec<u64> {
     let none = || vec![0u64; clusters * (dims + 1)];
     let add = |mut sums: Vec<u64>, (assigned, rows): (&[u32], &[f32])| {
         for (&cluster, row) in assigned.iter().zip(rows.chunks_exact(dims)) {
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn means_are_averages_of_the_points() {
-        let scale = Scale::new(&[[-5.0, 3.0], [2.0, 2.0]], 1000);
+        let scale = Quantizer::new(&[[-5.0, 3.0], [2.0, 2.0]], 1000);
         let values = [-5.0f32, 3.0, 0.25, -1.5];
         let sum = values.iter().map(|&value| scale.cell(0, value)).sum();
         assert!((f64::from(scale.mean(0, sum, 4)) - (-3.25 / 4.0)).abs() < 1e-6);

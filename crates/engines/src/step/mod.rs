@@ -34,9 +34,9 @@ mod tests;
 mod traverse;
 mod walk;
 
-pub use clusters::{Clustering, Clusters};
+pub use clusters::{ClusterParameters, Clusters};
 pub use engine::{MEASURES, Plan, STEP, STEP_EXHAUSTIVE};
 pub use exhaustive::groups_in_cluster;
-pub use kmeans::{BLOCK, Scale, first_seed};
+pub use kmeans::{BLOCK, Quantizer, first_seed};
 pub use queue::CANDIDATES;
 pub use traverse::Visits;

@@ -21,7 +21,7 @@ const QUEUE: usize = CANDIDATES / WARP;
 
 /// The state of a query. Points may come in any order.
 #[derive(Clone, Debug)]
-pub struct Queue {
+pub struct QueryState {
     /// The result: lane L holds elements L·R … L·R+R−1, ascending; K = 32·R ≥ 64.
     registers: Vec<Lanes<Key, WARP>>,
     /// The first `queued` slots are occupied.
@@ -36,7 +36,7 @@ pub struct Queue {
     pub merges: u32,
 }
 
-impl Queue {
+impl QueryState {
     pub fn new(k: usize) -> Self {
         let registers = vec![[PADDING; WARP]; registers_for(k, WARP).max(QUEUE)];
         Self {
@@ -181,7 +181,7 @@ mod tests {
             if sorted {
                 all.sort_unstable_by(|a, b| b.cmp(a));
             }
-            let mut queue = Queue::new(k);
+            let mut queue = QueryState::new(k);
             for group in all.chunks(WARP) {
                 let mut keys = [PADDING; WARP];
                 keys[..group.len()].copy_from_slice(group);
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn queue_accepts_sorted_initial_keys() {
         let sorted: Vec<Key> = (0..200).map(|position| key_of(position as f32, position)).collect();
-        let mut queue = Queue::new(100);
+        let mut queue = QueryState::new(100);
         queue.begin_with(&sorted);
         assert_eq!((queue.last, queue.merges), (sorted[99], 0));
         let mut keys = [PADDING; WARP];

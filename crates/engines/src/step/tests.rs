@@ -128,7 +128,7 @@ fn changed_parameters_rebuild_the_clusters() {
 
 #[test]
 fn walks_match_the_counted_search() {
-    use crate::knn::walk::{Bounds, Event, Fate};
+    use crate::knn::walk::{Bounds, Event, RegionState};
     for (dims, n, k, parameters) in [
         (1, 700, 5, Parameters::NONE),
         (2, 20_000, 32, Parameters::from_iter([("clusters", "64")])),
@@ -169,7 +169,7 @@ fn walks_match_the_counted_search() {
             );
             let count =
                 |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
-            assert_eq!((count(Fate::Visited), count(Fate::Pruned)), (totals.leaves, totals.pruned));
+            assert_eq!((count(RegionState::Visited), count(RegionState::Pruned)), (totals.leaves, totals.pruned));
             let there: std::collections::HashSet<u32> = walk.rows.iter().copied().collect();
             assert!(
                 found

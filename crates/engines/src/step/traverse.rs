@@ -6,8 +6,8 @@
 use multiversion::multiversion;
 
 use super::clusters::Clusters;
-use super::queue::{Queue, WARP};
-use super::walk::{Filtered, Observer};
+use super::queue::{QueryState, WARP};
+use super::walk::{FilteredGroup, Observer};
 use crate::index::lane_keys;
 use crate::knn::Problem;
 use crate::lockstep::distance::squared_distances;
@@ -33,7 +33,7 @@ pub struct Visits {
 
 /// Where a traversal finds the points of a cluster. An entry of the order is a cluster's bound and identifies
 /// the cluster.
-pub trait Source {
+pub trait ClusterSource {
     /// The first group of an entry's cluster.
     fn first_group(&self, entry: Key) -> usize;
     /// The end of its groups, exclusive.
@@ -55,9 +55,9 @@ pub trait Source {
 /// visited.
 #[inline(always)]
 pub fn traverse(
-    source: &impl Source,
+    source: &impl ClusterSource,
     order: &[Key],
-    queue: &mut Queue,
+    queue: &mut QueryState,
     observer: &mut impl Observer,
 ) -> Visits {
     let mut visits = Visits::default();
@@ -75,7 +75,7 @@ pub fn traverse(
             let (keys, points) = source.keys(entry, group);
             visits.distance_evals += points;
             visits.groups += 1;
-            let of = Filtered { keys: &keys, before: queue.last, free: queue.free() };
+            let of = FilteredGroup { keys: &keys, before: queue.last, free: queue.free() };
             queue.filter_keys(&keys);
             observer.filtered(group, of, queue);
         }
@@ -88,12 +88,12 @@ pub fn traverse(
 
 /// Clusters whose distances to the query are computed when they are visited. An entry is a cluster's bound
 /// and number.
-struct Indexed<'a> {
+struct IndexedClusters<'a> {
     clusters: &'a Clusters,
     query: &'a [f32],
 }
 
-impl Source for Indexed<'_> {
+impl ClusterSource for IndexedClusters<'_> {
     #[inline(always)]
     fn first_group(&self, entry: Key) -> usize {
         self.clusters.first_groups[index_of(entry) as usize] as usize
@@ -137,8 +137,8 @@ impl Source for Indexed<'_> {
 pub fn search_each(
     clusters: &Clusters,
     queries: &[f32],
-    queue: &mut Queue,
-    done: &mut dyn FnMut(&Queue, Visits),
+    queue: &mut QueryState,
+    done: &mut dyn FnMut(&QueryState, Visits),
 ) {
     let mut order = Vec::with_capacity(clusters.count().next_multiple_of(WARP));
     for query in queries.chunks_exact(clusters.dims) {
@@ -146,9 +146,9 @@ pub fn search_each(
         queue.restart();
         // With a known number of axes the compiler unrolls the loops over them.
         let visits = match *query {
-            [x, y] => traverse(&Indexed { clusters, query: &[x, y] }, &order, queue, &mut ()),
-            [x, y, z] => traverse(&Indexed { clusters, query: &[x, y, z] }, &order, queue, &mut ()),
-            _ => traverse(&Indexed { clusters, query }, &order, queue, &mut ()),
+            [x, y] => traverse(&IndexedClusters { clusters, query: &[x, y] }, &order, queue, &mut ()),
+            [x, y, z] => traverse(&IndexedClusters { clusters, query: &[x, y, z] }, &order, queue, &mut ()),
+            _ => traverse(&IndexedClusters { clusters, query }, &order, queue, &mut ()),
         };
         done(queue, visits);
     }
@@ -161,10 +161,10 @@ pub fn observe<O: Observer>(
     problem: &Problem,
     query: usize,
     mut observer: O,
-) -> (O, Queue, Visits) {
-    let (query, mut queue, mut order) = (problem.query(query), Queue::new(problem.k()), Vec::new());
+) -> (O, QueryState, Visits) {
+    let (query, mut queue, mut order) = (problem.query(query), QueryState::new(problem.k()), Vec::new());
     order_clusters(clusters, query, &mut order);
-    let visits = traverse(&Indexed { clusters, query }, &order, &mut queue, &mut observer);
+    let visits = traverse(&IndexedClusters { clusters, query }, &order, &mut queue, &mut observer);
     (observer, queue, visits)
 }
 

@@ -2,7 +2,7 @@
 //! steps.
 
 use super::clusters::Clusters;
-use super::queue::{Queue, WARP};
+use super::queue::{QueryState, WARP};
 use super::traverse::observe;
 use crate::index::lanes_before;
 use crate::knn::Problem;
@@ -11,7 +11,7 @@ use crate::lockstep::{Key, Lanes, PADDING, distance_of, index_of};
 
 /// A group of points that was filtered.
 #[derive(Clone, Copy, Debug)]
-pub struct Filtered<'a> {
+pub struct FilteredGroup<'a> {
     /// The keys of its points, one per lane.
     pub keys: &'a Lanes<Key, WARP>,
     /// The k-th neighbour's key before the group was filtered.
@@ -34,7 +34,7 @@ pub trait Observer {
 
     /// A group of its points was filtered.
     #[inline(always)]
-    fn filtered(&mut self, _group: usize, _of: Filtered<'_>, _queue: &Queue) {}
+    fn filtered(&mut self, _group: usize, _of: FilteredGroup<'_>, _queue: &QueryState) {}
 }
 
 /// The observer of runs, which disappears by inlining.
@@ -76,7 +76,7 @@ impl Recorder<'_> {
         });
     }
 
-    fn end(mut self, queue: &Queue, merges: u32) -> Walk {
+    fn end(mut self, queue: &QueryState, merges: u32) -> Walk {
         let after = self.walk.steps.last().map_or(f32::INFINITY, |step| step.after);
         let (step, count) = (self.step(), self.walk.regions.len() - self.visited);
         self.walk.regions[self.visited..].iter_mut().for_each(|region| region.settled_at = step);
@@ -127,7 +127,7 @@ impl Observer for Recorder<'_> {
         self.totals.leaves += 1;
     }
 
-    fn filtered(&mut self, group: usize, Filtered { keys, before, free }: Filtered<'_>, queue: &Queue) {
+    fn filtered(&mut self, group: usize, FilteredGroup { keys, before, free }: FilteredGroup<'_>, queue: &QueryState) {
         let near = lanes_before(keys, before);
         let (mut first, mut rest) = (0, near);
         for _ in 0..free.min(near.count_ones() as usize) {

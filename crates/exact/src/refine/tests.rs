@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cloud::{Column, Coordinates, FileValue, Order, PointCloud, Source, Table};
-use crate::knn::{EngineError, Metric, Queries, Radius, Setup};
+use crate::knn::{EngineError, Metric, Queries, Radius, ProblemParameters};
 use crate::progress::NoProgress;
 use crate::radius::RadiusTest;
 
@@ -33,7 +33,7 @@ fn decimals(dims: usize, values: Vec<f64>) -> Arc<PointCloud> {
 }
 
 fn problem(cloud: &Arc<PointCloud>, metric: Metric, k: usize) -> Problem {
-    let setup = Setup { k, metric, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    let setup = ProblemParameters { k, metric, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
     Problem::new(cloud, &Queries::Rows((0..cloud.len() as u32).collect()), setup).expect("a problem")
 }
 
@@ -187,7 +187,7 @@ fn equal_distances_have_the_same_number() {
     let cloud = decimals(1, tenths.to_vec());
     let ranking = Ranking::new(Metric::L2, &cloud, &cloud, 1);
     let query = ranking.query(0);
-    let mut ranked: Vec<Ranked> = (0..7).map(|row| ranking.rank(&query, row, &mut Vec::new())).collect();
+    let mut ranked: Vec<RankedPoint> = (0..7).map(|row| ranking.rank(&query, row, &mut Vec::new())).collect();
     assert_eq!(ranking.number_distances(&query, &mut ranked), [1, 1, 2, 2, 3, 3, 4]);
     assert_eq!(ranked.iter().map(|ranked| ranked.row).collect::<Vec<_>>(), [0, 5, 3, 4, 1, 2, 6]);
 }
@@ -247,7 +247,7 @@ fn positions_on_the_globe_are_ordered_to_the_millimetre() {
 #[test]
 fn short_lists_are_padded_and_own_rows_excluded() {
     let cloud = cloud(1, vec![3.0, 1.0, 2.0]);
-    let setup = Setup {
+    let setup = ProblemParameters {
         k: 5,
         metric: Metric::L2,
         order: Order::Shuffled,
@@ -319,6 +319,6 @@ fn a_device_gives_the_same_answers_even_if_it_fails() {
     for calls_left in [0, 1, 100] {
         let refined = refine(Some(calls_left));
         assert_eq!(refined.on_device, calls_left * block() >= 3000, "{calls_left}");
-        assert_eq!(Refined { on_device: false, ..refined }, on_cpu);
+        assert_eq!(RefinedNeighbors { on_device: false, ..refined }, on_cpu);
     }
 }

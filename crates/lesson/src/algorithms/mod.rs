@@ -22,14 +22,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::cursor::Level;
-use super::lessons::{Shows, Take};
+use super::lessons::{SearchRange, Take};
 use super::meter::Meter;
 use super::picture::cloud::max_distance_words;
 use super::picture::legend::{Entry, buffer_entries};
 use super::picture::page::Layout;
 use super::picture::scene::Area;
 use super::picture::{Film, Panel, Scene, View};
-use super::questions::{Pick, Question, Topic};
+use super::questions::{QuestionPicker, Question, Topic};
 use super::recording::{Marks, Recording};
 use super::state::{Shape, State};
 use super::step::Step;
@@ -60,7 +60,7 @@ pub trait AlgorithmStep {
     }
 
     /// What it begins, if anything.
-    fn begins(&self) -> Option<Begins> {
+    fn begins(&self) -> Option<PhaseStart> {
         None
     }
 
@@ -82,7 +82,7 @@ pub trait AlgorithmStep {
 
 /// What a step begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begins {
+pub enum PhaseStart {
     /// Points are evaluated.
     Points,
     /// Inserted keys are merged.
@@ -117,7 +117,7 @@ pub(crate) trait AlgorithmQuestions {
         topic: Topic,
         at: usize,
         before: &State,
-        pick: &mut Pick<'_>,
+        pick: &mut QuestionPicker<'_>,
     ) -> Option<Question> {
         kernel::questions::kernel_question(recording, topic, at, before, pick)
     }
@@ -135,7 +135,7 @@ pub(crate) trait AlgorithmQuestions {
 /// The pictures and tables of an algorithm.
 pub(crate) trait AlgorithmPictures {
     /// The panels of a page and their areas.
-    fn panels(&self, shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)>;
+    fn panels(&self, shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)>;
 
     /// Draws the account panel in a size in points.
     fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene;
@@ -160,7 +160,7 @@ pub(crate) trait AlgorithmPictures {
 /// An algorithm with its baseline. Defaults are those of a search with a candidate buffer.
 pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
     /// The algorithm as pseudocode.
-    fn code(&self) -> &'static Code;
+    fn code(&self) -> &'static Pseudocode;
 
     /// The name of a round, singular and plural.
     fn round_names(&self) -> [&'static str; 2] {
@@ -215,13 +215,13 @@ macro_rules! algorithms {
         /// A step that only one algorithm has.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(untagged)]
-        pub enum OwnStep {
+        pub enum SpecificStep {
             $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name($step),)+
         }
 
         /// The part of the state that only one algorithm has.
         #[derive(Clone, Debug, PartialEq)]
-        pub enum OwnState {
+        pub enum SpecificState {
             $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name($state),)+
         }
 
@@ -229,19 +229,19 @@ macro_rules! algorithms {
         #[derive(Clone, Debug)]
         pub enum Baseline {
             /// The kernel: theory.
-            Kernel(kernel::Theory),
+            Kernel(kernel::TheoryBaseline),
             $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name(Arc<$baseline>),)+
         }
 
         /// What is recorded.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Search {
+        pub enum SearchAlgorithm {
             /// The kernel: evaluates every point and collects candidates in a buffer.
             Kernel,
             $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name,)+
         }
 
-        impl Search {
+        impl SearchAlgorithm {
             /// Records one query with a warp of `width` lanes. `batch` is the number of groups that the
             /// kernel stages at a time, `None` for the default of a run; `data` describes the source of the
             /// points.
@@ -265,7 +265,7 @@ macro_rules! algorithms {
 
         /// The engines whose twins record, with the twins' names.
         pub(crate) const TWINS: &[(&Descriptor, &str)] =
-            &[kernel::Theory::TWIN, $($(#[cfg($cfg)])? <$baseline>::TWIN),+];
+            &[kernel::TheoryBaseline::TWIN, $($(#[cfg($cfg)])? <$baseline>::TWIN),+];
 
         impl Baseline {
             /// The algorithm as a trait object.
@@ -277,7 +277,7 @@ macro_rules! algorithms {
             }
         }
 
-        impl OwnStep {
+        impl SpecificStep {
             /// Reads a step from its fields in a file; `None` for a shared step.
             pub(crate) fn read(fields: &Value) -> serde_json::Result<Option<Self>> {
                 let unknown = format!("unknown variant `{}`", fields["step"].as_str().unwrap_or_default());
@@ -311,7 +311,7 @@ macro_rules! algorithms {
             }
         }
 
-        impl OwnState {
+        impl SpecificState {
             /// The part as a trait object.
             pub fn get(&self) -> &dyn AlgorithmState {
                 match self {
@@ -333,7 +333,7 @@ macro_rules! algorithms {
                 $(#[doc = $doc])+
                 $(#[cfg($cfg)])?
                 pub fn $as_step(&self) -> Option<&$step> {
-                    if let Self::Own(OwnStep::$name(step)) = self { Some(step) } else { None }
+                    if let Self::Own(SpecificStep::$name(step)) = self { Some(step) } else { None }
                 }
             )+
         }
@@ -345,7 +345,7 @@ macro_rules! algorithms {
                 $(#[doc = $doc])+
                 $(#[cfg($cfg)])?
                 pub fn $as_state(&self) -> Option<&$state> {
-                    if let Some(OwnState::$name(state)) = &self.own { Some(state) } else { None }
+                    if let Some(SpecificState::$name(state)) = &self.own { Some(state) } else { None }
                 }
             )+
         }
@@ -354,7 +354,7 @@ macro_rules! algorithms {
             $(#[cfg($cfg)])?
             impl From<$step> for Step {
                 fn from(step: $step) -> Self {
-                    Self::Own(OwnStep::$name(step))
+                    Self::Own(SpecificStep::$name(step))
                 }
             }
 
@@ -366,7 +366,7 @@ macro_rules! algorithms {
             }
 
             $(#[cfg($cfg)])?
-            impl From<$state> for OwnState {
+            impl From<$state> for SpecificState {
                 fn from(state: $state) -> Self {
                     Self::$name(state)
                 }
@@ -377,7 +377,7 @@ macro_rules! algorithms {
 
 algorithms! {
     /// The tree search.
-    Tree { tree: tree::TreeStep, descent: tree::state::Descent, tree::Index, tree::recorder::record_tree }
+    Tree { tree: tree::TreeStep, descent: tree::state::Descent, tree::TreeBaseline, tree::recorder::record_tree }
     /// Warp select.
     WarpSelect {
         warp_select: warp_select::WarpSelectStep,
@@ -399,13 +399,13 @@ algorithms! {
     Dummy {
         dummy: crate::tests::dummy::DummyStep,
         compared: crate::tests::dummy::DummyState,
-        crate::tests::dummy::Dummy,
+        crate::tests::dummy::DummyBaseline,
         crate::tests::dummy::record_dummy
     }
 }
 
-impl From<kernel::Theory> for Baseline {
-    fn from(theory: kernel::Theory) -> Self {
+impl From<kernel::TheoryBaseline> for Baseline {
+    fn from(theory: kernel::TheoryBaseline) -> Self {
         Self::Kernel(theory)
     }
 }
@@ -414,7 +414,7 @@ impl From<kernel::Theory> for Baseline {
 
 /// A line of pseudocode with its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct CodeLine {
     /// Indentation level, from 0.
     pub depth: usize,
     /// The text without indentation.
@@ -423,19 +423,19 @@ pub struct Line {
     pub source: Option<(&'static str, &'static str)>,
 }
 
-pub(crate) const fn line(depth: usize, text: &'static str, file: &'static str, search: &'static str) -> Line {
-    Line { depth, text, source: Some((file, search)) }
+pub(crate) const fn line(depth: usize, text: &'static str, file: &'static str, search: &'static str) -> CodeLine {
+    CodeLine { depth, text, source: Some((file, search)) }
 }
 
-pub(crate) const fn plain(depth: usize, text: &'static str) -> Line {
-    Line { depth, text, source: None }
+pub(crate) const fn plain(depth: usize, text: &'static str) -> CodeLine {
+    CodeLine { depth, text, source: None }
 }
 
 /// An algorithm in two parts.
 #[derive(Clone, Copy, Debug)]
-pub struct Code {
+pub struct Pseudocode {
     /// All lines; an empty one before the second part.
-    pub lines: &'static [Line],
+    pub lines: &'static [CodeLine],
     /// The index of the second part's first line.
     pub second_part: usize,
     /// The titles of the whole and of each part.
@@ -443,7 +443,7 @@ pub struct Code {
     pub(crate) line_of: fn(&Step) -> Option<usize>,
 }
 
-impl Code {
+impl Pseudocode {
     /// Index of the line that a step executes; `None` for a step of another algorithm.
     pub fn line_of(&self, step: &Step) -> Option<usize> {
         (self.line_of)(step)

@@ -6,7 +6,7 @@ use super::{History, Moment, Violation, key, number, ordinal};
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::picture::Target;
 use crate::picture::moment::is_bitonic;
-use crate::step::{Pass, Step};
+use crate::step::{SortPass, Step};
 use crate::text::significant;
 
 pub(super) fn describe_once(moment: &Moment<'_>) -> Option<String> {
@@ -58,7 +58,7 @@ pub(super) fn check_once(moment: &Moment<'_>, _: &History) -> Option<Violation> 
 
 pub(super) fn describe_runs(moment: &Moment<'_>) -> Option<String> {
     match moment.step {
-        Step::Layer { pass: Pass::Sort, layer, .. }
+        Step::Layer { pass: SortPass::Sort, layer, .. }
             if layer.stride == 1 && layer.size < moment.after.shape.capacity() =>
         {
             Some(format!(
@@ -159,10 +159,10 @@ pub(super) fn describe_ascending(moment: &Moment<'_>) -> Option<String> {
         return None;
     }
     Some(match pass {
-        Pass::Sort => "The registers ascend; the intermediate result, read from its end, descends. So the \
+        SortPass::Sort => "The registers ascend; the intermediate result, read from its end, descends. So the \
                        smaller of each pair is enough."
             .to_owned(),
-        Pass::Resort => format!(
+        SortPass::Resort => format!(
             "The registers ascend, so element {} is the {} smallest key.",
             number(shape.k - 1),
             ordinal(shape.k)

@@ -6,10 +6,10 @@
 use super::View;
 use super::cells::Grid;
 use super::moment::{Vote, vote};
-use super::pen::{ROW, Scale, Style, area, dashed, digits, faint, line, mono, sans, width};
+use super::pen::{ROW, Scale, TextStyle, area, dashed, digits, faint, line, mono, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target, TrackId, TrackKey, Transition};
 use super::warp::{buffer_holds, slot_holds};
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::tree::TreeStep;
 use crate::algorithms::tree::state::Descent;
 use crate::describe::hex;
@@ -349,7 +349,7 @@ impl LaneTable<'_, '_> {
             let fill =
                 if set { Some(faint(ink, if ink == Ink::TextWeak { 0.35 } else { 1.0 })) } else { None };
             self.scene.rect(body, 2.0, fill, Some(line(faint(Ink::Line, 0.9), 0.8)));
-            let words: Style = match set {
+            let words: TextStyle = match set {
                 true => mono(size, on(ink)),
                 false => mono(
                     size,
@@ -382,7 +382,7 @@ impl LaneTable<'_, '_> {
                 if !matches!(
                     step,
                     Step::Group { .. }
-                        | Step::Own(OwnStep::Tree(TreeStep::Leaf { .. }))
+                        | Step::Own(SpecificStep::Tree(TreeStep::Leaf { .. }))
                         | Step::Ballot { .. }
                         | Step::FilteredAgain { .. }
                 )

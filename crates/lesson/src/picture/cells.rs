@@ -7,7 +7,7 @@ use super::scene::{Area, Font, Ink, Scene, TrackId, TrackKey, Transition};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::network::Layer;
 use crate::state::{Shape, State};
-use crate::step::Elements;
+use crate::step::ElementSet;
 
 /// The geometry of a grid of W × R cells.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub enum Cell {
 
 /// How cells display their keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Look {
+pub enum CellStyle {
     /// As numbers with a precision and font size.
     Numbers {
         /// Number of significant digits.
@@ -85,7 +85,7 @@ impl Grid {
     }
 
     /// The richest display that fits cells of this size: numbers if they are readable.
-    pub fn look(&self, keys: impl Iterator<Item = Key> + Clone, text: f32) -> Look {
+    pub fn look(&self, keys: impl Iterator<Item = Key> + Clone, text: f32) -> CellStyle {
         // If four characters do not fit, there is no need to format any key.
         let least = width(Font::Mono, text * SMALLEST, "0000");
         let possible =
@@ -101,22 +101,22 @@ impl Grid {
             let size =
                 (text * 0.95).min(self.high() / 1.25).min(((self.wide() - self.gutter) * 0.9 - 4.0) / one);
             if size >= text * SMALLEST {
-                return Look::Numbers { digits: count, size };
+                return CellStyle::Numbers { digits: count, size };
             }
         }
-        if self.high() >= text * 1.4 && self.high() > self.wide() * 0.8 { Look::Bars } else { Look::Colors }
+        if self.high() >= text * 1.4 && self.high() > self.wide() * 0.8 { CellStyle::Bars } else { CellStyle::Colors }
     }
 
     /// The richest display without bars, for grids that are read across rows.
-    pub fn flat_look(&self, keys: impl Iterator<Item = Key> + Clone, text: f32) -> Look {
+    pub fn flat_look(&self, keys: impl Iterator<Item = Key> + Clone, text: f32) -> CellStyle {
         match self.look(keys, text) {
-            Look::Bars => Look::Colors,
+            CellStyle::Bars => CellStyle::Colors,
             look => look,
         }
     }
 
     /// Draws the content of one cell. A key in use is tracked to the next scene.
-    pub fn draw(&self, scene: &mut Scene, column: u32, row: u32, holds: Cell, look: Look, scale: &Scale) {
+    pub fn draw(&self, scene: &mut Scene, column: u32, row: u32, holds: Cell, look: CellStyle, scale: &Scale) {
         match holds {
             Cell::Taken(key) if key != PADDING => {
                 let area = self.body(column, row);
@@ -128,7 +128,7 @@ impl Grid {
         }
     }
 
-    fn content(&self, scene: &mut Scene, column: u32, row: u32, holds: Cell, look: Look, scale: &Scale) {
+    fn content(&self, scene: &mut Scene, column: u32, row: u32, holds: Cell, look: CellStyle, scale: &Scale) {
         let body = self.body(column, row);
         let round = (body.width.min(body.height) * 0.12).min(3.0);
         let (key, opacity) = match holds {
@@ -151,7 +151,7 @@ impl Grid {
             scene.rect(body, round, None, Some(stroke));
             let size = (body.height * 0.7)
                 .min(body.width * 0.8)
-                .min(if let Look::Numbers { size, .. } = look { size * 1.1 } else { 14.0 });
+                .min(if let CellStyle::Numbers { size, .. } = look { size * 1.1 } else { 14.0 });
             if size >= 6.0 {
                 scene.text(body.center(), [0.5, 0.5], mono(size, faint(Ink::TextWeak, opacity)), "\u{221e}");
             }
@@ -160,7 +160,7 @@ impl Grid {
         let distance = distance_of(key);
         let magnitude = scale.magnitude(distance);
         match look {
-            Look::Bars => {
+            CellStyle::Bars => {
                 scene.rect(body, round, Some(faint(Ink::Field, 0.5)), None);
                 let mut room = body;
                 let high = body.height * (0.08 + 0.92 * magnitude);
@@ -173,7 +173,7 @@ impl Grid {
             }
             _ => scene.rect(body, round, Some(faint(Ink::Scale(magnitude), opacity)), None),
         }
-        if let Look::Numbers { digits: count, size } = look {
+        if let CellStyle::Numbers { digits: count, size } = look {
             let ink = if opacity < 1.0 { Ink::TextWeak } else { Ink::OnScale(magnitude) };
             scene.text(body.center(), [0.5, 0.5], mono(size, ink), digits(distance, count));
         }
@@ -238,7 +238,7 @@ impl MoveArrows<'_> {
         strip: Area,
         layer: Layer,
         shuffle: Option<u32>,
-        swapped: &Elements,
+        swapped: &ElementSet,
     ) {
         let (grid, shape, text) = (self.registers, self.shape, self.text);
         match shuffle {
@@ -324,7 +324,7 @@ impl MoveArrows<'_> {
     }
 
     /// Draws arrows from the buffer to the registers: lane L's keys come from the mirrored column.
-    pub fn minimum(&self, scene: &mut Scene, state: &State, taken: &Elements) {
+    pub fn minimum(&self, scene: &mut Scene, state: &State, taken: &ElementSet) {
         let (registers, buffer, shape) = (self.registers, self.buffer, self.shape);
         let lanes: BTreeSet<u32> = taken.iter().map(|element| shape.lane_and_register(element).0).collect();
         for lane in lanes {

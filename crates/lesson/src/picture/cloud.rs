@@ -9,7 +9,7 @@ use super::pen::{ROW, faint, line, sans};
 use super::plane::{Lens, Plane};
 use super::scene::{Ink, Map, Point, Scene, Target};
 use crate::algorithms::warp_select::WarpSelectStep;
-use crate::algorithms::{Baseline, OwnStep, heap, tree};
+use crate::algorithms::{Baseline, SpecificStep, heap, tree};
 use crate::engines::lockstep::{Key, index_of};
 use crate::knn::{Metric, Problem};
 use crate::step::Step;
@@ -318,7 +318,7 @@ pub(crate) fn kth_words(view: &View<'_>, kth: &str) -> String {
 fn earlier(view: &View<'_>) -> Vec<u32> {
     let steps = &view.recording().steps()[..view.cursor.position()];
     let appended = steps.iter().rev().filter_map(|step| match step {
-        Step::Appended { placed } | Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
+        Step::Appended { placed } | Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
             Some(placed.iter().rev().map(|candidate| index_of(candidate.key)))
         }
         _ => None,

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::View;
-use super::pen::{ROW, Words, area, faint, line, mono, sans, width};
+use super::pen::{ROW, MeasuredText, area, faint, line, mono, sans, width};
 use super::scene::{Font, Ink, Scene, Target};
-use crate::algorithms::Code;
+use crate::algorithms::Pseudocode;
 
 /// Indentation per level, in characters.
 const INDENT: usize = 2;
@@ -23,7 +23,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(size: f32, code: &Code, words: &[Words<'_>], lines: Range<usize>, room: f32) -> Self {
+    fn new(size: f32, code: &Pseudocode, words: &[MeasuredText<'_>], lines: Range<usize>, room: f32) -> Self {
         let letter = width(Font::Mono, size, "0");
         let mut rows = Vec::new();
         for number in lines {
@@ -62,7 +62,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     let (all, second) = (code.lines.len(), code.second_part);
     let half = if running.is_some_and(|line| line >= second) { second..all } else { 0..second - 1 };
-    let words: Vec<Words<'_>> = code.lines.iter().map(|line| Words::new(line.text, Font::Mono)).collect();
+    let words: Vec<MeasuredText<'_>> = code.lines.iter().map(|line| MeasuredText::new(line.text, Font::Mono)).collect();
     let sizes = |lines: Range<usize>| {
         let steps = (0..=12).map(|step| text * (0.95 - (0.95 - SMALLEST) * step as f32 / 12.0));
         steps

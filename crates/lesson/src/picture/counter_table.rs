@@ -4,7 +4,7 @@ use super::View;
 use super::moment::layers;
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene};
-use crate::step::Pass;
+use crate::step::SortPass;
 use crate::text::{count, significant, thousands};
 
 /// A row: its name and its numbers in words.
@@ -75,7 +75,7 @@ pub fn bars(scene: &mut Scene, mut room: Area, text: f32, title: &str, bars: &[B
 
 /// Steps of one merge of K keys: the layers of both sorts, and the minimum.
 pub fn steps(capacity: u32) -> u64 {
-    (layers(Pass::Sort, capacity).len() + 1 + layers(Pass::Resort, capacity).len()) as u64
+    (layers(SortPass::Sort, capacity).len() + 1 + layers(SortPass::Resort, capacity).len()) as u64
 }
 
 /// Draws the panel in a size given in points.

@@ -5,7 +5,7 @@
 //! it.
 
 use super::View;
-use super::merge_inputs::{Dot, MergeInputs, Phase, Place, Side, is_falling, is_rising};
+use super::merge_inputs::{Dot, MergeInputs, Phase, KeyLocation, KeySource, is_falling, is_rising};
 use super::pen::{ROW, Scale, area, dashed, digits, faint, line, mono, plain, sans, width};
 use super::scene::{Area, Font, Ink, Point, Scene, Target, TrackId, TrackKey, Transition};
 use crate::engines::lockstep::distance_of;
@@ -24,7 +24,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.label(heading, 0.0, sans(text, Ink::Text), &title(&meeting, shape));
     legend(&mut scene, room.take_top(text * ROW), &meeting, shape, text);
     let note = room.take_bottom(text * ROW * 1.1);
-    let plot = Plot::new(room, shape, Scale::for_recording(view.recording()), text);
+    let plot = PlotLayout::new(room, shape, Scale::for_recording(view.recording()), text);
     plot.axes(&mut scene, &meeting);
     plot.blocks(&mut scene, &meeting);
     plot.lists(&mut scene, &meeting);
@@ -39,10 +39,10 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 }
 
 /// The colour of a list.
-pub fn ink(side: Side) -> Ink {
+pub fn ink(side: KeySource) -> Ink {
     match side {
-        Side::Buffer => Ink::Buffer,
-        Side::Result => Ink::Intermediate,
+        KeySource::Buffer => Ink::Buffer,
+        KeySource::Result => Ink::Intermediate,
     }
 }
 
@@ -59,34 +59,34 @@ fn legend(scene: &mut Scene, mut room: Area, meeting: &MergeInputs, shape: Sizes
                 None => None,
             };
             buffer
-                .map(|words| rising(Side::Buffer, words))
+                .map(|words| rising(KeySource::Buffer, words))
                 .into_iter()
                 .chain([rising(
-                    Side::Result,
+                    KeySource::Result,
                     if_so(is_rising(&meeting.result), "intermediate result, sorted", "intermediate result"),
                 )])
                 .collect()
         }
         Phase::Facing => vec![
-            rising(Side::Buffer, if_so(is_rising(&meeting.buffer), "candidates, rising", "candidates")),
+            rising(KeySource::Buffer, if_so(is_rising(&meeting.buffer), "candidates, rising", "candidates")),
             rising(
-                Side::Result,
+                KeySource::Result,
                 if_so(meeting.is_mirrored(shape), "intermediate result, mirrored", "intermediate result"),
             ),
         ],
         Phase::Kept => {
             vec![
-                rising(Side::Buffer, "candidates"),
-                rising(Side::Result, "intermediate result"),
+                rising(KeySource::Buffer, "candidates"),
+                rising(KeySource::Result, "intermediate result"),
                 (Ink::TextWeak, "larger, dropped".to_owned(), PALE),
             ]
         }
         Phase::Resorting { swapped, .. } => vec![
-            rising(Side::Buffer, "candidates"),
-            rising(Side::Result, "intermediate result"),
+            rising(KeySource::Buffer, "candidates"),
+            rising(KeySource::Result, "intermediate result"),
             (Ink::Accent, count(swapped.count().into(), "pair swapped", "pairs swapped"), 1.0),
         ],
-        Phase::Merged => vec![rising(Side::Result, "intermediate result")],
+        Phase::Merged => vec![rising(KeySource::Result, "intermediate result")],
     };
     let size = text * 0.85;
     for (ink, words, opacity) in entries {
@@ -106,7 +106,7 @@ fn legend(scene: &mut Scene, mut room: Area, meeting: &MergeInputs, shape: Sizes
 const PALE: f32 = 0.45;
 
 /// Where elements and keys are in the panel.
-struct Plot {
+struct PlotLayout {
     /// From the smallest key to ∞.
     area: Area,
     /// Top of the finite keys.
@@ -118,7 +118,7 @@ struct Plot {
     text: f32,
 }
 
-impl Plot {
+impl PlotLayout {
     fn new(mut room: Area, sizes: Sizes, scale: Scale, text: f32) -> Self {
         // Numbers of the intermediate result's elements above, of the candidates below.
         room.take_top(text * 1.1);
@@ -200,7 +200,7 @@ impl Plot {
     }
 
     fn lists(&self, scene: &mut Scene, meeting: &MergeInputs) {
-        for side in [Side::Result, Side::Buffer] {
+        for side in [KeySource::Result, KeySource::Buffer] {
             let lost: Vec<&Dot> = meeting.lost.iter().filter(|dot| dot.side == side).collect();
             self.curve(scene, &lost, ink(side), PALE);
         }
@@ -278,7 +278,7 @@ impl Plot {
             return;
         }
         let (radius, rim) = (self.radius(), line(faint(Ink::Panel, 0.9), 0.8));
-        for side in [Side::Result, Side::Buffer] {
+        for side in [KeySource::Result, KeySource::Buffer] {
             for dot in dots.iter().filter(|dot| dot.side == side && !dot.is_padding()) {
                 let [x, y] = self.point(dot);
                 let place = area(x - radius, y - radius, 2.0 * radius, 2.0 * radius);
@@ -386,9 +386,9 @@ const TICK: f32 = 0.75;
 impl Dot {
     fn target(&self) -> Option<Target> {
         match self.place {
-            Place::Element(element) => Some(Target::Element(element)),
-            Place::Slot(slot) => Some(Target::Slot(slot)),
-            Place::Gone(point) => (point != u32::MAX).then_some(Target::Point(point)),
+            KeyLocation::Element(element) => Some(Target::Element(element)),
+            KeyLocation::Slot(slot) => Some(Target::Slot(slot)),
+            KeyLocation::Gone(point) => (point != u32::MAX).then_some(Target::Point(point)),
         }
     }
 
@@ -470,7 +470,7 @@ pub fn says(meeting: &MergeInputs) -> String {
                 "It rises up to element {}, then falls: it is bitonic. Pale: the larger keys, dropped.",
                 at - 1
             ),
-            (true, _) if meeting.kept.iter().all(|dot| dot.side == Side::Buffer) => {
+            (true, _) if meeting.kept.iter().all(|dot| dot.side == KeySource::Buffer) => {
                 "All candidates stay: they rise. Pale: the intermediate result, dropped.".to_owned()
             }
             (true, _) => "All of the intermediate result stays: mirrored, it falls. Pale: the candidates, \
@@ -499,8 +499,8 @@ const RISES: &str = "The intermediate result rises: its smallest key is on the l
 /// result.
 fn is_tent(meeting: &MergeInputs) -> bool {
     let (left, right) =
-        meeting.kept.split_at(meeting.kept.iter().take_while(|dot| dot.side == Side::Buffer).count());
-    right.iter().all(|dot| dot.side == Side::Result) && is_rising(left) && is_falling(right)
+        meeting.kept.split_at(meeting.kept.iter().take_while(|dot| dot.side == KeySource::Buffer).count());
+    right.iter().all(|dot| dot.side == KeySource::Result) && is_rising(left) && is_falling(right)
 }
 
 /// Whether each key of a list is at most as large as each key of the other.
@@ -513,7 +513,7 @@ pub fn about(meeting: &MergeInputs, element: u32) -> String {
     let at = |dots: &[Dot]| {
         dots.iter().find(|dot| dot.element == element).map(|dot| (digits(distance_of(dot.key), 3), dot.side))
     };
-    let name = |side| if side == Side::Buffer { "buffer" } else { "result" };
+    let name = |side| if side == KeySource::Buffer { "buffer" } else { "result" };
     match (at(&meeting.kept), at(&meeting.lost), at(&meeting.buffer), at(&meeting.result)) {
         (Some((kept, side)), Some((lost, _)), ..) => {
             format!("Element {element}: {kept}, of the {}, is kept; {lost} is dropped.", name(side))

@@ -2,7 +2,7 @@
 
 use super::View;
 use super::moment::{classify_points, nearest, vote, waiting};
-use super::pen::{Scale, Style, area, line, mono, sans, width};
+use super::pen::{Scale, TextStyle, area, line, mono, sans, width};
 use super::plane::Plane;
 use super::scene::{Area, Font, Ink, Point, Scene, Target};
 use crate::algorithms::Baseline;
@@ -160,7 +160,7 @@ pub fn draw_keyed(scene: &mut Scene, plane: &Plane, view: &View<'_>, problem: &P
         if radius >= view.text * NUMBERED && !keys[at + 1..].iter().any(covers) {
             let name = element.to_string();
             let size = if name.len() < 3 { radius * 1.15 } else { radius * 0.85 };
-            let style = Style { paint: Ink::OnScale(magnitude).into(), ..mono(size, Ink::Text) };
+            let style = TextStyle { paint: Ink::OnScale(magnitude).into(), ..mono(size, Ink::Text) };
             scene.text(center, [0.5, 0.5], style, name);
         }
         scene.spot(

@@ -7,11 +7,11 @@ use crate::cursor::Cursor;
 use crate::engines::lockstep::{Key, PADDING, index_of};
 use crate::knn::network::Layer;
 use crate::state::{Shape, Stage, State};
-use crate::step::{Elements, Pass, Step};
+use crate::step::{ElementSet, SortPass, Step};
 
 /// The list that a key comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum KeySource {
     /// The candidates of the buffer.
     Buffer,
     /// The intermediate result.
@@ -23,14 +23,14 @@ pub enum Side {
 pub struct Dot {
     pub element: u32,
     pub key: Key,
-    pub side: Side,
+    pub side: KeySource,
     /// Where the key is now.
-    pub place: Place,
+    pub place: KeyLocation,
 }
 
 /// Where a key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum KeyLocation {
     /// An element of the registers.
     Element(u32),
     /// A slot of the buffer.
@@ -49,7 +49,7 @@ pub enum Phase {
     /// The minimum has kept the smaller of both.
     Kept,
     /// A layer of the re-sort is done.
-    Resorting { layer: Layer, done: usize, all: usize, swapped: Elements },
+    Resorting { layer: Layer, done: usize, all: usize, swapped: ElementSet },
     /// The merge is done.
     Merged,
 }
@@ -105,11 +105,11 @@ impl MergeInputs {
             .map(|(element, slot)| Dot {
                 element,
                 key: state.buffer[slot as usize],
-                side: Side::Buffer,
-                place: Place::Slot(slot),
+                side: KeySource::Buffer,
+                place: KeyLocation::Slot(slot),
             })
             .collect();
-        self.result = registers(state, |_| Side::Result);
+        self.result = registers(state, |_| KeySource::Result);
         self.phase = match step {
             Some(Step::MaxDistance { .. }) => Phase::Merged,
             _ => Phase::Apart { sorted: (!self.buffer.is_empty()).then(|| is_rising(&self.buffer)) },
@@ -119,13 +119,13 @@ impl MergeInputs {
     /// The registers hold the candidates, the buffer the intermediate result.
     fn before_minimum(&mut self, state: &State, meets: bool) {
         let shape = state.shape;
-        self.buffer = registers(state, |_| Side::Buffer);
+        self.buffer = registers(state, |_| KeySource::Buffer);
         let from = |element| if meets { state.merge_partner(element) } else { shape.slot_of(element) };
         let result = |element| Dot {
             element,
             key: state.buffer[from(element) as usize],
-            side: Side::Result,
-            place: Place::Slot(from(element)),
+            side: KeySource::Result,
+            place: KeyLocation::Slot(from(element)),
         };
         self.result = (0..shape.capacity()).map(result).collect();
         if meets {
@@ -150,7 +150,7 @@ impl MergeInputs {
         of_result.sort_unstable();
         self.crossings = crossings((0..state.shape.capacity()).map(|element| side(taken.contains(element))));
         let done = cursor.position() - at - 1;
-        let Some(Step::Layer { pass: Pass::Resort, layer, swapped, .. }) = cursor.step().as_deref().cloned()
+        let Some(Step::Layer { pass: SortPass::Resort, layer, swapped, .. }) = cursor.step().as_deref().cloned()
         else {
             self.kept = registers(state, |element| side(taken.contains(element)));
             self.lost = (0..state.shape.capacity()).map(|element| lost(before, taken, element)).collect();
@@ -172,7 +172,7 @@ impl MergeInputs {
     /// Whether the intermediate result is mirrored; after the minimum, judged by the dropped keys.
     pub fn is_mirrored(&self, shape: Shape) -> bool {
         let mirrors =
-            |dot: &Dot| matches!(dot.place, Place::Slot(slot) if slot == shape.mirror_of(dot.element));
+            |dot: &Dot| matches!(dot.place, KeyLocation::Slot(slot) if slot == shape.mirror_of(dot.element));
         matches!(self.phase, Phase::Facing | Phase::Kept) && self.result.iter().chain(&self.lost).any(mirrors)
     }
 
@@ -185,22 +185,22 @@ impl MergeInputs {
     }
 }
 
-fn side(of_result: bool) -> Side {
-    if of_result { Side::Result } else { Side::Buffer }
+fn side(of_result: bool) -> KeySource {
+    if of_result { KeySource::Result } else { KeySource::Buffer }
 }
 
-fn registers(state: &State, side: impl Fn(u32) -> Side) -> Vec<Dot> {
-    let dot = |(element, &key)| Dot { element, key, side: side(element), place: Place::Element(element) };
+fn registers(state: &State, side: impl Fn(u32) -> KeySource) -> Vec<Dot> {
+    let dot = |(element, &key)| Dot { element, key, side: side(element), place: KeyLocation::Element(element) };
     (0u32..).zip(&state.registers).map(dot).collect()
 }
 
 /// The larger of the two keys that an element compared. The minimum overwrote those of the buffer's list.
-fn lost(before: &State, taken: &Elements, element: u32) -> Dot {
+fn lost(before: &State, taken: &ElementSet, element: u32) -> Dot {
     let (own, slot) = (before.registers[element as usize], before.merge_partner(element));
     if taken.contains(element) {
-        Dot { element, key: own, side: Side::Buffer, place: Place::Gone(index_of(own)) }
+        Dot { element, key: own, side: KeySource::Buffer, place: KeyLocation::Gone(index_of(own)) }
     } else {
-        Dot { element, key: before.buffer[slot as usize], side: Side::Result, place: Place::Slot(slot) }
+        Dot { element, key: before.buffer[slot as usize], side: KeySource::Result, place: KeyLocation::Slot(slot) }
     }
 }
 
@@ -214,8 +214,8 @@ pub fn is_falling(dots: &[Dot]) -> bool {
     dots.is_sorted_by(|a, b| a.key >= b.key)
 }
 
-fn crossings(sides: impl Iterator<Item = Side>) -> Vec<u32> {
-    let sides: Vec<Side> = sides.collect();
+fn crossings(sides: impl Iterator<Item = KeySource>) -> Vec<u32> {
+    let sides: Vec<KeySource> = sides.collect();
     (1u32..)
         .zip(sides.windows(2))
         .filter(|(_, pair)| pair[0] != pair[1])

@@ -60,12 +60,12 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene
 }
 
-struct Columns {
+struct ColumnLayout {
     name: Area,
     strategies: [Area; 3],
 }
 
-fn columns(mut room: Area, size: f32) -> Columns {
+fn columns(mut room: Area, size: f32) -> ColumnLayout {
     let name =
         room.take_left((width(Font::Sans, size, "Cost of a query") + size * 0.6).min(room.width * 0.25));
     let wide = room.width / 3.0;
@@ -74,7 +74,7 @@ fn columns(mut room: Area, size: f32) -> Columns {
         column.take_right(size * 0.6);
         column
     });
-    Columns { name, strategies }
+    ColumnLayout { name, strategies }
 }
 
 /// Width of a number and the gap before its bar.

@@ -1,7 +1,7 @@
 //! Data about a moment that several panels need.
 
 use super::{Target, View, pen};
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::tree::TreeStep;
 use crate::algorithms::warp_select::WarpSelectStep;
 use crate::cursor::Cursor;
@@ -9,7 +9,7 @@ use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of, lane
 use crate::knn::Metric;
 use crate::knn::network::{self, Layer};
 use crate::state::{Stage, State};
-use crate::step::{Elements, Pass, Step};
+use crate::step::{ElementSet, SortPass, Step};
 use crate::text;
 
 /// The last ballot and its consequences.
@@ -62,8 +62,8 @@ pub fn vote(cursor: &Cursor) -> Option<Vote> {
                 placed_since = placed.first().map(|first| (first.slot, placed.len() as u32));
                 continue;
             }
-            Step::Group { .. } | Step::Own(OwnStep::Tree(TreeStep::Leaf { .. })) => (everyone, None),
-            Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
+            Step::Group { .. } | Step::Own(SpecificStep::Tree(TreeStep::Leaf { .. })) => (everyone, None),
+            Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
                 (everyone, Some(placed.iter().fold(0, |lanes, taken| lanes | 1 << taken.lane)))
             }
             Step::Ballot { mask } => (everyone, Some(*mask)),
@@ -106,7 +106,7 @@ pub fn classify_points(vote: &Vote, cursor: &Cursor) -> [Vec<u32>; 3] {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunningSort {
     /// The sort of the buffer, or the re-sort.
-    pub pass: Pass,
+    pub pass: SortPass,
     /// All layers of the sort, including those to come.
     pub layers: Vec<Layer>,
     /// The position before its first layer.
@@ -114,7 +114,7 @@ pub struct RunningSort {
     /// The keys by element, before the first completed layer and after each.
     pub keys: Vec<Vec<Key>>,
     /// The exchanges of each completed layer.
-    pub swapped: Vec<Elements>,
+    pub swapped: Vec<ElementSet>,
 }
 
 impl RunningSort {
@@ -157,8 +157,8 @@ pub fn running_sort(cursor: &Cursor) -> Option<RunningSort> {
         at -= 1;
     }
     let pass = match steps[..at].last()? {
-        Step::Swap => Pass::Sort,
-        Step::Minimum { .. } => Pass::Resort,
+        Step::Swap => SortPass::Sort,
+        Step::Minimum { .. } => SortPass::Resort,
         Step::Layer { pass, .. } => *pass,
         _ => return None,
     };
@@ -206,10 +206,10 @@ pub fn distance_words(metric: Metric, squared: f32) -> String {
 }
 
 /// All layers of a sort of K keys.
-pub fn layers(pass: Pass, keys: u32) -> Vec<Layer> {
+pub fn layers(pass: SortPass, keys: u32) -> Vec<Layer> {
     match pass {
-        Pass::Sort => network::sort(keys).collect(),
-        Pass::Resort => network::merge(keys).collect(),
+        SortPass::Sort => network::sort(keys).collect(),
+        SortPass::Resort => network::merge(keys).collect(),
     }
 }
 

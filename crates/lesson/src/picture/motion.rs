@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Panel;
-use super::scene::{Area, Drawing, Frame, Point, Scene, Shape, Target, Tracked, Transition};
+use super::scene::{Area, Drawing, Frame, Point, Scene, Shape, Target, TrackedShapes, Transition};
 
 /// How long a motion takes, in seconds.
 pub const SECONDS: f32 = 0.25;
@@ -48,7 +48,7 @@ pub enum Origin {
 /// The motions from one scene to the next: of all things in both whose place, such as a slot or a register,
 /// has changed.
 pub fn motions(before: &Scene, after: &Scene) -> Vec<Motion> {
-    let mut were: HashMap<_, Vec<&Tracked>> = HashMap::new();
+    let mut were: HashMap<_, Vec<&TrackedShapes>> = HashMap::new();
     for thing in &before.tracked {
         were.entry(thing.identity()).or_default().push(thing);
     }
@@ -89,7 +89,7 @@ fn is_same_frame(a: Option<Frame>, b: Option<Frame>) -> bool {
 }
 
 /// Whether a thing kept its place, even if the panel now draws that place elsewhere.
-fn is_same_place((before, was): (&Scene, &Tracked), (after, is): (&Scene, &Tracked)) -> bool {
+fn is_same_place((before, was): (&Scene, &TrackedShapes), (after, is): (&Scene, &TrackedShapes)) -> bool {
     let [a, b] = [was.area.center(), is.area.center()];
     // A point is a thing, not a place.
     let place =
@@ -104,7 +104,7 @@ fn is_near(a: Point, b: Point) -> bool {
 }
 
 /// The motion of a thing whose centre has moved.
-fn moved_from(from: Point, thing: &Tracked) -> Origin {
+fn moved_from(from: Point, thing: &TrackedShapes) -> Origin {
     let to = thing.area.center();
     let by = |[x, y]: Point| [x - to[0], y - to[1]];
     let [dx, dy] = by(from);
@@ -230,20 +230,20 @@ pub fn eased(time: f32) -> f32 {
 
 /// A scene with things in motion.
 #[derive(Clone, Debug)]
-pub struct Moving {
+pub struct MovingScene {
     still: Drawing,
-    parts: Vec<MovingPart>,
+    parts: Vec<MovingShapes>,
 }
 
 /// Moving shapes, their clip areas, and their origins.
 #[derive(Clone, Debug)]
-struct MovingPart {
+struct MovingShapes {
     clip: Option<Area>,
     shapes: Vec<Shape>,
     from: Origin,
 }
 
-impl Moving {
+impl MovingScene {
     /// The motion from one scene to the next; `None` if nothing moves.
     pub fn between(before: &Scene, after: &Scene) -> Option<Self> {
         let motions = motions(before, after);
@@ -263,7 +263,7 @@ impl Moving {
         };
         for Motion { shapes: range, from } in motions {
             stay(at, range.start, &mut clip);
-            parts.push(MovingPart { clip, shapes: after.shapes[range.clone()].to_vec(), from });
+            parts.push(MovingShapes { clip, shapes: after.shapes[range.clone()].to_vec(), from });
             at = range.end;
         }
         stay(at, after.shapes.len(), &mut clip);
@@ -280,7 +280,7 @@ impl Moving {
         let part_of_way = eased(time);
         let mut scene = Drawing { size: self.still.size, ..Drawing::default() };
         let mut clipped = None;
-        for MovingPart { clip, shapes, from } in &self.parts {
+        for MovingShapes { clip, shapes, from } in &self.parts {
             if clipped != *clip {
                 scene.shapes.push(Shape::Clip(*clip));
                 clipped = *clip;

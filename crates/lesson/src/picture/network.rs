@@ -12,7 +12,7 @@ use super::scene::{Area, Font, Ink, Scene, Target, TrackId, TrackKey, Transition
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::network::{Comparator, Layer};
 use crate::state::Shape;
-use crate::step::Pass;
+use crate::step::SortPass;
 use crate::text::{count, thousands};
 
 /// Maximum number of wires of a completely drawn network: in any room, and in a room where they are legible.
@@ -31,10 +31,10 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let run = running_sort(view.cursor);
     let (pass, layers) = match &run {
         Some(run) => (run.pass, run.layers.clone()),
-        None => (Pass::Sort, layers(Pass::Sort, shape.capacity())),
+        None => (SortPass::Sort, layers(SortPass::Sort, shape.capacity())),
     };
     let scale = Scale::for_recording(view.recording());
-    let picture = Picture { view, shape, layers: &layers, run: run.as_ref(), scale };
+    let picture = NetworkPicture { view, shape, layers: &layers, run: run.as_ref(), scale };
     let heading = room.take_top(text * 1.6);
     scene.label(heading, 0.0, sans(text, Ink::Text), &picture.title(pass));
     let notes = room.take_bottom(text * ROW);
@@ -47,7 +47,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene
 }
 
-struct Picture<'a> {
+struct NetworkPicture<'a> {
     view: &'a View<'a>,
     shape: Shape,
     layers: &'a [Layer],
@@ -55,12 +55,12 @@ struct Picture<'a> {
     scale: Scale,
 }
 
-impl Picture<'_> {
-    fn title(&self, pass: Pass) -> String {
+impl NetworkPicture<'_> {
+    fn title(&self, pass: SortPass) -> String {
         let (k, all) = (thousands(self.shape.capacity().into()), self.layers.len());
         let what = match pass {
-            Pass::Sort => format!("Bitonic sort of {k} keys"),
-            Pass::Resort => format!("Bitonic re-sort of {k} keys"),
+            SortPass::Sort => format!("Bitonic sort of {k} keys"),
+            SortPass::Resort => format!("Bitonic re-sort of {k} keys"),
         };
         let each =
             format!("{} layers of {} comparators", all, thousands(u64::from(self.shape.capacity() / 2)));
@@ -130,7 +130,7 @@ impl Picture<'_> {
         let y = |element: u32| room.y + (element as f32 + 0.5) * row;
         self.lane_bands(scene, room, names, row);
 
-        let columns = Columns::new(room, self.layers, self.run, self.view.text, numbers);
+        let columns = LayerLayout::new(room, self.layers, self.run, self.view.text, numbers);
         if let Some([left, right]) =
             self.run.and_then(|run| run.done().checked_sub(1)).map(|at| columns.edges[at])
         {
@@ -267,7 +267,7 @@ impl Picture<'_> {
     fn values(
         &self,
         scene: &mut Scene,
-        columns: &Columns,
+        columns: &LayerLayout,
         run: &RunningSort,
         size: f32,
         y: impl Fn(u32) -> f32,
@@ -308,7 +308,7 @@ impl Picture<'_> {
         }
     }
 
-    fn headings(&self, scene: &mut Scene, columns: &Columns, sizes: Area, strides: Area) {
+    fn headings(&self, scene: &mut Scene, columns: &LayerLayout, sizes: Area, strides: Area) {
         let text = self.view.text;
         let mut at = 0;
         while at < self.layers.len() {
@@ -347,7 +347,7 @@ impl Picture<'_> {
     }
 
     /// A click on a layer moves to the position after it.
-    fn layer_spots(&self, scene: &mut Scene, columns: &Columns, room: Area) {
+    fn layer_spots(&self, scene: &mut Scene, columns: &LayerLayout, room: Area) {
         let Some(run) = self.run else { return };
         for (at, [left, right]) in columns.edges.iter().enumerate() {
             scene.spot(area(*left, room.y, right - left, room.height), Target::Position(run.start + at + 1));
@@ -362,7 +362,7 @@ const MAX_DIGITS: usize = 7;
 
 /// Where the layers of a network are: overlapping comparators are side by side, the current layer is between
 /// its keys.
-pub struct Columns {
+pub struct LayerLayout {
     /// Left and right edge of each layer.
     pub edges: Vec<[f32; 2]>,
     /// Position of the first comparator in each layer.
@@ -378,7 +378,7 @@ pub struct Columns {
     pub digits: usize,
 }
 
-impl Columns {
+impl LayerLayout {
     /// Divides a room among layers; `numbers` is the size of keys, if they are shown.
     pub fn new(
         room: Area,

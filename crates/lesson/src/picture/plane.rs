@@ -256,9 +256,9 @@ mod tests {
     use crate::cloud::{Column, Order, PointCloud, Source, Table};
     use crate::cursor::Cursor;
     use crate::edits::Edits;
-    use crate::knn::{Queries, Setup};
+    use crate::knn::{Queries, ProblemParameters};
     use crate::lessons::{self, Arrangement};
-    use crate::own_data::OwnData;
+    use crate::own_data::UserData;
     use crate::picture::scene::Shape;
     use crate::picture::{Panel, draw};
 
@@ -297,7 +297,7 @@ mod tests {
         let cloud =
             Arc::new(PointCloud::from_table(table, Source::Coordinates(String::new()), None, false).unwrap());
         let lesson = lessons::named("own-data").unwrap();
-        let setup = Setup {
+        let setup = ProblemParameters {
             k: lesson.k,
             metric: Metric::L2,
             order: Order::File,
@@ -305,7 +305,7 @@ mod tests {
             exclude_self: false,
             drop_zero_rows: false,
         };
-        let own = OwnData {
+        let own = UserData {
             cloud: &cloud,
             queries: &Queries::Rows(vec![700]),
             query: 0,
@@ -338,7 +338,7 @@ mod tests {
             .take(lesson.k)
             .map(|&key| crate::engines::lockstep::index_of(key));
         for point in neighbors {
-            let seen = |spot: &crate::picture::scene::Spot| {
+            let seen = |spot: &crate::picture::scene::HitArea| {
                 spot.target == crate::picture::Target::Point(point) && lens.contains(spot.area.center())
             };
             assert!(scene.spots.iter().any(seen), "neighbour {point} can be pointed at in the lens");

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut, Range};
 
 use super::Panel;
 use super::pen::line;
-pub use crate::draw::{Area, Drawing, Font, Ink, Line, Paint, Point, Shape};
+pub use crate::draw::{Area, Drawing, Font, Ink, StrokeStyle, Paint, Point, Shape};
 use crate::engines::lockstep::Key;
 
 /// Shapes and hit areas of a picture. It dereferences to its drawing.
@@ -13,11 +13,11 @@ pub struct Scene {
     /// Its shapes; files contain only these.
     pub drawing: Drawing,
     /// Hit areas from back to front: the last one under the pointer wins.
-    pub spots: Vec<Spot>,
+    pub spots: Vec<HitArea>,
     /// The maps on which query and points can be moved.
     pub maps: Vec<Map>,
     /// Things to track from one scene to the next.
-    pub tracked: Vec<Tracked>,
+    pub tracked: Vec<TrackedShapes>,
 }
 
 impl Deref for Scene {
@@ -74,7 +74,7 @@ impl Map {
 
 /// A hit area and its target.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spot {
+pub struct HitArea {
     /// Bounds in the picture.
     pub area: Area,
     /// Its target.
@@ -110,7 +110,7 @@ impl Scene {
 
     /// Adds a hit area.
     pub(crate) fn spot(&mut self, area: Area, target: Target) {
-        self.spots.push(Spot { area, target });
+        self.spots.push(HitArea { area, target });
     }
 
     /// Frames the hovered target.
@@ -127,7 +127,7 @@ impl Scene {
     pub fn put(&mut self, scene: Self, at: Point) {
         let first = self.drawing.put(scene.drawing, at);
         self.tracked.extend(scene.tracked.into_iter().map(|thing| thing.put(first, at)));
-        self.spots.extend(scene.spots.into_iter().map(|spot| Spot { area: spot.area.shifted(at), ..spot }));
+        self.spots.extend(scene.spots.into_iter().map(|spot| HitArea { area: spot.area.shifted(at), ..spot }));
         self.maps.extend(scene.maps.into_iter().map(|map| Map {
             area: map.area.shifted(at),
             lens: map.lens.map(|lens| lens.shifted(at)),
@@ -146,7 +146,7 @@ impl From<Drawing> for Scene {
 
 /// Shapes that form one thing, which is tracked to the next scene.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tracked {
+pub struct TrackedShapes {
     /// What it is.
     pub id: TrackKey,
     /// The indices of its shapes in the scene.
@@ -208,7 +208,7 @@ impl TrackKey {
     }
 }
 
-impl Tracked {
+impl TrackedShapes {
     /// Moves it into a larger scene, in which its shapes start at an index and its origin is at a point.
     pub(crate) fn put(self, first: usize, at: Point) -> Self {
         let transition = match self.transition {
@@ -240,7 +240,7 @@ impl Scene {
     ) {
         let first = self.shapes.len();
         draw(self);
-        self.tracked.push(Tracked { id, shapes: first..self.shapes.len(), area, transition, frame: None });
+        self.tracked.push(TrackedShapes { id, shapes: first..self.shapes.len(), area, transition, frame: None });
     }
 
     /// Assigns a panel to the things that have none.
@@ -266,9 +266,9 @@ mod tests {
         let mut scene = Scene::new(10.0, 5.0);
         let area = Area { x: 1.0, y: 2.0, width: 3.0, height: 1.0 };
         scene.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Text.into()), line: None });
-        scene.spots.push(Spot { area, target: Target::Lane(3) });
+        scene.spots.push(HitArea { area, target: Target::Lane(3) });
         let mut page = Scene::new(100.0, 100.0);
-        page.spots.push(Spot {
+        page.spots.push(HitArea {
             area: Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 },
             target: Target::Point(9),
         });

@@ -2,14 +2,14 @@
 
 use super::View;
 use super::moment::{distance_words, running_sort};
-use super::pen::{ROW, Style, Words, area, faint, line, sans, width};
+use super::pen::{ROW, TextStyle, MeasuredText, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
 use crate::algorithms::Baseline;
 use crate::cursor::Cursor;
 use crate::describe::describe;
 use crate::invariants::{FirstViolation, badge};
 use crate::knn::Metric;
-use crate::step::{Elements, Step};
+use crate::step::{ElementSet, Step};
 use crate::text::{count, thousands};
 
 /// Minimum scale of the sentence before it is truncated.
@@ -39,7 +39,7 @@ fn changed_words(cursor: &Cursor) -> String {
     let changed = cursor.recording().changed_comparators();
     let Some((changed, run)) = changed.zip(running_sort(cursor)) else { return String::new() };
     let layers = (0..run.done()).filter_map(|layer| changed.at(run.start + layer));
-    match layers.map(Elements::count).sum::<u32>() {
+    match layers.map(ElementSet::count).sum::<u32>() {
         0 => String::new(),
         1 => " 1 comparator decides differently after the change.".to_owned(),
         some => {
@@ -65,7 +65,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     draw_badge(&mut scene, room.take_bottom(badge_height(view, wide)), view);
     let high = room.height;
     let sentence = sentence(view.cursor);
-    let words = Words::new(&sentence, Font::Sans);
+    let words = MeasuredText::new(&sentence, Font::Sans);
     let full = view.text * 1.2;
     let steps = (0..=16).map(|step| full * (1.0 - (1.0 - SMALLEST) * step as f32 / 16.0));
     let fits = steps.clone().find(|&size| words.wrap(size, wide).len() as f32 * size * ROW <= high);
@@ -135,7 +135,7 @@ pub fn draw_badge(scene: &mut Scene, mut room: Area, view: &View<'_>) {
     scene.label(
         words,
         0.0,
-        Style { size: text, ..sans(text, if badge.holds { Ink::Text } else { Ink::Error }) },
+        TextStyle { size: text, ..sans(text, if badge.holds { Ink::Text } else { Ink::Error }) },
         &badge.text,
     );
 }

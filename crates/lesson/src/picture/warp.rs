@@ -3,19 +3,19 @@
 //! Element i = L·R + r is lane L's register r, in column L and row r; slot s is in column s mod W and row s /
 //! W. So a swap moves keys vertically, and the minimum compares with the cell mirrored at the middle.
 
-use super::cells::{Cell, Grid, Look, MoveArrows, colour_mark};
+use super::cells::{Cell, Grid, CellStyle, MoveArrows, colour_mark};
 use super::moment::{are_runs_sorted, first_break, is_bitonic};
-use super::pen::{ROW, Scale, Style, digits, faint, line, sans, width};
+use super::pen::{ROW, Scale, TextStyle, digits, faint, line, sans, width};
 use super::scene::{Area, Ink, Scene, Target};
 use super::sentence::{broken, broken_here};
 use super::{View, heatmap};
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::radix_select::RadixSelectStep;
 use crate::algorithms::warp_select::WarpSelectStep;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::knn::network::Layer;
 use crate::state::{Shape, Stage, State};
-use crate::step::{Pass, Step};
+use crate::step::{SortPass, Step};
 use crate::text::{count, thousands};
 
 /// A property that a list of keys should have at a step.
@@ -39,12 +39,12 @@ pub fn order_check(state: &State, step: Option<&Step>) -> OrderCheck {
         return OrderCheck { says: "sorted ascending".to_owned(), holds: true, open: false, breaks_at };
     };
     match step {
-        Some(Step::Minimum { .. } | Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. }))) => {
+        Some(Step::Minimum { .. } | Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Exchanged { .. }))) => {
             let holds = is_bitonic(keys);
             let says = if holds { "bitonic" } else { "not bitonic" };
             OrderCheck { says: says.to_owned(), holds, open: false, breaks_at: None }
         }
-        Some(Step::Layer { pass: Pass::Sort, layer: Layer { size, stride: 1 }, .. }) => {
+        Some(Step::Layer { pass: SortPass::Sort, layer: Layer { size, stride: 1 }, .. }) => {
             let holds = are_runs_sorted(keys, *size as usize);
             let says = format!(
                 "runs of {size}: {}",
@@ -55,7 +55,7 @@ pub fn order_check(state: &State, step: Option<&Step>) -> OrderCheck {
         Some(
             Step::Swap
             | Step::Layer { .. }
-            | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. })),
+            | Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Gathered { .. })),
         ) => OrderCheck { says: "not sorted yet".to_owned(), holds: false, open: true, breaks_at: None },
         _ => OrderCheck {
             says: format!("sorted only up to element {at}"),
@@ -215,7 +215,7 @@ fn cells(
     scene: &mut Scene,
     grid: &Grid,
     scale: &Scale,
-    look: Option<Look>,
+    look: Option<CellStyle>,
     holds: impl Fn(u32, u32) -> Cell,
 ) {
     let Some(look) = look else { return heatmap::cells(scene, grid, scale, holds) };
@@ -302,7 +302,7 @@ fn headline(
         if held.holds || is_broken {
             scene.tick_or_cross([tick.x, tick.center()[1] - square / 2.0], square, held.holds);
         }
-        scene.label(verdict, 0.0, Style { paint: ink.into(), ..style }, &held.says);
+        scene.label(verdict, 0.0, TextStyle { paint: ink.into(), ..style }, &held.says);
         room.take_right(text * 0.6);
     }
     scene.label(room, 0.0, style, says);
@@ -482,11 +482,11 @@ pub(super) fn about(state: &State, hover: Target) -> Option<String> {
 }
 
 /// The meaning of the arrows and cells.
-pub(super) fn legend_of(step: Option<&Step>, look: Option<Look>) -> String {
+pub(super) fn legend_of(step: Option<&Step>, look: Option<CellStyle>) -> String {
     let cells = match look {
-        Some(Look::Numbers { .. }) => "Numbers: squared distances.",
-        Some(Look::Bars) => "Bars: the higher, the farther.",
-        Some(Look::Colors) => "Colours: squared distances.",
+        Some(CellStyle::Numbers { .. }) => "Numbers: squared distances.",
+        Some(CellStyle::Bars) => "Bars: the higher, the farther.",
+        Some(CellStyle::Colors) => "Colours: squared distances.",
         None => "Colours: squared distances; hatched: \u{221e}.",
     };
     match step {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::items::{self, Columns, DrawingHash, Item, code, hundredths, items, panel_hash};
-use super::pack::{Lists, Table, encode_motions};
+use super::items::{self, ItemColumns, DrawingHash, Item, code, hundredths, items, panel_hash};
+use super::pack::{ListInterner, Interner, encode_motions};
 use crate::algorithms::Baseline;
 use crate::cursor::{Cursor, Level};
 use crate::feedback::{subjects, why};
@@ -21,7 +21,7 @@ use crate::picture::scene::{Area, Scene};
 use crate::picture::sentence::sentence;
 use crate::picture::{Film, Panel, View, draw};
 use crate::progress::Progress;
-use crate::questions::{Answer, Form, Question, Reply};
+use crate::questions::{Answer, AnswerForm, Question, Reply};
 
 /// Version of the format; see `docs/lesson-page.md`.
 pub const SCHEMA: u32 = 2;
@@ -35,7 +35,7 @@ const BYTES_PER_NUMBER: u64 = 64;
 
 /// The data of a page.
 #[derive(Debug, Default, Serialize)]
-pub struct Data {
+pub struct PageData {
     schema: u32,
     number: u32,
     id: &'static str,
@@ -48,22 +48,22 @@ pub struct Data {
     /// The finest level, by number.
     pub finest: usize,
     #[serde(serialize_with = "values")]
-    styles: Table<Arc<str>>,
+    styles: Interner<Arc<str>>,
     #[serde(serialize_with = "columns")]
     pub items: Vec<(u32, Item)>,
     pub lists: Rows,
     #[serde(serialize_with = "values")]
-    pub layouts: Table<Layout>,
+    pub layouts: Interner<Layout>,
     /// Sentences, and positions in words.
     #[serde(serialize_with = "values")]
-    pub says: Table<String>,
+    pub says: Interner<String>,
     /// Motions in a panel; the first row is empty.
     #[serde(serialize_with = "values")]
-    moves: Table<Vec<i32>>,
+    moves: Interner<Vec<i32>>,
     pub takes: Vec<TakeData>,
     pub questions: Vec<QuestionData>,
     #[serde(skip)]
-    known: Table<Item>,
+    known: Interner<Item>,
     /// The last drawing of each panel in each place.
     #[serde(skip)]
     last: HashMap<(usize, Panel), DrawnPanel>,
@@ -81,7 +81,7 @@ struct DrawnPanel {
 
 /// Lists of items ([`Lists`]), serialised as their rows.
 #[derive(Debug, Default)]
-pub struct Rows(pub Lists);
+pub struct Rows(pub ListInterner);
 
 impl Serialize for Rows {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -89,12 +89,12 @@ impl Serialize for Rows {
     }
 }
 
-fn values<T: Serialize, S: Serializer>(table: &Table<T>, serializer: S) -> Result<S::Ok, S::Error> {
+fn values<T: Serialize, S: Serializer>(table: &Interner<T>, serializer: S) -> Result<S::Ok, S::Error> {
     table.values.serialize(serializer)
 }
 
 fn columns<S: Serializer>(items: &[(u32, Item)], serializer: S) -> Result<S::Ok, S::Error> {
-    Columns::new(items).serialize(serializer)
+    ItemColumns::new(items).serialize(serializer)
 }
 
 /// A take. All lists except the marks have one entry per moment.
@@ -140,7 +140,7 @@ type Scenes = Vec<(Panel, Arc<Scene>)>;
 
 /// The drawing of a moment.
 #[derive(Debug, Serialize)]
-pub struct Moment {
+pub struct MomentDrawing {
     #[serde(skip)]
     drawn: Scenes,
     layout: u32,
@@ -162,8 +162,8 @@ pub fn pack(
     level: Level,
     finest: Level,
     progress: &dyn Progress,
-) -> io::Result<Option<Data>> {
-    let mut data = Data::new(film, level, finest);
+) -> io::Result<Option<PageData>> {
+    let mut data = PageData::new(film, level, finest);
     let ranges = ranges(film, range);
     let pool = film.lesson.pool(&film.takes, film.lesson.seed);
     for (number, (take, range)) in film.takes.iter().zip(ranges).enumerate() {
@@ -194,8 +194,8 @@ pub fn pack_first_moment(
     level: Level,
     finest: Level,
     progress: &dyn Progress,
-) -> io::Result<Data> {
-    let mut data = Data::new(film, level, finest);
+) -> io::Result<PageData> {
+    let mut data = PageData::new(film, level, finest);
     if let Some((take, range)) = film.takes.iter().zip(ranges(film, range)).next() {
         let packed = data.take(film, take, vec![*range.start()], progress)?;
         data.takes.extend(packed);
@@ -246,7 +246,7 @@ fn stops(take: &Take, range: &RangeInclusive<usize>, level: Level, questions: &[
     stops
 }
 
-impl Data {
+impl PageData {
     /// The texts of the lesson, without moments.
     fn new(film: &Film, level: Level, finest: Level) -> Self {
         let lesson = &film.lesson;
@@ -319,7 +319,7 @@ impl Data {
             }
             cursor.seek(position);
             let says = sentence(&cursor);
-            let Moment { drawn, layout, scenes, place, check } = self.moment(film, &cursor, false);
+            let MomentDrawing { drawn, layout, scenes, place, check } = self.moment(film, &cursor, false);
             let stops = if number + 1 == total { 0 } else { packed.levels[number] };
             packed.moves.push(self.moves_to(number, &drawn, &stopped[stops..]));
             stopped[stops..].fill(Some((number, drawn)));
@@ -350,7 +350,7 @@ impl Data {
     }
 
     /// Draws the moment at a cursor, and adds what is new to the tables.
-    fn moment(&mut self, film: &Film, cursor: &Cursor, asking: bool) -> Moment {
+    fn moment(&mut self, film: &Film, cursor: &Cursor, asking: bool) -> MomentDrawing {
         let view = View { asking, ..View::new(cursor, film.text) };
         let areas = panels(film, &view);
         let (mut check, mut scenes, mut shown) =
@@ -374,7 +374,7 @@ impl Data {
             self.last.insert((at, panel), drawn);
         }
         let layout = self.layouts.number(layout(&areas, film.text));
-        Moment { drawn: shown, layout, scenes, place: self.says.number(place(&view)), check: check.number() }
+        MomentDrawing { drawn: shown, layout, scenes, place: self.says.number(place(&view)), check: check.number() }
     }
 
     /// The motions to a moment from the previous moment of each level.
@@ -428,7 +428,7 @@ pub struct QuestionData {
     at: usize,
     then: usize,
     #[serde(flatten)]
-    drawn: Moment,
+    drawn: MomentDrawing,
     /// The kind, by its number.
     kind: u32,
     /// Whether it is about the whole search, or about an idea.
@@ -469,7 +469,7 @@ pub fn question_data(
     question: &Question,
     take: usize,
     positions: &[usize],
-    drawn: Moment,
+    drawn: MomentDrawing,
     cursor: &Cursor,
 ) -> QuestionData {
     let recording = cursor.recording();
@@ -487,9 +487,9 @@ pub fn question_data(
         text: question.text.clone(),
         options: question.options.clone(),
         noun: match question.topic.info().form {
-            Form::Lanes { doing, .. } => doing,
-            Form::Number { noun, .. } => noun,
-            Form::YesNo | Form::Choice => "",
+            AnswerForm::Lanes { doing, .. } => doing,
+            AnswerForm::Number { noun, .. } => noun,
+            AnswerForm::YesNo | AnswerForm::Choice => "",
         },
         answer: answer_data(
             question.answer.reply(),
@@ -524,12 +524,12 @@ pub struct Layout {
     pub size: [i32; 2],
     /// Padding inside a panel.
     pub pad: i32,
-    pub panels: Vec<Place>,
+    pub panels: Vec<PanelPlacement>,
 }
 
 /// A panel's place in a [`Layout`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub struct Place {
+pub struct PanelPlacement {
     /// Its name.
     pub name: &'static str,
     /// x, y, width, height.
@@ -550,7 +550,7 @@ pub fn layout(areas: &[(Panel, Area)], text: f32) -> Layout {
     let (left, top) = (least(|area| area.x), least(|area| area.y));
     let size =
         [most(|area| area.x + area.width) - left, most(|area| area.y + area.height) - top].map(hundredths);
-    let place = |&(panel, area): &(Panel, Area)| Place {
+    let place = |&(panel, area): &(Panel, Area)| PanelPlacement {
         name: panel.name(),
         at: [area.x - left, area.y - top, area.width, area.height].map(hundredths),
     };

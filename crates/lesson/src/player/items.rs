@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::draw::svg::{self, Baseline, baseline, dot_style, style, text_style};
-use crate::picture::scene::{Area, Line, Paint, Point, Scene, Shape, Spot, Target};
+use crate::picture::scene::{Area, StrokeStyle, Paint, Point, Scene, Shape, HitArea, Target};
 
 /// The kind of an item, by its number in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,7 +58,7 @@ pub fn items(scene: &Scene) -> Vec<Item> {
     let mut items = shape_items(&scene.shapes).0;
     items.reserve(scene.spots.len());
     let none: Arc<str> = "".into();
-    items.extend(scene.spots.iter().map(|Spot { area, target }| Item {
+    items.extend(scene.spots.iter().map(|HitArea { area, target }| Item {
         kind: Kind::Spot,
         style: none.clone(),
         numbers: corners(*area),
@@ -93,7 +93,7 @@ pub fn code(target: Target) -> String {
 
 fn add(shape: &Shape, items: &mut Vec<Item>) {
     let css_of =
-        |fill: Option<Paint>, line: Option<Line>| -> Arc<str> { style(fill, line, &svg::variable).into() };
+        |fill: Option<Paint>, line: Option<StrokeStyle>| -> Arc<str> { style(fill, line, &svg::variable).into() };
     let mut put = |kind, style: &Arc<str>, numbers: Vec<i32>, text: &str| {
         items.push(Item { kind, style: style.clone(), numbers, text: text.to_owned() })
     };
@@ -152,7 +152,7 @@ pub fn hundredths(length: f32) -> i32 {
 
 /// Items by columns.
 #[derive(Debug, Default, Serialize)]
-pub struct Columns<'a> {
+pub struct ItemColumns<'a> {
     /// The kind of each item, by its number.
     kinds: Vec<u8>,
     /// The columns of each kind.
@@ -172,7 +172,7 @@ struct KindColumns<'a> {
     texts: Vec<&'a str>,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> ItemColumns<'a> {
     /// The columns of items, each with the number of its style.
     pub fn new(items: &'a [(u32, Item)]) -> Self {
         let mut columns = Self::default();

@@ -32,7 +32,7 @@ use crate::draw::svg::{self, escaped};
 use crate::memory::InsufficientMemory;
 use crate::palette::{DARK, LIGHT};
 use crate::progress::Progress;
-use data::{Data, pack, pack_first_moment};
+use data::{PageData, pack, pack_first_moment};
 
 /// Maximum size of a page in bytes. A larger lesson loses its finest levels.
 pub const MAX_PAGE_BYTES: usize = 3_000_000;
@@ -120,7 +120,7 @@ fn compress(json: &str) -> io::Result<String> {
 }
 
 /// The page with its data; `first` is drawn before the rest is unpacked.
-fn page(first: &Data, data: &Data) -> io::Result<String> {
+fn page(first: &PageData, data: &PageData) -> io::Result<String> {
     let json = serde_json::to_string(data)?;
     // The page's fonts are reduced to the letters that it uses.
     let letters: BTreeSet<char> =

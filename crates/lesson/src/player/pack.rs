@@ -21,19 +21,19 @@ const LOOK_AHEAD: usize = 96;
 
 /// Distinct values by number.
 #[derive(Debug)]
-pub struct Table<T> {
+pub struct Interner<T> {
     /// The values in order of their numbers.
     pub values: Vec<T>,
     numbers: HashMap<T, u32>,
 }
 
-impl<T> Default for Table<T> {
+impl<T> Default for Interner<T> {
     fn default() -> Self {
         Self { values: Vec::new(), numbers: HashMap::new() }
     }
 }
 
-impl<T: Clone + Eq + Hash> Table<T> {
+impl<T: Clone + Eq + Hash> Interner<T> {
     /// The number of a value; adds new values.
     pub fn number(&mut self, value: T) -> u32 {
         *self.numbers.entry(value).or_insert_with_key(|value| {
@@ -45,7 +45,7 @@ impl<T: Clone + Eq + Hash> Table<T> {
 
 /// Distinct lists of ids.
 #[derive(Debug, Default)]
-pub struct Lists {
+pub struct ListInterner {
     /// The lists in written form.
     pub rows: Vec<Vec<i64>>,
     /// The count of their numbers.
@@ -55,7 +55,7 @@ pub struct Lists {
     last: HashMap<(usize, Panel), (Vec<u32>, u32, u32)>,
 }
 
-impl Lists {
+impl ListInterner {
     /// The number of a list. It is written as edits of the last list of the same panel and place if that is
     /// shorter.
     pub fn number(&mut self, panel: (usize, Panel), ids: Vec<u32>) -> u32 {
@@ -184,7 +184,7 @@ pub mod tests {
 
     #[test]
     fn packed_lists_round_trip() {
-        let mut lists = Lists::default();
+        let mut lists = ListInterner::default();
         let mut random = 1u32;
         let mut next = |below: u32| {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -215,7 +215,7 @@ pub mod tests {
 
     #[test]
     fn small_changes_are_delta_encoded_and_repeats_reused() {
-        let mut lists = Lists::default();
+        let mut lists = ListInterner::default();
         let list: Vec<u32> = (0..500).collect();
         let mut other = list.clone();
         other[7] = 900;

@@ -38,13 +38,13 @@ fn page_of(id: &str, choice: Overrides) -> (Film, String, PageSummary) {
 }
 
 /// The data of a page, from its text alone.
-struct Read {
+struct ParsedPage {
     data: Value,
     items: Vec<Item>,
     rows: Vec<Vec<i64>>,
 }
 
-impl Read {
+impl ParsedPage {
     fn new(page: &str) -> Self {
         Self::from_element("lesson", page)
     }
@@ -62,8 +62,8 @@ impl Read {
             .expect("deflated");
         let data: Value = serde_json::from_str(&json).expect("JSON");
         let rows = serde_json::from_value(data["lists"].clone()).expect("rows of numbers");
-        let mut columns: Vec<Columns> =
-            data["items"]["of"].as_array().expect("columns").iter().map(Columns::new).collect();
+        let mut columns: Vec<ColumnReader> =
+            data["items"]["of"].as_array().expect("columns").iter().map(ColumnReader::new).collect();
         let kinds = data["items"]["kinds"].as_array().expect("kinds");
         let items = kinds
             .iter()
@@ -85,18 +85,18 @@ impl Read {
 }
 
 /// The columns of a kind, read from the front.
-struct Columns {
-    styles: Column,
-    counts: Column,
-    lengths: Vec<Column>,
+struct ColumnReader {
+    styles: NumberReader,
+    counts: NumberReader,
+    lengths: Vec<NumberReader>,
     texts: std::vec::IntoIter<Value>,
     last: HashMap<usize, Vec<i32>>,
 }
 
 /// Whole numbers, read from the front.
-struct Column(std::vec::IntoIter<Value>);
+struct NumberReader(std::vec::IntoIter<Value>);
 
-impl Column {
+impl NumberReader {
     fn new(values: &Value) -> Self {
         Self(values.as_array().expect("a column").clone().into_iter())
     }
@@ -106,12 +106,12 @@ impl Column {
     }
 }
 
-impl Columns {
+impl ColumnReader {
     fn new(of: &Value) -> Self {
         Self {
-            styles: Column::new(&of["styles"]),
-            counts: Column::new(&of["counts"]),
-            lengths: of["lengths"].as_array().expect("lengths").iter().map(Column::new).collect(),
+            styles: NumberReader::new(&of["styles"]),
+            counts: NumberReader::new(&of["counts"]),
+            lengths: of["lengths"].as_array().expect("lengths").iter().map(NumberReader::new).collect(),
             texts: of["texts"].as_array().expect("texts").clone().into_iter(),
             last: HashMap::new(),
         }
@@ -145,7 +145,7 @@ impl Columns {
 }
 
 /// Compares the window's drawing at a position with the lists of a moment.
-fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value) {
+fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &ParsedPage, scenes: &Value) {
     let view = View { asking, ..View::new(cursor, film.text) };
     let areas = data::panels(film, &view);
     assert_eq!(scenes.as_array().map(Vec::len), Some(areas.len()));
@@ -166,14 +166,14 @@ fn initial_page_data_is_a_prefix_of_the_whole() {
             Overrides::default()
         };
         let (_, page, _) = page_of(id, choice);
-        let (first, all) = (Read::from_element("first", &page), Read::new(&page));
+        let (first, all) = (ParsedPage::from_element("first", &page), ParsedPage::new(&page));
         assert_eq!(first.items[..], all.items[..first.items.len()], "lesson {id}");
         assert_eq!(first.rows[..], all.rows[..first.rows.len()], "lesson {id}");
         for field in ["layouts", "styles", "says"] {
             let [first, all] = [&first, &all].map(|read| read.data[field].as_array().expect("a list"));
             assert_eq!(first[..], all[..first.len()], "lesson {id}, {field}");
         }
-        let moment = |read: &Read, field: &str| read.data["takes"][0][field][0].clone();
+        let moment = |read: &ParsedPage, field: &str| read.data["takes"][0][field][0].clone();
         for field in ["at", "layout", "scenes", "says", "badges", "place", "check", "moves"] {
             assert_eq!(moment(&first, field), moment(&all, field), "lesson {id}, {field}");
         }
@@ -185,7 +185,7 @@ fn initial_page_data_is_a_prefix_of_the_whole() {
 fn pages_match_the_window_at_every_position() {
     for id in ["merge", "buffer", "pruning", "heap"] {
         let (film, page, written) = page_of(id, Overrides::default());
-        let read = Read::new(&page);
+        let read = ParsedPage::new(&page);
         let (take, packed) = (film.lead(), &read.data["takes"][0]);
         let positions: Vec<usize> = serde_json::from_value(packed["at"].clone()).unwrap();
         assert_eq!(
@@ -234,14 +234,14 @@ fn pages_are_self_contained_and_within_the_size_limit() {
                 && !page.contains("src=\"")
         );
         assert_eq!(page.matches("</script>").count(), 3, "nothing in it ends its script early");
-        assert!(!Read::new(&page).data.to_string().contains("http"));
+        assert!(!ParsedPage::new(&page).data.to_string().contains("http"));
     }
 }
 
 #[test]
 fn levels_and_marks_match_the_player() {
     let (film, page, _) = page_of("buffer", Overrides::default());
-    let (take, read) = (film.lead(), Read::new(&page));
+    let (take, read) = (film.lead(), ParsedPage::new(&page));
     let packed = &read.data["takes"][0];
     let list = |name: &str| -> Vec<usize> { serde_json::from_value(packed[name].clone()).unwrap() };
     let (at, levels) = (list("at"), list("levels"));
@@ -270,7 +270,7 @@ fn pages_that_start_late_still_ask_idea_questions() {
         .unwrap();
     let mut page = Vec::new();
     write(&film, &moments, &NoProgress, &mut page).unwrap();
-    let read = Read::new(std::str::from_utf8(&page).unwrap());
+    let read = ParsedPage::new(std::str::from_utf8(&page).unwrap());
     let ideas: Vec<&Value> = read.data["questions"]
         .as_array()
         .unwrap()
@@ -289,7 +289,7 @@ fn oversized_pages_drop_fine_levels_and_keep_questions() {
     let (whole, all) = fit_page(MAX_PAGE_BYTES, &film, &moments, &NoProgress).unwrap();
     let (page, less) = fit_page(whole.len() - 1, &film, &moments, &NoProgress).unwrap();
     assert!(page.len() < whole.len() && less.finest < all.finest && less.moments < all.moments);
-    let read = Read::new(&page);
+    let read = ParsedPage::new(&page);
     assert_eq!(read.data["finest"], less.finest as u64);
     assert_eq!(read.data["questions"].as_array().unwrap().len(), film.lesson.questions(film.lead()).len());
     let (_, least) = fit_page(0, &film, &moments, &NoProgress).unwrap();
@@ -299,7 +299,7 @@ fn oversized_pages_drop_fine_levels_and_keep_questions() {
 #[test]
 fn compared_takes_are_all_included() {
     let (film, page, _) = page_of("order", Overrides { k: Some(8), width: Some(4), ..Overrides::default() });
-    let read = Read::new(&page);
+    let read = ParsedPage::new(&page);
     let names: Vec<&str> =
         read.data["takes"].as_array().unwrap().iter().map(|take| take["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["shuffled", "nearest first", "farthest first"]);
@@ -381,7 +381,7 @@ fn page_motion_matches_the_window_at_every_level() {
     let mut moved = 0;
     for id in ["merge", "buffer", "wait", "wide"] {
         let (film, page, _) = page_of(id, Overrides::default());
-        let read = Read::new(&page);
+        let read = ParsedPage::new(&page);
         let (take, packed) = (film.lead(), &read.data["takes"][0]);
         let rows: Vec<Vec<i32>> = serde_json::from_value(read.data["moves"].clone()).unwrap();
         let said: Vec<Vec<(usize, Vec<usize>)>> = serde_json::from_value(packed["moves"].clone()).unwrap();

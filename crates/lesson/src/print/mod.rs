@@ -16,7 +16,7 @@ use super::describe::key;
 use super::feedback::why;
 use super::lessons::Take;
 use super::picture::Film;
-use super::questions::{Answer, Form, Misconception, Question, Reply, letter};
+use super::questions::{Answer, AnswerForm, Misconception, Question, Reply, letter};
 use crate::draw::Font;
 use crate::draw::fonts::FontSubsets;
 use crate::draw::svg::{self, escaped};
@@ -121,18 +121,18 @@ pub fn question_html(take: &Take, question: &Question, step: bool) -> String {
     let text = escaped(&format!("{after}{}{}", question.text, printed_data(take, question)));
     let options = |options: &[String]| format!("<ul class=\"options\">{}</ul>", options.concat());
     let form = match question.topic.info().form {
-        Form::Choice => {
+        AnswerForm::Choice => {
             let option = |(number, text): (usize, &String)| {
                 format!("<li>{BOX}{} {}</li>", letter(number), escaped(text))
             };
             options(&question.options.iter().enumerate().map(option).collect::<Vec<_>>())
         }
-        Form::YesNo => format!("<p>{BOX}yes &#160; {BOX}no</p>"),
-        Form::Lanes { doing, .. } => {
+        AnswerForm::YesNo => format!("<p>{BOX}yes &#160; {BOX}no</p>"),
+        AnswerForm::Lanes { doing, .. } => {
             let lanes = (0..take.recording.shape().width).map(|lane| format!("<span>{BOX}{lane}</span>"));
             format!("<div class=\"lanes\"><span>{doing}, lanes:</span>{}</div>", lanes.collect::<String>())
         }
-        Form::Number { noun, .. } => format!("<p>{noun}: <span class=\"blank\">&#160;</span></p>"),
+        AnswerForm::Number { noun, .. } => format!("<p>{noun}: <span class=\"blank\">&#160;</span></p>"),
     };
     format!("<p>{text}</p>{form}")
 }

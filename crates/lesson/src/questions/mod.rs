@@ -136,7 +136,7 @@ impl Question {
     /// The position of the step that its text reveals: for a slot, the ballot. Two questions about one step
     /// give each other away.
     pub fn revealed_step(&self) -> usize {
-        if self.topic.info().reveals == Reveals::StepBefore { self.at.saturating_sub(1) } else { self.at }
+        if self.topic.info().reveals == RevealScope::StepBefore { self.at.saturating_sub(1) } else { self.at }
     }
 
     /// A reply in words, for a warp of `width` lanes.
@@ -153,7 +153,7 @@ impl Question {
     pub fn right(&self, width: u32) -> String {
         let words = self.words(self.answer.reply(), width);
         match (self.answer, self.topic.info().form) {
-            (Answer::Lanes(mask), Form::Lanes { ballot: true, .. }) => {
+            (Answer::Lanes(mask), AnswerForm::Lanes { ballot: true, .. }) => {
                 format!("{words}: ballot {}", hex(mask, width))
             }
             (Answer::Number { within, .. }, _) if within > 0 => {
@@ -176,13 +176,13 @@ pub fn letter(option: usize) -> char {
 }
 
 /// How to pick a question among those that a step allows.
-pub(crate) struct Pick<'a> {
-    pub(crate) random: &'a mut Random,
+pub(crate) struct QuestionPicker<'a> {
+    pub(crate) random: &'a mut Rng,
     /// The preferred answer of a yes/no question.
     pub(crate) preferred: bool,
 }
 
-impl Pick<'_> {
+impl QuestionPicker<'_> {
     /// A random subject with the preferred answer; if there is none, any.
     pub(crate) fn choose<'s, T>(&mut self, subjects: &'s [T], is: impl Fn(&T) -> bool) -> Option<&'s T> {
         let wanted: Vec<&T> = subjects.iter().filter(|subject| is(subject) == self.preferred).collect();
@@ -209,9 +209,9 @@ pub(crate) fn misconceptions<const N: usize>(
 /// A generator of random numbers: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
 /// generators, 2014).
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Rng(u64);
 
-impl Random {
+impl Rng {
     /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
@@ -301,7 +301,7 @@ pub enum Topic {
 
 /// What a question refers to in the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum QuestionSubject {
     /// Nothing in particular.
     All,
     /// The lane that is its subject.
@@ -314,7 +314,7 @@ pub enum About {
 
 /// What can be clicked in the picture to enter a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clickable {
+pub enum ClickTarget {
     /// A lane, or the bucket of a lane.
     Lane,
     /// A slot of the buffer.
@@ -323,7 +323,7 @@ pub enum Clickable {
 
 /// How a kind of question is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum AnswerForm {
     /// By lanes.
     Lanes {
         /// What the lanes do, such as `Voting`.
@@ -338,7 +338,7 @@ pub enum Form {
         /// What it numbers, such as `Lane`.
         noun: &'static str,
         /// What can be clicked instead of typing it.
-        clickable: Option<Clickable>,
+        clickable: Option<ClickTarget>,
     },
     /// By yes or no.
     YesNo,
@@ -352,16 +352,16 @@ pub struct TopicInfo {
     /// The kind.
     pub topic: Topic,
     /// What it refers to.
-    pub about: About,
+    pub about: QuestionSubject,
     /// How it is answered.
-    pub form: Form,
+    pub form: AnswerForm,
     /// What it reveals of the recording.
-    pub reveals: Reveals,
+    pub reveals: RevealScope,
 }
 
 /// What a question reveals once it is asked or answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reveals {
+pub enum RevealScope {
     /// The step at which it is asked.
     Step,
     /// That step, and in its text the answer to a question about the step before.
@@ -380,55 +380,55 @@ impl Topic {
 
     /// Whether it is about the whole search: until it is answered, nothing later may be seen.
     pub fn is_about_all(self) -> bool {
-        self.info().reveals == Reveals::End
+        self.info().reveals == RevealScope::End
     }
 
     /// Whether two questions can be about the same step: one step decides about many elements.
     pub fn shares_steps(self) -> bool {
-        self.info().about == About::Element
+        self.info().about == QuestionSubject::Element
     }
 
     /// Whether it is about an idea, not a step.
     pub fn is_idea(self) -> bool {
-        self.info().reveals == Reveals::Idea
+        self.info().reveals == RevealScope::Idea
     }
 }
 
-const fn row(topic: Topic, about: About, form: Form, reveals: Reveals) -> TopicInfo {
+const fn row(topic: Topic, about: QuestionSubject, form: AnswerForm, reveals: RevealScope) -> TopicInfo {
     TopicInfo { topic, about, form, reveals }
 }
 
-const fn lanes(doing: &'static str, none: &'static str, ballot: bool) -> Form {
-    Form::Lanes { doing, none, ballot }
+const fn lanes(doing: &'static str, none: &'static str, ballot: bool) -> AnswerForm {
+    AnswerForm::Lanes { doing, none, ballot }
 }
 
-const fn number(noun: &'static str, clickable: Option<Clickable>) -> Form {
-    Form::Number { noun, clickable }
+const fn number(noun: &'static str, clickable: Option<ClickTarget>) -> AnswerForm {
+    AnswerForm::Number { noun, clickable }
 }
 
 /// All kinds, in the order of [`Topic`].
 pub const TOPICS: [TopicInfo; 21] = [
-    row(Topic::Votes, About::All, lanes("Voting", "No lane votes", true), Reveals::Step),
-    row(Topic::Slot, About::Lane, number("Slot", Some(Clickable::Slot)), Reveals::StepBefore),
-    row(Topic::Partner, About::Lane, number("Lane", Some(Clickable::Lane)), Reveals::Step),
-    row(Topic::Swaps, About::Comparator, Form::YesNo, Reveals::Step),
-    row(Topic::Taken, About::Element, Form::YesNo, Reveals::Step),
-    row(Topic::Merges, About::All, number("Number", None), Reveals::End),
-    row(Topic::Leaves, About::All, number("Number", None), Reveals::End),
-    row(Topic::Order, About::All, number("Number", None), Reveals::End),
-    row(Topic::Child, About::All, number("Lane", Some(Clickable::Lane)), Reveals::Step),
-    row(Topic::Visited, About::Lane, Form::YesNo, Reveals::Step),
-    row(Topic::Takes, About::All, lanes("Inserting", "No lane inserts its key", false), Reveals::Step),
-    row(Topic::Breaks, About::All, Form::YesNo, Reveals::Step),
-    row(Topic::Bucket, About::All, number("Bucket", Some(Clickable::Lane)), Reveals::Step),
-    row(Topic::Left, About::All, number("Number", None), Reveals::Step),
-    row(Topic::Inserts, About::All, lanes("Inserting", "No lane inserts", false), Reveals::Step),
-    row(Topic::Waits, About::Lane, Form::YesNo, Reveals::Step),
-    row(Topic::Rounds, About::All, number("Number", None), Reveals::StepBefore),
-    row(Topic::Idle, About::All, number("Number", None), Reveals::StepBefore),
-    row(Topic::Why, About::All, Form::Choice, Reveals::Idea),
-    row(Topic::WhatIf, About::All, Form::Choice, Reveals::Idea),
-    row(Topic::Transfer, About::All, Form::Choice, Reveals::Idea),
+    row(Topic::Votes, QuestionSubject::All, lanes("Voting", "No lane votes", true), RevealScope::Step),
+    row(Topic::Slot, QuestionSubject::Lane, number("Slot", Some(ClickTarget::Slot)), RevealScope::StepBefore),
+    row(Topic::Partner, QuestionSubject::Lane, number("Lane", Some(ClickTarget::Lane)), RevealScope::Step),
+    row(Topic::Swaps, QuestionSubject::Comparator, AnswerForm::YesNo, RevealScope::Step),
+    row(Topic::Taken, QuestionSubject::Element, AnswerForm::YesNo, RevealScope::Step),
+    row(Topic::Merges, QuestionSubject::All, number("Number", None), RevealScope::End),
+    row(Topic::Leaves, QuestionSubject::All, number("Number", None), RevealScope::End),
+    row(Topic::Order, QuestionSubject::All, number("Number", None), RevealScope::End),
+    row(Topic::Child, QuestionSubject::All, number("Lane", Some(ClickTarget::Lane)), RevealScope::Step),
+    row(Topic::Visited, QuestionSubject::Lane, AnswerForm::YesNo, RevealScope::Step),
+    row(Topic::Takes, QuestionSubject::All, lanes("Inserting", "No lane inserts its key", false), RevealScope::Step),
+    row(Topic::Breaks, QuestionSubject::All, AnswerForm::YesNo, RevealScope::Step),
+    row(Topic::Bucket, QuestionSubject::All, number("Bucket", Some(ClickTarget::Lane)), RevealScope::Step),
+    row(Topic::Left, QuestionSubject::All, number("Number", None), RevealScope::Step),
+    row(Topic::Inserts, QuestionSubject::All, lanes("Inserting", "No lane inserts", false), RevealScope::Step),
+    row(Topic::Waits, QuestionSubject::Lane, AnswerForm::YesNo, RevealScope::Step),
+    row(Topic::Rounds, QuestionSubject::All, number("Number", None), RevealScope::StepBefore),
+    row(Topic::Idle, QuestionSubject::All, number("Number", None), RevealScope::StepBefore),
+    row(Topic::Why, QuestionSubject::All, AnswerForm::Choice, RevealScope::Idea),
+    row(Topic::WhatIf, QuestionSubject::All, AnswerForm::Choice, RevealScope::Idea),
+    row(Topic::Transfer, QuestionSubject::All, AnswerForm::Choice, RevealScope::Idea),
 ];
 
 #[cfg(test)]
@@ -437,7 +437,7 @@ mod tests {
 
     #[test]
     fn shuffles_are_uniform() {
-        let (mut random, mut orders) = (Random::new(1), std::collections::BTreeMap::new());
+        let (mut random, mut orders) = (Rng::new(1), std::collections::BTreeMap::new());
         for _ in 0..6000 {
             let mut items = [0, 1, 2];
             random.shuffle(&mut items);
@@ -449,13 +449,13 @@ mod tests {
     /// The first numbers of the reference implementation.
     #[test]
     fn seeds_reproduce_the_reference_sequence() {
-        let mut random = Random::new(1_234_567);
+        let mut random = Rng::new(1_234_567);
         assert_eq!(
             [random.bits(), random.bits(), random.bits()],
             [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
         );
-        assert_eq!(Random::new(0).below(0), 0);
-        assert_eq!(Random::new(0).choose::<u8>(&[]), None);
+        assert_eq!(Rng::new(0).below(0), 0);
+        assert_eq!(Rng::new(0).choose::<u8>(&[]), None);
     }
 
     #[test]

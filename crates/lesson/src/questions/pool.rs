@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{Answer, Clickable, Form, Pick, Question, Random, Reply, Topic, ideas};
+use super::{Answer, ClickTarget, AnswerForm, QuestionPicker, Question, Rng, Reply, Topic, ideas};
 use crate::cursor::Cursor;
 use crate::lessons::{Lesson, Take};
 use crate::recording::Recording;
@@ -27,7 +27,7 @@ pub type TakeQuestion = (usize, Question);
 /// The questions about a lesson's takes, without duplicates; none about a faulty search. A seed always gives
 /// the same ones.
 pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<TakeQuestion> {
-    let mut random = Random::new(seed);
+    let mut random = Rng::new(seed);
     let mut pool: Vec<TakeQuestion> = Vec::new();
     for (number, take) in
         takes.iter().enumerate().filter(|(_, take)| take.recording.parameters.fault.is_none())
@@ -55,7 +55,7 @@ pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<TakeQuestion> {
 /// A few questions of a pool, in order: first those about the whole search, because any step might give them
 /// away; ideas last, because their explanations may give away a step. None reveals the answer of a later one,
 /// and yes and no are balanced.
-pub fn round(pool: &[TakeQuestion], random: &mut Random) -> Vec<TakeQuestion> {
+pub fn round(pool: &[TakeQuestion], random: &mut Rng) -> Vec<TakeQuestion> {
     let mut left: Vec<&TakeQuestion> = pool.iter().collect();
     random.shuffle(&mut left);
     let mut topics: Vec<(usize, Topic)> =
@@ -109,7 +109,7 @@ fn are_compatible((take, one): &TakeQuestion, (other_take, other): &TakeQuestion
 
 /// Up to [`PER_TOPIC`] questions of a kind about a take, at random steps; yes and no alternate where both
 /// occur.
-fn draw_questions(take: &Take, topic: Topic, random: &mut Random) -> Vec<Question> {
+fn draw_questions(take: &Take, topic: Topic, random: &mut Rng) -> Vec<Question> {
     let recording = &take.recording;
     let steps = suitable_steps(recording, take.range.clone(), topic, random);
     let each = if topic.is_about_all() { 1 } else { PER_TOPIC };
@@ -118,7 +118,7 @@ fn draw_questions(take: &Take, topic: Topic, random: &mut Random) -> Vec<Questio
     let mut preferred = random.coin();
     for at in steps.into_iter().take(MAX_TRIES * PER_TOPIC) {
         cursor.seek(at);
-        let mut pick = Pick { random, preferred };
+        let mut pick = QuestionPicker { random, preferred };
         let Some(question) = recording.algorithm().question(recording, topic, at, cursor.state(), &mut pick)
         else {
             continue;
@@ -140,7 +140,7 @@ fn suitable_steps(
     recording: &Recording,
     range: Range<usize>,
     topic: Topic,
-    random: &mut Random,
+    random: &mut Rng,
 ) -> Vec<usize> {
     if topic.is_about_all() {
         return vec![range.start];
@@ -182,7 +182,7 @@ pub struct PollOption {
 
 /// Two to four options for a question, exactly one of them right; numbers ascending, lanes and ideas in
 /// random order.
-pub fn poll_options(question: &Question, shape: Shape, random: &mut Random) -> Vec<PollOption> {
+pub fn poll_options(question: &Question, shape: Shape, random: &mut Rng) -> Vec<PollOption> {
     let mut replies = vec![question.answer.reply()];
     let mistakes = question.misconceptions.iter().map(|misconception| misconception.reply);
     for reply in mistakes.chain(near_misses(question, shape, random)) {
@@ -207,13 +207,13 @@ pub fn poll_options(question: &Question, shape: Shape, random: &mut Random) -> V
 }
 
 /// Plausible wrong answers, the likeliest first.
-fn near_misses(question: &Question, shape: Shape, random: &mut Random) -> Vec<Reply> {
+fn near_misses(question: &Question, shape: Shape, random: &mut Rng) -> Vec<Reply> {
     match question.answer {
         Answer::YesNo(right) => vec![Reply::YesNo(!right)],
         Answer::Choice(_) => (0..question.options.len() as u32).map(Reply::Choice).collect(),
         Answer::Lanes(right) => {
             let all = u32::MAX >> (32 - shape.width);
-            let bit = |random: &mut Random| 1 << random.below(shape.width as usize);
+            let bit = |random: &mut Rng| 1 << random.below(shape.width as usize);
             // The complement, counted from 1, one too many or too few.
             let masks = [
                 all & !right,
@@ -229,8 +229,8 @@ fn near_misses(question: &Question, shape: Shape, random: &mut Random) -> Vec<Re
         Answer::Number { right, within } => {
             // Lanes are below W, slots below K.
             let end = match question.topic.info().form {
-                Form::Number { clickable: Some(Clickable::Lane), .. } => shape.width,
-                Form::Number { clickable: Some(Clickable::Slot), .. } => shape.capacity(),
+                AnswerForm::Number { clickable: Some(ClickTarget::Lane), .. } => shape.width,
+                AnswerForm::Number { clickable: Some(ClickTarget::Slot), .. } => shape.capacity(),
                 _ => u32::MAX,
             };
             let step = if within == 0 { 1 } else { within + (within / 2).max(1) };
@@ -268,7 +268,7 @@ mod tests {
             let shape = takes[0].recording.shape();
             for seed in 0..3 {
                 for (_, question) in lesson.pool(&takes, seed) {
-                    let options = poll_options(&question, shape, &mut Random::new(seed));
+                    let options = poll_options(&question, shape, &mut Rng::new(seed));
                     let right: Vec<usize> =
                         (0..options.len()).filter(|&at| question.answer.accepts(options[at].reply)).collect();
                     assert_eq!(right.len(), 1, "{question:?}: {options:?}");

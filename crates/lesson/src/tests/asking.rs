@@ -9,11 +9,11 @@ use super::super::picture::page::{areas, inside, progress};
 use super::super::picture::scene::Shape as Drawn;
 use super::super::picture::{Panel, Scene, Target, View, comparison, draw, page};
 use super::super::questions::pool::{PER_TOPIC_IN_ROUND, TakeQuestion};
-use super::super::questions::{About, Answer, Clickable, Question, Reply, Topic};
+use super::super::questions::{QuestionSubject, Answer, ClickTarget, Question, Reply, Topic};
 use super::*;
 use crate::algorithms::Baseline;
 use crate::algorithms::radix_select::RadixSelectBaseline;
-use crate::algorithms::tree::Index;
+use crate::algorithms::tree::TreeBaseline;
 use crate::algorithms::warp_select::WarpSelectBaseline;
 
 fn takes(lesson: &Lesson) -> Vec<Take> {
@@ -102,7 +102,7 @@ fn without_end(take: &Take, position: usize) -> Take {
         Baseline::Kernel(_) => return Take { recording: Arc::new(short), ..take.clone() },
         baseline @ (Baseline::Heap(_) | Baseline::Dummy(_)) => baseline.clone(),
         Baseline::Tree(index) => {
-            let mut index = Index::clone(index);
+            let mut index = TreeBaseline::clone(index);
             for visits in [&mut index.visits, &mut index.curve_order] {
                 visits.leaves += 7;
                 visits.distance_evals += 200;
@@ -230,11 +230,11 @@ fn open_questions_never_show_their_answers() {
             let answer = match (question.answer.reply(), question.topic.info().form) {
                 (
                     Reply::Number(lane),
-                    super::super::questions::Form::Number { clickable: Some(Clickable::Lane), .. },
+                    super::super::questions::AnswerForm::Number { clickable: Some(ClickTarget::Lane), .. },
                 ) => Some(Target::Lane(lane)),
                 (
                     Reply::Number(slot),
-                    super::super::questions::Form::Number { clickable: Some(Clickable::Slot), .. },
+                    super::super::questions::AnswerForm::Number { clickable: Some(ClickTarget::Slot), .. },
                 ) => Some(Target::Slot(slot)),
                 _ => None,
             };
@@ -244,7 +244,7 @@ fn open_questions_never_show_their_answers() {
                 "lesson {}: {question:?}",
                 lesson.id
             );
-            assert_eq!(ringed.is_empty(), question.topic.info().about == About::All);
+            assert_eq!(ringed.is_empty(), question.topic.info().about == QuestionSubject::All);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::algorithms::radix_select::state::{Buckets, max_passes};
 use crate::algorithms::radix_select::{RadixSelectStep, SELECTION};
-use crate::algorithms::{Baseline, OwnStep};
+use crate::algorithms::{Baseline, SpecificStep};
 use crate::describe::describe;
 use crate::engines::lockstep::{self, Key, PADDING, key_of};
 use crate::engines::select::radix_select::radix_select;
@@ -101,7 +101,7 @@ fn every_step_is_correct() {
             let before = state.clone();
             state.apply(step);
             match step {
-                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { counts })) => {
+                Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Counted { counts })) => {
                     let buckets = before.buckets().unwrap();
                     let (low, high) = buckets.range(buckets.passes.len());
                     let left: Vec<f32> = all
@@ -117,14 +117,14 @@ fn every_step_is_correct() {
                         assert_eq!(there.count() as u32, count, "{case:?}");
                     }
                 }
-                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Summed { sums })) => {
+                Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Summed { sums })) => {
                     let counts = &before.buckets().unwrap().counts;
                     assert!(
                         (0..sums.len()).all(|at| sums[at] == counts[..=at].iter().sum::<u32>()),
                         "{case:?}"
                     );
                 }
-                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { digit: found, .. })) => {
+                Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Bucket { digit: found, .. })) => {
                     let (buckets, pass) = (state.buckets().unwrap(), before.buckets().unwrap().passes.len());
                     assert_eq!(*found, digit(kth, buckets, pass), "{case:?}");
                     assert_eq!(buckets.compare_to_prefix(kth), Ordering::Equal);
@@ -140,13 +140,13 @@ fn every_step_is_correct() {
                     );
                     assert_eq!(buckets.below + buckets.rank, shape.k.min(shape.n));
                 }
-                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { keys })) => {
+                Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Gathered { keys })) => {
                     assert!(
                         keys.len() as u32 == shape.k.min(shape.n)
                             && keys.is_sorted_by_key(|&key| lockstep::index_of(key))
                     )
                 }
-                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Sorted)) => {
+                Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Sorted)) => {
                     assert!(state.is_sorted() && state.max_distance == lockstep::distance_of(state.last()))
                 }
                 _ => {}
@@ -169,7 +169,7 @@ fn seeking_matches_a_fresh_replay() {
         passes.len() > 1
             && passes.iter().all(|&at| matches!(
                 recording.steps()[at - 1],
-                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Bucket { .. }))
+                Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Bucket { .. }))
             ))
     );
     assert_eq!(cursor.next_mark(Mark::Merge), Some(passes[0]));

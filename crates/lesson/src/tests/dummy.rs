@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::*;
 use crate::algorithms::{
-    Algorithm, AlgorithmPictures, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, Code, Line,
-    OwnState, plain,
+    Algorithm, AlgorithmPictures, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, Pseudocode, CodeLine,
+    SpecificState, plain,
 };
 use crate::draw::svg::svg;
 use crate::engines::lockstep::{self, Key, distance_of, distances_to, key_of};
 use crate::knn::Descriptor;
-use crate::lessons::{LESSONS, Lesson, Overrides, Search, Shows, Take};
+use crate::lessons::{LESSONS, Lesson, Overrides, SearchAlgorithm, SearchRange, Take};
 use crate::moments::Selection;
 use crate::palette::LIGHT;
 use crate::picture::page::{Layout, page};
@@ -20,7 +20,7 @@ use crate::picture::scene::{Area, Ink};
 use crate::picture::sentence::sentence;
 use crate::picture::{Film, Panel, Scene, View, draw};
 use crate::print::{Theme, handout};
-use crate::questions::{Pick, Question, Topic};
+use crate::questions::{QuestionPicker, Question, Topic};
 use crate::recording::Marks;
 
 /// A step of the dummy.
@@ -39,9 +39,9 @@ pub struct DummyState {
 
 /// The dummy's baseline: none.
 #[derive(Debug)]
-pub struct Dummy;
+pub struct DummyBaseline;
 
-impl Dummy {
+impl DummyBaseline {
     pub(crate) const TWIN: (&Descriptor, &str) = (&lockstep::LOCKSTEP, "the dummy's twin");
 }
 
@@ -54,7 +54,7 @@ impl DummyStep {
 
 impl AlgorithmStep for DummyStep {
     fn apply(&self, state: &mut State) {
-        if let OwnState::Dummy(dummy) = state.own.get_or_insert_with(|| DummyState::default().into()) {
+        if let SpecificState::Dummy(dummy) = state.own.get_or_insert_with(|| DummyState::default().into()) {
             dummy.compared += 1;
         }
         if self.key() < state.last() {
@@ -92,16 +92,16 @@ impl AlgorithmState for DummyState {
     }
 }
 
-static LINES: [Line; 3] = [plain(0, "for each point: insert it"), plain(0, ""), plain(0, "done")];
+static LINES: [CodeLine; 3] = [plain(0, "for each point: insert it"), plain(0, ""), plain(0, "done")];
 
-static CODE: Code = Code {
+static CODE: Pseudocode = Pseudocode {
     lines: &LINES,
     second_part: 2,
     titles: ["Insertion", "Insertion: a point", "Insertion: the end"],
     line_of: |step| Some(if *step == Step::Finished { 2 } else { 0 }),
 };
 
-impl AlgorithmQuestions for Dummy {
+impl AlgorithmQuestions for DummyBaseline {
     fn suits(&self, topic: Topic, at: usize, recording: &Recording) -> bool {
         topic == Topic::Swaps && recording.steps()[at] != Step::Finished
     }
@@ -112,7 +112,7 @@ impl AlgorithmQuestions for Dummy {
         topic: Topic,
         at: usize,
         before: &State,
-        _pick: &mut Pick<'_>,
+        _pick: &mut QuestionPicker<'_>,
     ) -> Option<Question> {
         let Step::Own(step) = &recording.steps()[at] else { return None };
         let mut after = before.clone();
@@ -126,8 +126,8 @@ impl AlgorithmQuestions for Dummy {
     }
 }
 
-impl Algorithm for Dummy {
-    fn code(&self) -> &'static Code {
+impl Algorithm for DummyBaseline {
+    fn code(&self) -> &'static Pseudocode {
         &CODE
     }
 
@@ -140,8 +140,8 @@ impl Algorithm for Dummy {
     }
 }
 
-impl AlgorithmPictures for Dummy {
-    fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+impl AlgorithmPictures for DummyBaseline {
+    fn panels(&self, _shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         layout.search_panels(Panel::Warp, [0.5, 0.5], 0.5)
     }
 
@@ -174,18 +174,18 @@ pub(crate) fn record_dummy(
         .collect();
     steps.push(Step::Finished);
     let parameters = Parameters::new(&lockstep::LOCKSTEP, shape, &problem, query, data);
-    Ok(Recording::new(parameters, problem, query, steps).with_baseline(Dummy))
+    Ok(Recording::new(parameters, problem, query, steps).with_baseline(DummyBaseline))
 }
 
 #[test]
 fn a_new_algorithm_supports_the_whole_pipeline() {
     let lesson = Lesson {
-        search: Search::Dummy,
+        search: SearchAlgorithm::Dummy,
         topics: &[Topic::Swaps],
         ideas: &[],
         k: 5,
         width: 8,
-        shows: Shows::Whole,
+        shows: SearchRange::Whole,
         ..LESSONS[0]
     };
     let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);

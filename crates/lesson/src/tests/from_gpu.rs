@@ -16,7 +16,7 @@ use crate::engines::select::radix_select::Digits;
 use crate::engines::select::{self, multi_pass, warp_select};
 
 /// Writes what `cuda/observer.cuh` writes.
-struct Writer {
+struct TraceWriter {
     words: Vec<u32>,
     end: u32,
     before: Vec<Lanes<Key, 32>>,
@@ -26,7 +26,7 @@ struct Writer {
     keys: Vec<u32>,
 }
 
-impl Writer {
+impl TraceWriter {
     fn changed(&mut self, keys: &[Lanes<Key, 32>]) {
         for (now, before) in keys.iter().zip(&self.before) {
             let lanes = now.iter().zip(before).enumerate().filter(|(_, (now, before))| now != before);
@@ -36,7 +36,7 @@ impl Writer {
     }
 }
 
-impl Observer<32> for Writer {
+impl Observer<32> for TraceWriter {
     fn batch(&mut self, first: u32, end: u32) {
         self.end = end;
         self.words.extend([kind::BATCH, first, end]);
@@ -108,7 +108,7 @@ fn pair(spec: &str, row: usize, k: usize, batch: Option<usize>) -> (Recording, V
     let problem = problem(spec, 1, row, k);
     let registers = lockstep::registers_for(k, 32);
     let before = vec![[PADDING; 32]; registers];
-    let writer = Writer {
+    let writer = TraceWriter {
         words: Vec::new(),
         end: 0,
         before,

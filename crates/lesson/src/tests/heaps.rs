@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::heap::state::Heaps;
 use crate::algorithms::heap::{HEAPS, HeapStep};
 use crate::describe::describe;
@@ -100,14 +100,14 @@ fn every_step_is_correct() {
                 (before.heaps().unwrap_or(state.heaps().unwrap()), state.heaps().unwrap());
             let what = format!("{case:?}, step {at}: {step:?}");
             match step {
-                Step::Own(OwnStep::Heap(HeapStep::OwnDistances { point, distances })) => {
+                Step::Own(SpecificStep::Heap(HeapStep::OwnDistances { point, distances })) => {
                     assert!(
                         distances.iter().zip(&rows).all(|(&told, row)| told == row[*point as usize]),
                         "{what}"
                     );
                     assert_eq!(*point, before.counts.points_seen, "{what}");
                 }
-                Step::Own(OwnStep::Heap(HeapStep::Branched { lanes })) => {
+                Step::Own(SpecificStep::Heap(HeapStep::Branched { lanes })) => {
                     let below = |lane: &u32| was.distances[*lane as usize] < distance_of(was.root(*lane));
                     assert_eq!(
                         *lanes,
@@ -120,14 +120,14 @@ fn every_step_is_correct() {
                         (0, _) => assert!(
                             matches!(
                                 next,
-                                Step::Own(OwnStep::Heap(HeapStep::OwnDistances { .. }))
-                                    | Step::Own(OwnStep::Heap(HeapStep::Extracted { .. }))
+                                Step::Own(SpecificStep::Heap(HeapStep::OwnDistances { .. }))
+                                    | Step::Own(SpecificStep::Heap(HeapStep::Extracted { .. }))
                                     | Step::Finished
                             ),
                             "{what}"
                         ),
                         (_, 1) => {
-                            assert_eq!(*next, Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes: *lanes })))
+                            assert_eq!(*next, Step::Own(SpecificStep::Heap(HeapStep::Rejoined { lanes: *lanes })))
                         }
                         (_, _) => assert!(
                             matches!(
@@ -138,7 +138,7 @@ fn every_step_is_correct() {
                         ),
                     }
                 }
-                Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved })) => {
+                Step::Own(SpecificStep::Heap(HeapStep::Sank { lanes, moved })) => {
                     for lane in 0..shape.width {
                         let sunk = moved.iter().find(|slot| slot.lane == lane).map(|slot| slot.slot);
                         assert!(lanes >> lane & 1 == 1 || sunk.is_none(), "{what}");
@@ -160,7 +160,7 @@ fn every_step_is_correct() {
                         }
                     }
                 }
-                Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes })) => {
+                Step::Own(SpecificStep::Heap(HeapStep::Rejoined { lanes })) => {
                     assert_eq!(Some(*lanes), was.inserting);
                     for lane in 0..shape.width {
                         let mut keys = is.lane_keys(lane).to_vec();
@@ -173,7 +173,7 @@ fn every_step_is_correct() {
                         );
                     }
                 }
-                Step::Own(OwnStep::Heap(HeapStep::Extracted { end })) => {
+                Step::Own(SpecificStep::Heap(HeapStep::Extracted { end })) => {
                     let largest = |lane: u32| {
                         was.lane_keys(lane)[..*end as usize].iter().max()
                             == Some(&is.lane_keys(lane)[*end as usize - 1])

@@ -141,12 +141,12 @@ fn spoilt((spec, row): (&str, usize), spoil: impl Fn(&mut Step) -> bool) -> (&'s
 }
 
 /// Removes all swaps of a layer.
-fn without_swaps(wanted: Pass, size: u32, stride: u32) -> impl Fn(&mut Step) -> bool {
+fn without_swaps(wanted: SortPass, size: u32, stride: u32) -> impl Fn(&mut Step) -> bool {
     move |step| match step {
         Step::Layer { pass, layer, swapped, .. }
             if (*pass, layer.size, layer.stride) == (wanted, size, stride) && swapped.count() > 0 =>
         {
-            *swapped = Elements::default();
+            *swapped = ElementSet::default();
             true
         }
         _ => false,
@@ -218,9 +218,9 @@ fn every_invariant_detects_its_violation() {
                 }
             }),
         ),
-        ("runs", uniform, 0, Box::new(without_swaps(Pass::Sort, 4, 1))),
-        ("halves", uniform, 0, Box::new(without_swaps(Pass::Resort, 16, 4))),
-        ("ascending", uniform, 0, Box::new(without_swaps(Pass::Resort, 16, 1))),
+        ("runs", uniform, 0, Box::new(without_swaps(SortPass::Sort, 4, 1))),
+        ("halves", uniform, 0, Box::new(without_swaps(SortPass::Resort, 16, 4))),
+        ("ascending", uniform, 0, Box::new(without_swaps(SortPass::Resort, 16, 1))),
         (
             "bound",
             uniform,
@@ -260,7 +260,7 @@ fn lost_keys_are_detected() {
     let merge = |step: &Step| !matches!(step, Step::Batch { .. } | Step::Finished);
     assert_eq!(without(&merge), Some("answer"), "nothing was searched");
     // Without a sort, the minimum compares unsorted keys.
-    assert_eq!(without(&|step| matches!(step, Step::Layer { pass: Pass::Sort, .. })), Some("bitonic"));
+    assert_eq!(without(&|step| matches!(step, Step::Layer { pass: SortPass::Sort, .. })), Some("bitonic"));
     // Without a swap, the buffer's keys never reach the registers.
     assert!(without(&|step| matches!(step, Step::Swap)).is_some());
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::super::account::account;
 use super::super::jsonl;
-use super::super::lessons::{LESSONS, Lesson, Minutes, Overrides, Take, lesson, named};
+use super::super::lessons::{LESSONS, Lesson, LessonDuration, Overrides, Take, lesson, named};
 use super::super::moments::Selection;
 use super::super::picture::Film;
 use super::super::print::{Theme, handout};
@@ -211,7 +211,7 @@ fn lessons_cover_the_steps_they_name() {
     };
     let (shape, steps) = part("sort");
     assert_eq!((shape.registers, steps.len()), (1, 6));
-    assert!(steps.iter().all(|step| matches!(step, Step::Layer { pass: Pass::Sort, shuffle: Some(_), .. })));
+    assert!(steps.iter().all(|step| matches!(step, Step::Layer { pass: SortPass::Sort, shuffle: Some(_), .. })));
     let (shape, steps) = part("wide");
     assert_eq!((shape.registers, steps.len()), (4, 15));
     assert!(steps.iter().any(|step| matches!(step, Step::Layer { shuffle: None, .. })));
@@ -510,7 +510,7 @@ fn lessons_follow_their_prerequisites() {
     }
     let route: Vec<u32> = LESSONS
         .iter()
-        .filter(|lesson| matches!(lesson.minutes, Minutes::OnRoute(_)))
+        .filter(|lesson| matches!(lesson.minutes, LessonDuration::OnRoute(_)))
         .map(|lesson| lesson.minutes.count())
         .collect();
     assert_eq!(route.iter().sum::<u32>(), 20);

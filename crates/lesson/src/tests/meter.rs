@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::lessons::{Overrides, named};
 use super::super::meter::{ROWS, Strategy};
-use super::super::work::{Issued, Kind, STEP_INSTRUCTIONS, Work, instructions};
+use super::super::work::{IssueCounts, Kind, STEP_INSTRUCTIONS, Work, instructions};
 use super::*;
 use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::recorder::record_lanes;
@@ -16,7 +16,7 @@ fn all_of(recording: &Recording) -> Work {
 
 /// Times issued and executions by lanes, of each kind.
 fn counts(work: &Work) -> [(u64, u64); Kind::COUNT] {
-    Kind::ALL.map(|kind| work.issued(kind)).map(|Issued { times, lanes }| (times, lanes))
+    Kind::ALL.map(|kind| work.issued(kind)).map(|IssueCounts { times, lanes }| (times, lanes))
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn work_of_a_three_key_heap_matches_a_hand_count() {
 fn waiting_and_empty_lanes_are_idle() {
     // Two groups of four lanes: the second has one point.
     let one = recorded("uniform:n=5,d=2", 0, 4, 4);
-    assert_eq!(all_of(&one).issued(Kind::Distance), Issued { times: 2, lanes: 5 });
+    assert_eq!(all_of(&one).issued(Kind::Distance), IssueCounts { times: 2, lanes: 5 });
     let heaps = record_heaps(problem("uniform:n=200,d=2", 1, 100, 7), 0, 8, "").unwrap();
     let mut state = State::new(heaps.shape());
     for step in heaps.steps() {
@@ -85,21 +85,21 @@ fn waiting_and_empty_lanes_are_idle() {
 
 /// Counts the twin's operations while it executes them.
 #[derive(Default)]
-struct Counter {
+struct OperationCounter {
     work: [(u64, u64); Kind::COUNT],
     end: u32,
     placed: u64,
     registers: u64,
 }
 
-impl Counter {
+impl OperationCounter {
     fn add(&mut self, kind: Kind, times: u64, lanes: u64) {
         let sum = &mut self.work[kind as usize];
         *sum = (sum.0 + times, sum.1 + lanes);
     }
 }
 
-impl<const W: usize> Observer<W> for Counter {
+impl<const W: usize> Observer<W> for OperationCounter {
     fn batch(&mut self, _first: u32, end: u32) {
         self.end = end;
         self.add(Kind::Barrier, 1, W as u64);
@@ -169,7 +169,7 @@ fn work_summed_over_steps_matches_the_observer() {
     ] {
         let recording = recorded(spec, row, k, width);
         let problem = recording.problem();
-        let counter = Counter { registers: recording.shape().registers.into(), ..Counter::default() };
+        let counter = OperationCounter { registers: recording.shape().registers.into(), ..OperationCounter::default() };
         let counted = match width {
             4 => observe::<4>(problem, counter),
             8 => observe::<8>(problem, counter),
@@ -184,7 +184,7 @@ fn work_summed_over_steps_matches_the_observer() {
     }
 }
 
-fn observe<const W: usize>(problem: &Problem, counter: Counter) -> [(u64, u64); Kind::COUNT] {
+fn observe<const W: usize>(problem: &Problem, counter: OperationCounter) -> [(u64, u64); Kind::COUNT] {
     let ObservedSearch { observer, .. } = lockstep::observe::<W, _>(problem, 0, None, counter);
     observer.work
 }

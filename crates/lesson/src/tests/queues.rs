@@ -6,7 +6,7 @@ use super::*;
 use crate::algorithms::kernel::BufferCounts;
 use crate::algorithms::warp_select::state::striped_position;
 use crate::algorithms::warp_select::{QUEUES, WarpSelectStep};
-use crate::algorithms::{Baseline, OwnStep};
+use crate::algorithms::{Baseline, SpecificStep};
 use crate::describe::describe;
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of, key_of};
 use crate::engines::select::{Observer, warp_select};
@@ -81,17 +81,17 @@ fn replayed_registers_match_the_twin_after_every_stage() {
             let keys = state.queues().map(|queues| &queues.keys);
             if matches!(
                 step,
-                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { .. }))
-                    | Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted))
-                    | Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. }))
-                    | Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesDescend))
+                Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { .. }))
+                    | Step::Own(SpecificStep::WarpSelect(WarpSelectStep::QueuesSorted))
+                    | Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Exchanged { .. }))
+                    | Step::Own(SpecificStep::WarpSelect(WarpSelectStep::QueuesDescend))
             ) {
                 assert_eq!(keys, lanes.next(), "{case:?}, {step:?}");
             }
             if matches!(
                 step,
-                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { .. }))
-                    | Step::Own(OwnStep::WarpSelect(WarpSelectStep::WarpQueueSorted))
+                Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Exchanged { .. }))
+                    | Step::Own(SpecificStep::WarpSelect(WarpSelectStep::WarpQueueSorted))
             ) {
                 assert_eq!(Some(&state.registers), warps.next(), "{case:?}, {step:?}");
             }
@@ -132,7 +132,7 @@ fn every_step_is_correct() {
             state.apply(step);
             let queues = || before.queues().unwrap();
             match step {
-                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
+                Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
                     let distances = recording.distances(before.group.unwrap());
                     let took: BTreeSet<u32> = placed.iter().map(|taken| taken.lane).collect();
                     for lane in 0..shape.width {
@@ -143,7 +143,7 @@ fn every_step_is_correct() {
                         placed.iter().all(|taken| distance_of(taken.key) == distances[taken.lane as usize])
                     );
                 }
-                Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken })) => {
+                Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Checked { broken })) => {
                     for lane in 0..shape.width {
                         assert_eq!(
                             broken >> lane & 1 == 1,
@@ -154,7 +154,7 @@ fn every_step_is_correct() {
                     // A merge follows exactly where the invariant is broken.
                     assert_eq!(
                         recording.steps()[at + 1]
-                            == Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted)),
+                            == Step::Own(SpecificStep::WarpSelect(WarpSelectStep::QueuesSorted)),
                         *broken != 0
                     );
                 }

@@ -184,7 +184,7 @@ fn large_k_is_replayed_correctly() {
 fn recorded_network_sorts_every_zero_one_sequence() {
     for (width, registers) in [(4u32, 1usize), (4, 2), (4, 4), (8, 1), (8, 2), (16, 1)] {
         let recording = recorded("uniform:n=64,d=2", 0, width as usize * registers, width);
-        let layers = |wanted: Pass| -> Vec<Layer> {
+        let layers = |wanted: SortPass| -> Vec<Layer> {
             let steps = recording.steps()[recording.range_of_merge(0).unwrap()].iter();
             steps
                 .filter_map(|step| {
@@ -197,11 +197,11 @@ fn recorded_network_sorts_every_zero_one_sequence() {
                 .collect()
         };
         let keys = width * registers as u32;
-        assert_eq!(layers(Pass::Sort), network::sort(keys).collect::<Vec<_>>());
-        assert_eq!(layers(Pass::Resort), network::merge(keys).collect::<Vec<_>>());
+        assert_eq!(layers(SortPass::Sort), network::sort(keys).collect::<Vec<_>>());
+        assert_eq!(layers(SortPass::Resort), network::merge(keys).collect::<Vec<_>>());
         for bits in 0..1u32 << keys {
             let mut now = bits;
-            for pair in layers(Pass::Sort).into_iter().flat_map(|layer| layer.comparators(keys)) {
+            for pair in layers(SortPass::Sort).into_iter().flat_map(|layer| layer.comparators(keys)) {
                 let (low, high) = (now >> pair.low & 1, now >> pair.high & 1);
                 if low != high && (low > high) == pair.ascending {
                     now ^= 1 << pair.low | 1 << pair.high;

@@ -15,12 +15,12 @@ use crate::algorithms::heap::HeapStep;
 use crate::algorithms::radix_select::RadixSelectStep;
 use crate::algorithms::tree::TreeStep;
 use crate::algorithms::warp_select::WarpSelectStep;
-use crate::algorithms::{Baseline, OwnStep};
+use crate::algorithms::{Baseline, SpecificStep};
 use crate::engines::lockstep::{Key, PADDING, distance_of, distances_to, index_of, key_of};
 use crate::text::significant;
 
 /// A moment of a recording: its step, the states around it, and the search so far, restated.
-struct Truth {
+struct ReferenceMoment {
     recording: Arc<Recording>,
     step: Option<Step>,
     before: State,
@@ -28,15 +28,15 @@ struct Truth {
     /// The keys of all points, by position.
     keys: Vec<Key>,
     /// The search after the step, and before it.
-    search: Search,
-    last: Search,
+    search: ReferenceSearch,
+    last: ReferenceSearch,
     /// Positions of the points that would be candidates if each were merged at once.
     one_by_one: Vec<u32>,
 }
 
 /// The search of the kernel or of a tree in terms of sets of keys: without registers, slots and networks.
 #[derive(Clone, Default)]
-struct Search {
+struct ReferenceSearch {
     /// The points that were decided: all before this position.
     seen: u32,
     /// Keys of a tree's points whose distances were computed.
@@ -59,7 +59,7 @@ struct Search {
     swapped: u64,
 }
 
-impl Search {
+impl ReferenceSearch {
     /// The k-th key; [`PADDING`] where fewer were merged.
     fn kth(&self, shape: Shape) -> Key {
         self.nearest.get(shape.k as usize - 1).copied().unwrap_or(PADDING)
@@ -92,7 +92,7 @@ impl Search {
                 self.group = keys.iter().skip(*base as usize).take(shape.width as usize).copied().collect();
                 self.seen = *base;
             }
-            Step::Own(OwnStep::Tree(TreeStep::Leaf { keys, .. })) => {
+            Step::Own(SpecificStep::Tree(TreeStep::Leaf { keys, .. })) => {
                 self.group.clone_from(keys);
                 self.looked.extend(keys.iter().filter(|&&key| key != PADDING));
             }
@@ -122,7 +122,7 @@ impl Search {
                     self.seen = end(&self.group);
                 }
             }
-            Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
+            Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
                 self.votes = placed.iter().fold(0, |mask, taken| mask | 1 << taken.lane);
                 self.seen = end(&self.group);
             }
@@ -143,9 +143,9 @@ impl Search {
 }
 
 /// The values of a template's holes: `#` an integer, `~` a distance, `@` lanes, `%` a ballot.
-struct Read(Vec<String>);
+struct TemplateValues(Vec<String>);
 
-impl Read {
+impl TemplateValues {
     fn n(&self, at: usize) -> u64 {
         self.0[at].replace(',', "").parse().unwrap()
     }
@@ -274,9 +274,9 @@ fn read(template: &str, text: &str, found: &mut Vec<String>) -> bool {
     }
 }
 
-type Row = (&'static str, fn(&Truth, &Read) -> bool);
+type Row = (&'static str, fn(&ReferenceMoment, &TemplateValues) -> bool);
 
-impl Truth {
+impl ReferenceMoment {
     fn shape(&self) -> Shape {
         self.now.shape
     }
@@ -308,8 +308,8 @@ impl Truth {
             matches!(
                 step,
                 Step::Minimum { .. }
-                    | Step::Own(OwnStep::Tree(TreeStep::Merged))
-                    | Step::Layer { pass: Pass::Resort, .. }
+                    | Step::Own(SpecificStep::Tree(TreeStep::Merged))
+                    | Step::Layer { pass: SortPass::Resort, .. }
             )
         });
         (self.search.nearest.len() + if is_taken { self.search.buffer.len() } else { 0 })
@@ -722,14 +722,14 @@ static ROWS: &[Row] = &[
     }),
     // A tree's steps.
     ("The query's code falls into leaf # of #, by the leaves' codes alone", |t, r| {
-        let Some(Step::Own(OwnStep::Tree(TreeStep::OwnLeaf { leaf }))) = t.step else { return false };
+        let Some(Step::Own(SpecificStep::Tree(TreeStep::OwnLeaf { leaf }))) = t.step else { return false };
         r.is(&[leaf.into(), t.n().div_ceil(32)])
     }),
     (
         "Leaf #: [every lane computes|one lane per point computes] the squared distance of one of its # \
          points; the smallest is ~, in lane #",
         |t, r| {
-            let Some(Step::Own(OwnStep::Tree(TreeStep::Leaf { leaf, keys }))) = &t.step else { return false };
+            let Some(Step::Own(SpecificStep::Tree(TreeStep::Leaf { leaf, keys }))) = &t.step else { return false };
             let points = keys.iter().filter(|&&key| key != PADDING).count() as u64;
             let true_keys = keys.iter().all(|&key| key == PADDING || t.keys[index_of(key) as usize] == key);
             true_keys
@@ -767,7 +767,7 @@ static ROWS: &[Row] = &[
         "[The search begins at the root|Down to node # of height #]: every lane loads the box of one of its \
          # child[ren|], [leaves|nodes] # to #",
         |t, r| {
-            let Some(Step::Own(OwnStep::Tree(TreeStep::Node { height, group }))) = t.step else {
+            let Some(Step::Own(SpecificStep::Tree(TreeStep::Node { height, group }))) = t.step else {
                 return false;
             };
             let boxes = (0..height).fold(t.n().div_ceil(32), |boxes, _| boxes.div_ceil(32));
@@ -778,12 +778,12 @@ static ROWS: &[Row] = &[
         },
     ),
     ("The nearest is lane #'s, at ~", |t, r| {
-        let Some(Step::Own(OwnStep::Tree(TreeStep::Boxes { keys }))) = &t.step else { return false };
+        let Some(Step::Own(SpecificStep::Tree(TreeStep::Boxes { keys }))) = &t.step else { return false };
         let (lane, key) = keys.iter().enumerate().min_by_key(|(_, key)| **key).unwrap();
         r.n(0) == lane as u64 && r.d(1, distance_of(*key))
     }),
     ("# of # [is|are] nearer than neighbour #, at ~", |t, r| {
-        let Some(Step::Own(OwnStep::Tree(TreeStep::Boxes { keys }))) = &t.step else { return false };
+        let Some(Step::Own(SpecificStep::Tree(TreeStep::Boxes { keys }))) = &t.step else { return false };
         let count =
             |is: &dyn Fn(Key) -> bool| keys.iter().filter(|&&key| key != PADDING && is(key)).count() as u64;
         r.n(0) == count(&|key| key < t.search.kth(t.shape()))
@@ -889,7 +889,7 @@ static ROWS: &[Row] = &[
         "[It is|All are|It is not|None is|# of them [is|are] not] below the k-th, ~[, too|: a lane compares \
          only with its own queue]",
         |t, r| {
-            let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) = &t.step else {
+            let Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed }))) = &t.step else {
                 return false;
             };
             let vain = placed.iter().filter(|placed| distance_of(placed.key) >= t.kth()).count() as u64;
@@ -988,7 +988,7 @@ static ROWS: &[Row] = &[
          fall into # of # buckets",
         |t, r| {
             let (pass, bits) = (t.passes(), u64::from(t.shape().width.ilog2()));
-            let Some(Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { counts }))) = &t.step else {
+            let Some(Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Counted { counts }))) = &t.step else {
                 return false;
             };
             let used = counts.iter().filter(|&&count| count > 0).count() as u64;
@@ -1043,11 +1043,11 @@ static ROWS: &[Row] = &[
         });
         let reads: u64 = reads
             .map(|(pass, step)| match step {
-                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { .. })) => source,
-                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Narrowed)) => {
+                Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Counted { .. })) => source,
+                Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Narrowed)) => {
                     std::mem::replace(&mut source, t.pass(pass - 1)[4])
                 }
-                Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. })) => t.n(),
+                Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Gathered { .. })) => t.n(),
                 _ => 0,
             })
             .sum();
@@ -1090,7 +1090,7 @@ static ROWS: &[Row] = &[
         "Round #: [in @ the larger child rises, and the key sinks by a level|][; |][in @ no child is larger \
          than the key: it stays|]",
         |t, r| {
-            let Some(Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved }))) = &t.step else {
+            let Some(Step::Own(SpecificStep::Heap(HeapStep::Sank { lanes, moved }))) = &t.step else {
                 return false;
             };
             let sinks = moved.iter().fold(0, |mask, slot| mask | 1 << slot.lane);
@@ -1099,13 +1099,13 @@ static ROWS: &[Row] = &[
         },
     ),
     ("# of # lanes wait[s|]", |t, r| {
-        let Some(Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, .. }))) = &t.step else { return false };
+        let Some(Step::Own(SpecificStep::Heap(HeapStep::Sank { lanes, .. }))) = &t.step else { return false };
         r.is(&[t.w() - u64::from(lanes.count_ones()), t.w()])
     }),
     (
         "All lanes reconverge: # lane[s|] inserted in # round[s|] of sinking, and [none waited|# waited]",
         |t, r| {
-            let Some(Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes }))) = &t.step else { return false };
+            let Some(Step::Own(SpecificStep::Heap(HeapStep::Rejoined { lanes }))) = &t.step else { return false };
             let inserted = u64::from(lanes.count_ones());
             r.n(0) == inserted
                 && r.n(1) == u64::from(t.heap().rounds)
@@ -1127,7 +1127,7 @@ static ROWS: &[Row] = &[
     (
         "The largest of the first # is at the root: it swaps with entry #, whose key sinks from the root",
         |t, r| {
-            let Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { end }))) = t.step else { return false };
+            let Some(Step::Own(SpecificStep::Heap(HeapStep::Extracted { end }))) = t.step else { return false };
             let first = &t.before.heaps().unwrap().lane_keys(0)[..end as usize];
             r.is(&[end.into(), u64::from(end) - 1]) && first.iter().max() == first.first()
         },
@@ -1458,7 +1458,7 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Checks the account: a name is drawn before its number.
-fn account(texts: &[String], t: &Truth, wrong: &mut Vec<String>) {
+fn account(texts: &[String], t: &ReferenceMoment, wrong: &mut Vec<String>) {
     let search = &t.search;
     let rows = [
         ("points seen", u64::from(search.seen)),
@@ -1484,7 +1484,7 @@ fn account(texts: &[String], t: &Truth, wrong: &mut Vec<String>) {
 }
 
 /// Checks the dots of the map: of seen points, and of the last vote.
-fn dots(shapes: &[Drawn], t: &Truth, wrong: &mut Vec<String>) {
+fn dots(shapes: &[Drawn], t: &ReferenceMoment, wrong: &mut Vec<String>) {
     // A lens draws its part of the plane once more, and a legend has dots, too.
     let plane = shapes.split(|shape| matches!(shape, Drawn::Clip(_))).nth(1).unwrap();
     let drawn = |is: &dyn Fn(&Drawn) -> bool| {
@@ -1534,7 +1534,7 @@ fn dots(shapes: &[Drawn], t: &Truth, wrong: &mut Vec<String>) {
 fn judge(
     rows: &[Row],
     sentence: &str,
-    t: &Truth,
+    t: &ReferenceMoment,
     known: &mut HashMap<String, usize>,
 ) -> Option<&'static str> {
     let skeleton: String = sentence.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
@@ -1554,7 +1554,7 @@ fn judge(
         }
     };
     // A row may unwrap data that the moment does not have.
-    let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (rows[at].1)(t, &Read(found))));
+    let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (rows[at].1)(t, &TemplateValues(found))));
     match judged {
         Ok(true) => None,
         Ok(false) => Some("it is false"),
@@ -1586,14 +1586,14 @@ fn numbers_in_sentences_are_true() {
             }
             let mut cursor = Cursor::new(recording.clone());
             let start = cursor.state().clone();
-            let mut truth = Truth {
+            let mut truth = ReferenceMoment {
                 recording: recording.clone(),
                 step: None,
                 before: start.clone(),
                 now: start,
                 keys,
-                search: Search::default(),
-                last: Search::default(),
+                search: ReferenceSearch::default(),
+                last: ReferenceSearch::default(),
                 one_by_one,
             };
             let kernel = matches!(recording.baseline(), Baseline::Kernel(_));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::tree::state::lanes_where;
 use crate::algorithms::tree::{TRAVERSAL, TreeStep};
 use crate::describe::describe;
@@ -80,7 +80,7 @@ fn every_step_is_correct() {
             state.apply(step);
             let node = || before.descent().unwrap().path.last().unwrap().clone();
             match step {
-                Step::Own(OwnStep::Tree(TreeStep::Leaf { leaf, keys: told })) => {
+                Step::Own(SpecificStep::Tree(TreeStep::Leaf { leaf, keys: told })) => {
                     let points = tree.leaf(*leaf as usize).1;
                     assert!(
                         told.iter()
@@ -102,7 +102,7 @@ fn every_step_is_correct() {
                         "{spec}"
                     );
                 }
-                Step::Own(OwnStep::Tree(TreeStep::Boxes { keys: boxes })) => {
+                Step::Own(SpecificStep::Tree(TreeStep::Boxes { keys: boxes })) => {
                     // No point of a leaf is nearer than its box.
                     let (height, group) = (node().height, node().group as usize);
                     for (lane, &key) in
@@ -113,14 +113,14 @@ fn every_step_is_correct() {
                         assert!(points.clone().all(|&point| keys[point as usize] >= key), "{spec}");
                     }
                 }
-                Step::Own(OwnStep::Tree(TreeStep::Child { lane })) => {
+                Step::Own(SpecificStep::Tree(TreeStep::Child { lane })) => {
                     let (nearest, key) = node().nearest().unwrap();
                     assert!(*lane == nearest && key < before.last(), "{spec}");
                 }
-                Step::Own(OwnStep::Tree(TreeStep::Pruned { lanes })) => {
+                Step::Own(SpecificStep::Tree(TreeStep::Pruned { lanes })) => {
                     assert_eq!((*lanes, node().below(before.last())), (node().waiting, 0), "{spec}");
                 }
-                Step::Own(OwnStep::Tree(TreeStep::Merged)) => {
+                Step::Own(SpecificStep::Tree(TreeStep::Merged)) => {
                     assert!(state.is_sorted() && before.buffered > 0)
                 }
                 Step::MaxDistance { points_seen, before: then, max_distance } => {

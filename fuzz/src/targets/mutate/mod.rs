@@ -13,7 +13,7 @@ use super::Target;
 
 /// How a format is reassembled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Structure {
+pub enum ContainerFormat {
     /// Plain bytes.
     Plain,
     /// Members are decompressed, mutated, and compressed with new checksums.
@@ -48,19 +48,19 @@ pub fn damage(target: &Target, data: &[u8], most: usize, seed: u32, raw: &mut Ra
     // Independent of the remainder used above.
     let choice = seed >> 3;
     let made = match target.structure {
-        Structure::Plain => None,
-        Structure::Zip => zip::damage(data, most, choice, raw),
-        Structure::Folder => {
+        ContainerFormat::Plain => None,
+        ContainerFormat::Zip => zip::damage(data, most, choice, raw),
+        ContainerFormat::Folder => {
             data.split_first().filter(|(_, rest)| rest.starts_with(b"PK")).and_then(|(&which, rest)| {
                 let rest = zip::damage(rest, most.saturating_sub(1), choice, raw)?;
                 Some([&[which], &rest[..]].concat())
             })
         }
-        Structure::Parquet => parquet::damage(data, b"PAR1", b"PAR1", most, choice, raw),
-        Structure::Arrow => parquet::damage(data, b"ARROW1\0\0", b"ARROW1", most, choice, raw),
-        Structure::Hdf5 => hdf5::damage(data, most, raw),
-        Structure::Las => las::damage(data, most, choice, raw),
-        Structure::E57 => e57::damage(data, most, choice, raw),
+        ContainerFormat::Parquet => parquet::damage(data, b"PAR1", b"PAR1", most, choice, raw),
+        ContainerFormat::Arrow => parquet::damage(data, b"ARROW1\0\0", b"ARROW1", most, choice, raw),
+        ContainerFormat::Hdf5 => hdf5::damage(data, most, raw),
+        ContainerFormat::Las => las::damage(data, most, choice, raw),
+        ContainerFormat::E57 => e57::damage(data, most, choice, raw),
     };
     made.filter(|made| made.len() <= most && made != data).unwrap_or_else(|| plain(raw))
 }

@@ -33,13 +33,13 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// The contents of `state.json`: settings and open session of a window.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Content {
+pub struct StoredSettings {
     pub state: Map<String, Value>,
     /// What was open, as returned by `App::session_text`.
     pub last: Option<String>,
 }
 
-impl Content {
+impl StoredSettings {
     pub fn new(state: &State, last: Option<String>) -> Self {
         let state = match serde_json::to_value(state) {
             Ok(Value::Object(fields)) => fields,
@@ -62,7 +62,7 @@ impl Content {
 
 /// The file, for writing.
 #[derive(Serialize)]
-struct Written<'a> {
+struct StateFileRef<'a> {
     format: &'a str,
     schema_version: u64,
     warpscope_version: &'a str,
@@ -72,7 +72,7 @@ struct Written<'a> {
 
 /// The file, for reading.
 #[derive(Deserialize)]
-struct Stored {
+struct StateFile {
     format: String,
     schema_version: u64,
     #[serde(default)]
@@ -84,9 +84,9 @@ struct Stored {
 }
 
 /// The result of reading the file.
-enum ReadSettings {
+enum ReadOutcome {
     Nothing,
-    Valid(Content),
+    Valid(StoredSettings),
     /// Written by a later version. The sentence names both schema versions and the program's version.
     Later(String),
     /// The contents are invalid, with the reason.
@@ -95,19 +95,19 @@ enum ReadSettings {
     Unreadable(String),
 }
 
-fn read(path: &Path) -> ReadSettings {
+fn read(path: &Path) -> ReadOutcome {
     let text = match files::read_small(path, MAX_BYTES) {
-        Err(why) if why.kind() == io::ErrorKind::NotFound => return ReadSettings::Nothing,
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return ReadOutcome::Nothing,
         Err(why) if why.kind() == io::ErrorKind::FileTooLarge => {
-            return ReadSettings::Damaged(why.to_string());
+            return ReadOutcome::Damaged(why.to_string());
         }
-        Err(why) => return ReadSettings::Unreadable(why.to_string()),
+        Err(why) => return ReadOutcome::Unreadable(why.to_string()),
         Ok(text) => text,
     };
-    match serde_json::from_slice::<Stored>(&text) {
-        Err(why) => ReadSettings::Damaged(why.to_string()),
-        Ok(stored) if stored.format != FORMAT => ReadSettings::Damaged("it holds something else".to_owned()),
-        Ok(stored) if stored.schema_version > SCHEMA_VERSION => ReadSettings::Later(format!(
+    match serde_json::from_slice::<StateFile>(&text) {
+        Err(why) => ReadOutcome::Damaged(why.to_string()),
+        Ok(stored) if stored.format != FORMAT => ReadOutcome::Damaged("it holds something else".to_owned()),
+        Ok(stored) if stored.schema_version > SCHEMA_VERSION => ReadOutcome::Later(format!(
             "a later version of Warpscope ({}) wrote the settings (schema {}, and {SCHEMA_VERSION} is the \
              last that is read here): this window has its own and keeps none; open that version, or remove \
              the file: {}",
@@ -115,7 +115,7 @@ fn read(path: &Path) -> ReadSettings {
             stored.schema_version,
             path.display()
         )),
-        Ok(stored) => ReadSettings::Valid(Content { state: stored.state, last: stored.last }),
+        Ok(stored) => ReadOutcome::Valid(StoredSettings { state: stored.state, last: stored.last }),
     }
 }
 
@@ -147,7 +147,7 @@ pub struct SettingsFile {
     folder: PathBuf,
     /// The contents when this window last read or wrote the file. Differences from them are this window's
     /// changes.
-    base: Content,
+    base: StoredSettings,
     /// False if a later version wrote the file or it cannot be read: it is then left alone.
     writes: bool,
     /// How long to wait for another window to finish writing.
@@ -161,7 +161,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Startup {
     pub settings: SettingsFile,
-    pub start: Arc<Start>,
+    pub start: Arc<Launch>,
     /// The saved state; `None` without one, or if only the first version's exists in eframe's file.
     pub found: Option<(State, Option<String>)>,
     /// Whether `state.json` never existed, so that the first version's state may.
@@ -176,7 +176,7 @@ pub fn begin(folder: &Path) -> Startup {
     if let Err(why) = fs::create_dir_all(folder) {
         warnings.push(cannot_save(&why, folder));
     }
-    let (start, failed) = Start::begin(folder);
+    let (start, failed) = Launch::begin(folder);
     let path = state_path(folder);
     let _lock = lock(folder, LOCK_TIMEOUT);
     if failed {
@@ -198,30 +198,30 @@ pub fn begin(folder: &Path) -> Startup {
     }
     let mut settings = SettingsFile {
         folder: folder.to_owned(),
-        base: Content::default(),
+        base: StoredSettings::default(),
         writes: true,
         patience: LOCK_TIMEOUT,
     };
     let mut is_first = false;
     let found = match read(&path) {
-        ReadSettings::Nothing => {
+        ReadOutcome::Nothing => {
             is_first = true;
             None
         }
-        ReadSettings::Valid(content) => {
+        ReadOutcome::Valid(content) => {
             Some((content.to_state(), content.last.filter(|last| !last.is_empty())))
         }
-        ReadSettings::Later(sentence) => {
+        ReadOutcome::Later(sentence) => {
             warnings.push(sentence);
             settings.writes = false;
             None
         }
-        ReadSettings::Unreadable(why) => {
+        ReadOutcome::Unreadable(why) => {
             warnings.push(unreadable(&why, &path));
             settings.writes = false;
             None
         }
-        ReadSettings::Damaged(why) => {
+        ReadOutcome::Damaged(why) => {
             let aside = set_aside(&path).ok().flatten().unwrap_or(path);
             warnings.push(format!(
                 "the settings cannot be read, so the window opens as the first time ({why}); they are set \
@@ -232,7 +232,7 @@ pub fn begin(folder: &Path) -> Startup {
         }
     };
     if let Some((state, last)) = &found {
-        settings.base = Content::new(state, last.clone());
+        settings.base = StoredSettings::new(state, last.clone());
     }
     Startup { settings, start: Arc::new(start), found, is_first, warnings }
 }
@@ -262,26 +262,26 @@ impl SettingsFile {
     /// # Errors
     /// A sentence, if the file cannot be written.
     pub fn write(&mut self, state: &State, last: Option<String>) -> Result<(), String> {
-        let mine = Content::new(state, last);
+        let mine = StoredSettings::new(state, last);
         if !self.writes || mine == self.base {
             return Ok(());
         }
         let path = state_path(&self.folder);
         let _lock = lock(&self.folder, self.patience);
         let content = match read(&path) {
-            ReadSettings::Valid(theirs) => merge(&self.base, &mine, &theirs),
-            ReadSettings::Nothing => mine.clone(),
-            ReadSettings::Later(sentence) => {
+            ReadOutcome::Valid(theirs) => merge(&self.base, &mine, &theirs),
+            ReadOutcome::Nothing => mine.clone(),
+            ReadOutcome::Later(sentence) => {
                 self.writes = false;
                 return Err(sentence);
             }
-            ReadSettings::Unreadable(why) => return Err(unreadable(&why, &path)),
-            ReadSettings::Damaged(_) => {
+            ReadOutcome::Unreadable(why) => return Err(unreadable(&why, &path)),
+            ReadOutcome::Damaged(_) => {
                 set_aside(&path).map_err(|why| cannot_save(&why, &self.folder))?;
                 mine.clone()
             }
         };
-        let written = Written {
+        let written = StateFileRef {
             format: FORMAT,
             schema_version: SCHEMA_VERSION,
             warpscope_version: env!("CARGO_PKG_VERSION"),
@@ -326,7 +326,7 @@ const FILE_ROLES: &str = "file_roles";
 
 /// Three-way merge: `base` is what this window last read or wrote, `mine` its current contents, `theirs` the
 /// file. If both changed a field, this window wins. Fields that only the file has are kept.
-pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
+pub fn merge(base: &StoredSettings, mine: &StoredSettings, theirs: &StoredSettings) -> StoredSettings {
     let mut state: Map<String, Value> = theirs.state.clone();
     for (key, value) in &mine.state {
         let known = base.state.get(key);
@@ -346,7 +346,7 @@ pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
         }
     }
     let last = if mine.last == base.last { theirs.last.clone() } else { mine.last.clone() };
-    Content { state, last }
+    StoredSettings { state, last }
 }
 
 /// Merges lists: this window's entries, then those added by others. Entries removed by others are dropped.
@@ -383,7 +383,7 @@ const FRAMES: u32 = 3;
 
 /// A launch in progress. If the program crashes, the marker file remains.
 #[derive(Debug, Default)]
-pub struct Start(Mutex<Option<Marker>>);
+pub struct Launch(Mutex<Option<Marker>>);
 
 #[derive(Debug)]
 struct Marker {
@@ -393,7 +393,7 @@ struct Marker {
     frames: u32,
 }
 
-impl Start {
+impl Launch {
     /// Records a launch, and returns whether to start clean because of earlier failures. Records nothing if
     /// the file cannot be written or another window is starting.
     pub fn begin(folder: &Path) -> (Self, bool) {

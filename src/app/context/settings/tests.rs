@@ -1,5 +1,5 @@
 use super::*;
-use crate::app::model::Look;
+use crate::app::model::Theme;
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
@@ -61,13 +61,13 @@ fn two_windows_merge_their_changes() {
     (state_a.scale, state_a.draft.k) = (2.0, "9".to_owned());
     a.write(&state_a, Some("open in a".to_owned())).unwrap();
     state_b.remember(Path::new("of b"));
-    state_b.look = Look::Dark;
+    state_b.look = Theme::Dark;
     b.write(&state_b, Some("as it was".to_owned())).unwrap();
     let (found, last) = begin(folder.path()).found.unwrap();
     assert_eq!(recent(&found), ["of b", "old", "older", "of a"]);
     assert_eq!(
         (found.scale, found.draft.k.as_str(), found.look, last.as_deref()),
-        (2.0, "9", Look::Dark, Some("open in a"))
+        (2.0, "9", Theme::Dark, Some("open in a"))
     );
 
     // Repeatedly: changes by another window must not count as this one's.
@@ -77,7 +77,7 @@ fn two_windows_merge_their_changes() {
     b.write(&state_b, Some("open in b".to_owned())).unwrap();
     let (found, last) = begin(folder.path()).found.unwrap();
     assert_eq!(recent(&found), ["more of a", "of a"], "entries cleared by one window stay cleared");
-    assert_eq!((found.scale, found.look, last.as_deref()), (2.0, Look::Dark, Some("open in b")));
+    assert_eq!((found.scale, found.look, last.as_deref()), (2.0, Theme::Dark, Some("open in b")));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn concurrent_writes_lose_no_entries() {
                 let mut state = State::default();
                 let mut settings = SettingsFile {
                     folder: folder.to_owned(),
-                    base: Content::new(&state, None),
+                    base: StoredSettings::new(&state, None),
                     writes: true,
                     patience: Duration::from_secs(600),
                 };
@@ -227,7 +227,7 @@ fn waiting_for_the_lock_times_out() {
 
 #[test]
 fn invalid_fields_alone_fall_back_to_defaults() {
-    let state = Content::new(&State { scale: 2.0, look: Look::Dark, ..State::default() }, None);
+    let state = StoredSettings::new(&State { scale: 2.0, look: Theme::Dark, ..State::default() }, None);
     for (key, value) in [
         ("draft", Value::Null),
         ("plane", "wide".into()),
@@ -238,7 +238,7 @@ fn invalid_fields_alone_fall_back_to_defaults() {
         wrong.state.insert(key.to_owned(), value);
         wrong.state.insert("of a later version".to_owned(), 3.into());
         let read = wrong.to_state();
-        assert_eq!((read.scale, read.look == Look::Dark), (2.0, key != "look"), "{key}");
+        assert_eq!((read.scale, read.look == Theme::Dark), (2.0, key != "look"), "{key}");
     }
 }
 

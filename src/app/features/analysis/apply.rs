@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::state::{Analysed, AnalysisAction, AnalysisKind, FileComparison};
-use super::{AnalysisRequest, Comparison, LabelColumn, Neighbours, Question, compare, label_column, work};
-use crate::app::context::app::{App, EXPORT, Exporting, Feature, Written};
-use crate::app::features::chooser::state::AskedBy;
-use crate::app::jobs::table::{Kind, Slot};
+use super::state::{AnalysisResults, AnalysisAction, AnalysisKind, FileComparison};
+use super::{AnalysisRequest, ComparisonRequest, LabelColumn, NeighborSource, AllRowsSearch, compare, label_column, work};
+use crate::app::context::app::{App, EXPORT, ExportTask, Feature, ExportContent};
+use crate::app::features::chooser::state::FilePurpose;
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{absolute, file_name};
 use crate::app::prelude::*;
 use crate::cloud::{ColumnChoice, Source};
-use crate::export::graph::GraphForm;
+use crate::export::graph::GraphFormat;
 use crate::progress::Progress;
 use crate::run::{EngineChoice, QuerySpec};
 use crate::text;
@@ -42,18 +42,18 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// The analysis of all rows; `None` if cancelled.
-pub static ANALYSE: Kind<App, (), Result<Option<Analysed>, String>> = Kind {
+pub static ANALYSE: TaskKind<App, (), Result<Option<AnalysisResults>, String>> = TaskKind {
     purpose: |(), fraction| Some(Activity::Preparing { what: "Analysing all rows".to_owned(), fraction }),
-    ..Kind::new(Slot::Analyse, "analyse", App::analysed)
+    ..TaskKind::new(TaskPurpose::Analyse, "analyse", App::analysed)
 };
 
 /// A comparison with another file; `None` if cancelled.
-pub static COMPARE_FILES: Kind<App, (AnalysisKind, PathBuf), Result<Option<FileComparison>, String>> = Kind {
+pub static COMPARE_FILES: TaskKind<App, (AnalysisKind, PathBuf), Result<Option<FileComparison>, String>> = TaskKind {
     purpose: |(kind, path), fraction| {
         let what = if *kind == AnalysisKind::Leaks { "Finding leaks in" } else { "Comparing with" };
         Some(Activity::Preparing { what: format!("{what} {}", file_name(path)), fraction })
     },
-    ..Kind::new(Slot::CompareFiles, "against", App::compared_with)
+    ..TaskKind::new(TaskPurpose::CompareFiles, "against", App::compared_with)
 };
 
 impl App {
@@ -72,8 +72,8 @@ impl App {
             AnalysisAction::Start => self.analyse(),
             AnalysisAction::Browse(kind) => match self.comparison_of(kind, Path::new("")) {
                 // Report errors before asking the user for a file.
-                Err(why) => self.session.log.error(About::Analysis, why),
-                Ok(_) => self.browse(AskedBy::Comparison(kind), PathBuf::new()),
+                Err(why) => self.session.log.error(Subject::Analysis, why),
+                Ok(_) => self.browse(FilePurpose::Comparison(kind), PathBuf::new()),
             },
             AnalysisAction::Compare(kind, path) => self.compare_with(kind, path),
         }
@@ -81,11 +81,11 @@ impl App {
 
     /// Every row of the shown cloud as a query, with k and metric of the left panel and engine `auto`; `None`
     /// without a cloud.
-    fn rows_question(&self) -> Option<Result<Question, String>> {
+    fn rows_question(&self) -> Option<Result<AllRowsSearch, String>> {
         let cloud = self.session.cloud.clone()?;
         Some(self.question(&cloud, QuerySpec::All).map(|mut spec| {
             (spec.exclude_self, spec.engine, spec.device) = (true, EngineChoice::Auto, None);
-            Question { cloud, spec }
+            AllRowsSearch { cloud, spec }
         }))
     }
 
@@ -98,7 +98,7 @@ impl App {
             Ok(AnalysisRequest { question, labels, eps: view.eps()? })
         });
         match asked {
-            Err(why) => self.session.log.error(About::Analysis, why),
+            Err(why) => self.session.log.error(Subject::Analysis, why),
             Ok(asked) => {
                 let resident = self.handles.worker.resident().clone();
                 self.jobs.start(&ANALYSE, (), move |progress| work(&asked, &resident, progress));
@@ -106,7 +106,7 @@ impl App {
         }
     }
 
-    fn analysed(&mut self, (): (), outcome: Outcome<Result<Option<Analysed>, String>>) {
+    fn analysed(&mut self, (): (), outcome: Outcome<Result<Option<AnalysisResults>, String>>) {
         let Some(analysed) = self.task_result("analyse", outcome) else { return };
         let (rows, k) = (analysed.record.query_rows.len() as u64, analysed.record.spec.k);
         let message = format!(
@@ -114,7 +114,7 @@ impl App {
             text::count(rows, "row", "rows"),
             analysed.record.engine
         );
-        self.session.log.done(About::Analysis, message);
+        self.session.log.done(Subject::Analysis, message);
         self.session.analysed = Some(Arc::new(analysed));
     }
 
@@ -123,29 +123,29 @@ impl App {
         match self.done("analysis", outcome)? {
             Ok(Some(done)) => return Some(done),
             Ok(None) => self.session.log.info("cancelled"),
-            Err(why) => self.session.log.error(About::Analysis, format!("cannot {what}: {why}")),
+            Err(why) => self.session.log.error(Subject::Analysis, format!("cannot {what}: {why}")),
         }
         None
     }
 
     /// The comparison requested for another file.
-    fn comparison_of(&self, kind: AnalysisKind, path: &Path) -> Result<Comparison, String> {
+    fn comparison_of(&self, kind: AnalysisKind, path: &Path) -> Result<ComparisonRequest, String> {
         let question = self
             .rows_question()
             .unwrap_or_else(|| Err("There are no rows yet; open a file first.".to_owned()))?;
         if kind == AnalysisKind::Leaks {
-            return Ok(Comparison::Leaks(question, self.state.analysis.leak_eps()?));
+            return Ok(ComparisonRequest::Leaks(question, self.state.analysis.leak_eps()?));
         }
         // Uses the columns chosen when that file was last opened.
         let source = Source::File { path: path.to_owned(), columns: ColumnChoice::Default };
         let kept = self.state.roles_of(&source).and_then(|kept| kept.columns.parse().ok());
-        Ok(Comparison::Overlap(Neighbours::new(question, &self.session), kept.unwrap_or_default()))
+        Ok(ComparisonRequest::Overlap(NeighborSource::new(question, &self.session), kept.unwrap_or_default()))
     }
 
     pub(in crate::app) fn compare_with(&mut self, kind: AnalysisKind, path: PathBuf) {
         let path = absolute(&path);
         match self.comparison_of(kind, &path) {
-            Err(why) => self.session.log.error(About::Analysis, why),
+            Err(why) => self.session.log.error(Subject::Analysis, why),
             Ok(asked) => {
                 let (resident, of) = (self.handles.worker.resident().clone(), path.clone());
                 self.jobs.start(&COMPARE_FILES, (kind, path), move |progress| {
@@ -162,7 +162,7 @@ impl App {
     ) {
         let what = if kind == AnalysisKind::Leaks { "find leaks" } else { "compare" };
         let Some(comparison) = self.task_result(what, outcome) else { return };
-        self.session.log.done(About::Analysis, comparison.sentence.clone());
+        self.session.log.done(Subject::Analysis, comparison.sentence.clone());
         self.session.add_file_comparison(comparison);
         // The distance may have been edited meanwhile.
         self.count_leaks_again();
@@ -184,21 +184,21 @@ impl App {
     /// Which neighbours the graph would contain.
     pub(in crate::app) fn graph_note(&self) -> Option<String> {
         let question = self.rows_question()?.ok()?;
-        Some(Neighbours::new(question, &self.session).sentence())
+        Some(NeighborSource::new(question, &self.session).sentence())
     }
 
     /// Writes the graph of all rows' neighbours in the background, with progress and cancel.
-    pub(in crate::app) fn write_graph(&mut self, form: GraphForm, path: &Path) -> Result<(), String> {
+    pub(in crate::app) fn write_graph(&mut self, form: GraphFormat, path: &Path) -> Result<(), String> {
         let question = self
             .rows_question()
             .unwrap_or_else(|| Err("There is nothing to export yet; open a file first.".to_owned()))?;
         if self.jobs.has(&EXPORT) {
             return Err("Another file is being written; wait for it, or cancel it.".to_owned());
         }
-        let neighbours = Neighbours::new(question, &self.session);
+        let neighbours = NeighborSource::new(question, &self.session);
         let (resident, target) = (self.handles.worker.resident().clone(), path.to_owned());
         let exporting =
-            Exporting { what: Written::Graph, path: path.to_owned(), runs: Vec::new(), dialog: None };
+            ExportTask { what: ExportContent::Graph, path: path.to_owned(), runs: Vec::new(), dialog: None };
         self.jobs.start(&EXPORT, exporting, move |progress: &dyn Progress| {
             let written = neighbours.write(form, &target, &resident, progress);
             (written.map(|()| vec![format!("written: {}", target.display())]), progress.cancelled())

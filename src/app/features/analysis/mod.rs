@@ -10,20 +10,20 @@ use std::sync::Arc;
 
 use super::color::column_title;
 use super::errors::{cloud_error, run_error};
-use super::opening::{LoadJob, Opened};
-use crate::app::features::analysis::state::{Analysed, AnalysisKind, AnalysisView, FileComparison, Leaking};
+use super::opening::{LoadJob, LoadedCloud};
+use crate::app::features::analysis::state::{AnalysisResults, AnalysisKind, AnalysisView, FileComparison, LeakResult};
 use crate::app::model::{Session, file_name};
 use crate::cloud::formats::{self, FormatError};
 use crate::cloud::{CloudError, ColumnChoice, PointCloud, Source};
 use crate::export::ExportError;
-use crate::export::graph::GraphForm;
+use crate::export::graph::GraphFormat;
 use crate::progress::{Progress, SubProgress};
-use crate::run::graph::labels::{self, Classified, Labels};
-use crate::run::graph::other_cloud::{self, Leaks, OverlapError};
-use crate::run::graph::summary::{self, Components, Duplicates, Hubs, Lid, Scores};
+use crate::run::graph::labels::{self, Classification, Labels};
+use crate::run::graph::other_cloud::{self, LeakCandidates, OverlapError};
+use crate::run::graph::summary::{self, Components, Duplicates, Hubs, LocalDimensions, ScoreSummary};
 use crate::run::graph::{Analysis, Cancelled, KnnGraph, groups, scores};
-use crate::run::stats::Spread;
-use crate::run::{Engines, QuerySpec, Resident, RunError, RunRecord, RunSpec};
+use crate::run::stats::SummaryStats;
+use crate::run::{EnginePool, QuerySpec, ResidentPoints, RunError, RunRecord, RunSpec};
 use crate::text;
 
 pub mod apply;
@@ -32,7 +32,7 @@ pub mod state;
 /// An analysis request.
 #[derive(Clone, Debug)]
 pub struct AnalysisRequest {
-    pub question: Question,
+    pub question: AllRowsSearch,
     pub labels: Option<LabelColumn>,
     /// Maximum distance of near-duplicates, in the metric's unit.
     pub eps: f64,
@@ -65,17 +65,17 @@ pub fn label_column(view: &AnalysisView, session: &Session) -> Option<(String, S
 /// analysis.
 pub fn work(
     asked: &AnalysisRequest,
-    resident: &Resident,
+    resident: &ResidentPoints,
     progress: &dyn Progress,
-) -> Result<Option<Analysed>, String> {
+) -> Result<Option<AnalysisResults>, String> {
     none_if_cancelled(analysed(asked, resident, progress))
 }
 
 fn analysed(
     asked: &AnalysisRequest,
-    resident: &Resident,
+    resident: &ResidentPoints,
     progress: &dyn Progress,
-) -> Result<Analysed, Failure> {
+) -> Result<AnalysisResults, Failure> {
     let AnalysisRequest { question, labels, eps } = asked;
     let cloud = &question.cloud;
     // Before the search, which may take long.
@@ -105,11 +105,11 @@ fn analysed(
             Err(why) => unlabelled = Some(why),
         }
     }
-    let classified = all.labels.as_ref().map(|(labels, votes)| Classified::new(labels, votes));
+    let classified = all.labels.as_ref().map(|(labels, votes)| Classification::new(labels, votes));
     let labels = labels.as_ref().map(|of| of.title.clone());
     let sentences = sentences(asked, &graph, &all, (labels.as_deref(), classified.as_ref(), unlabelled));
     drop(graph);
-    Ok(Analysed { record, all, labels, classified, sentences })
+    Ok(AnalysisResults { record, all, labels, classified, sentences })
 }
 
 /// A sentence for each analysis.
@@ -117,11 +117,11 @@ fn sentences(
     asked: &AnalysisRequest,
     graph: &KnnGraph<'_>,
     all: &Analysis,
-    (labels, classified, unlabelled): (Option<&str>, Option<&Classified>, Option<String>),
+    (labels, classified, unlabelled): (Option<&str>, Option<&Classification>, Option<String>),
 ) -> Vec<(AnalysisKind, Result<String, String>)> {
     let (cloud, metric) = (&asked.question.cloud, asked.question.spec.metric);
     let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
-    let scores = |values: &Vec<f64>| Scores::new(graph, cloud, values).sentence();
+    let scores = |values: &Vec<f64>| ScoreSummary::new(graph, cloud, values).sentence();
     let of = |kind: AnalysisKind| {
         Some(Ok(match kind {
             AnalysisKind::Density => {
@@ -130,7 +130,7 @@ fn sentences(
             }
             AnalysisKind::Outliers => scores(all.lof.as_ref()?),
             AnalysisKind::Hubness => Hubs::new(graph, cloud, all.occurrences.as_ref()?)?.sentence(),
-            AnalysisKind::Dimension => Lid::new(all.lid.as_ref()?).sentence(),
+            AnalysisKind::Dimension => LocalDimensions::new(all.lid.as_ref()?).sentence(),
             AnalysisKind::Labels => match (labels, classified, &unlabelled) {
                 (Some(column), Some(classified), _) => summary::labels(column, classified),
                 (Some(column), None, Some(why)) => return Some(Err(format!("column {column}: {why}"))),
@@ -170,25 +170,25 @@ fn none_if_cancelled<T>(done: Result<T, Failure>) -> Result<Option<T>, String> {
 
 /// A search in which every row of a cloud is a query, excluding itself.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct AllRowsSearch {
     pub cloud: Arc<PointCloud>,
     pub spec: RunSpec,
 }
 
-impl Question {
+impl AllRowsSearch {
     /// Runs the search, sharing points that engines already hold.
     ///
     /// # Errors
     /// If the search fails.
-    pub fn answer(&self, resident: &Resident, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
-        let engines = Engines::default().sharing(resident.clone());
+    pub fn answer(&self, resident: &ResidentPoints, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
+        let engines = EnginePool::default().sharing(resident.clone());
         answer(engines, &self.spec, &self.cloud, None, progress).map(Arc::new)
     }
 }
 
 /// Searches, and words its errors.
 pub fn answer(
-    mut engines: Engines,
+    mut engines: EnginePool,
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
     queries: Option<&Arc<PointCloud>>,
@@ -206,14 +206,14 @@ pub fn answer(
 
 /// The neighbours of every row: already found, or to be searched.
 #[derive(Clone, Debug)]
-pub enum Neighbours {
+pub enum NeighborSource {
     Known(Arc<RunRecord>),
-    Asked(Question),
+    Asked(AllRowsSearch),
 }
 
-impl Neighbours {
+impl NeighborSource {
     /// Uses the analysis's neighbours if its search was the same.
-    pub fn new(question: Question, session: &Session) -> Self {
+    pub fn new(question: AllRowsSearch, session: &Session) -> Self {
         let same = |record: &RunRecord| {
             let asked = |spec: &RunSpec| (spec.k, spec.metric, spec.order, spec.seed);
             asked(&record.spec) == asked(&question.spec)
@@ -255,7 +255,7 @@ impl Neighbours {
         )
     }
 
-    pub fn find(&self, resident: &Resident, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
+    pub fn find(&self, resident: &ResidentPoints, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
         match self {
             Self::Known(record) => Ok(Arc::clone(record)),
             Self::Asked(question) => question.answer(resident, progress),
@@ -268,9 +268,9 @@ impl Neighbours {
     /// The failure, as a sentence.
     pub fn write(
         &self,
-        form: GraphForm,
+        form: GraphFormat,
         path: &Path,
-        resident: &Resident,
+        resident: &ResidentPoints,
         progress: &dyn Progress,
     ) -> Result<(), String> {
         // The ratio of the times is unknown; with many dimensions the search takes longer.
@@ -291,11 +291,11 @@ impl Neighbours {
 // Comparison with another file: shared neighbours, and rows close to its rows.
 
 #[derive(Clone, Debug)]
-pub enum Comparison {
+pub enum ComparisonRequest {
     /// Neighbours of every row here, and the coordinate columns there.
-    Overlap(Neighbours, ColumnChoice),
+    Overlap(NeighborSource, ColumnChoice),
     /// The search over every row here, and the maximum distance.
-    Leaks(Question, f64),
+    Leaks(AllRowsSearch, f64),
 }
 
 /// Computes a comparison; `None` if cancelled.
@@ -303,22 +303,22 @@ pub enum Comparison {
 /// # Errors
 /// The failure, as a sentence that ends with the path.
 pub fn compare(
-    asked: &Comparison,
+    asked: &ComparisonRequest,
     path: &Path,
-    resident: &Resident,
+    resident: &ResidentPoints,
     progress: &dyn Progress,
 ) -> Result<Option<FileComparison>, String> {
     none_if_cancelled(match asked {
-        Comparison::Overlap(neighbours, columns) => overlap(neighbours, columns, path, resident, progress),
-        Comparison::Leaks(question, eps) => leaks(question, *eps, path, resident, progress),
+        ComparisonRequest::Overlap(neighbours, columns) => overlap(neighbours, columns, path, resident, progress),
+        ComparisonRequest::Leaks(question, eps) => leaks(question, *eps, path, resident, progress),
     })
 }
 
 fn overlap(
-    neighbours: &Neighbours,
+    neighbours: &NeighborSource,
     columns: &ColumnChoice,
     path: &Path,
-    resident: &Resident,
+    resident: &ResidentPoints,
     progress: &dyn Progress,
 ) -> Result<FileComparison, Failure> {
     let failure = |why: OverlapError| match why {
@@ -328,12 +328,12 @@ fn overlap(
     let spec = neighbours.spec();
     let source = Source::File { path: path.to_owned(), columns: columns.clone() };
     let job = LoadJob { source, drop_nonfinite: spec.drop_nonfinite, data: None, infers_choices: true };
-    let Opened { cloud: there, left_out, .. } = load(&job, &sub_progress(progress, 0.0, 0.2))?;
+    let LoadedCloud { cloud: there, left_out, .. } = load(&job, &sub_progress(progress, 0.0, 0.2))?;
     other_cloud::check_same_rows(neighbours.cloud(), &there).map_err(failure)?;
     let record = neighbours.find(resident, &sub_progress(progress, 0.2, 0.55))?;
-    let theirs = Question { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
+    let theirs = AllRowsSearch { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
     // The other file's cloud is not shown, so its points do not stay resident.
-    let theirs = theirs.answer(&Resident::default(), &sub_progress(progress, 0.55, 0.9))?;
+    let theirs = theirs.answer(&ResidentPoints::default(), &sub_progress(progress, 0.55, 0.9))?;
     let graph = |record| {
         KnnGraph::of_run(record).map_err(|why| Failure::Message(format!("{why}: {}", path.display())))
     };
@@ -342,7 +342,7 @@ fn overlap(
     let mut values = vec![f64::NAN; record.cloud.len()];
     here.rows().iter().zip(&shares).for_each(|(&row, &share)| values[row as usize] = share);
     let other = file_name(path);
-    let sentence = Spread::new(shares).map_or_else(String::new, |spread| summary::overlap(&other, &spread));
+    let sentence = SummaryStats::new(shares).map_or_else(String::new, |spread| summary::overlap(&other, &spread));
     let columns: Vec<&str> = left_out.iter().map(|column| column.name.as_str()).collect();
     let without = match columns.len() {
         0 => String::new(),
@@ -354,13 +354,13 @@ fn overlap(
 }
 
 fn leaks(
-    question: &Question,
+    question: &AllRowsSearch,
     eps: f64,
     path: &Path,
-    resident: &Resident,
+    resident: &ResidentPoints,
     progress: &dyn Progress,
 ) -> Result<FileComparison, Failure> {
-    let Question { cloud, spec } = question;
+    let AllRowsSearch { cloud, spec } = question;
     let there = load_other(cloud, path, spec.drop_nonfinite, &sub_progress(progress, 0.0, 0.2))?;
     let nearest = |data: &Arc<PointCloud>, queries: &PointCloud| {
         let (path, columns) = match queries.source() {
@@ -370,25 +370,25 @@ fn leaks(
         let queries = QuerySpec::File { path, columns };
         RunSpec { data: data.source().clone(), queries, k: 1, exclude_self: false, ..spec.clone() }
     };
-    let engines = Engines::default().sharing(resident.clone());
+    let engines = EnginePool::default().sharing(resident.clone());
     let progress_of_theirs = sub_progress(progress, 0.2, 0.6);
     let theirs = answer(engines, &nearest(cloud, &there), cloud, Some(&there), &progress_of_theirs)?;
     // Several rows here may be near one there, and vice versa, so both directions are searched.
     let ours = answer(
-        Engines::default(),
+        EnginePool::default(),
         &nearest(&there, cloud),
         &there,
         Some(cloud),
         &sub_progress(progress, 0.6, 1.0),
     )?;
     let mut values = vec![f64::NAN; cloud.len()];
-    let found = Leaks::new(&ours.neighbors, spec.metric, eps);
+    let found = LeakCandidates::new(&ours.neighbors, spec.metric, eps);
     ours.query_rows
         .iter()
         .zip(&found.nearest)
         .for_each(|(&row, &(_, distance))| values[row as usize] = distance);
     let leaking =
-        Leaking { theirs: Leaks::new(&theirs.neighbors, spec.metric, eps), record: Arc::new(theirs) };
+        LeakResult { theirs: LeakCandidates::new(&theirs.neighbors, spec.metric, eps), record: Arc::new(theirs) };
     Ok(FileComparison::leaking(cloud, file_name(path), values.into(), leaking))
 }
 
@@ -396,7 +396,7 @@ fn sub_progress(parent: &dyn Progress, from: f64, to: f64) -> SubProgress<'_> {
     SubProgress { parent, from, to }
 }
 
-fn load(job: &LoadJob, progress: &dyn Progress) -> Result<Opened, Failure> {
+fn load(job: &LoadJob, progress: &dyn Progress) -> Result<LoadedCloud, Failure> {
     job.work(progress).0.map_err(|why| match why {
         CloudError::Cancelled => Failure::Cancelled,
         why => Failure::Message(cloud_error(&why)),
@@ -452,13 +452,13 @@ mod tests {
         let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).expect("a cloud"));
         let spec = RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, 3) };
         let labels = Some(LabelColumn { path, key: labels.to_owned(), title: labels.to_owned() });
-        AnalysisRequest { question: Question { cloud, spec }, labels, eps: 0.0 }
+        AnalysisRequest { question: AllRowsSearch { cloud, spec }, labels, eps: 0.0 }
     }
 
     #[test]
     fn one_pass_computes_all_single_cloud_analyses() {
         let folder = folder();
-        let analysed = work(&asked(&folder, "kind"), &Resident::default(), &NoProgress)
+        let analysed = work(&asked(&folder, "kind"), &ResidentPoints::default(), &NoProgress)
             .expect("no failure")
             .expect("not cancelled");
         let own: Vec<AnalysisKind> =
@@ -501,7 +501,7 @@ mod tests {
     #[test]
     fn a_missing_label_column_fails_only_the_label_analysis() {
         let folder = folder();
-        let analysed = work(&asked(&folder, "colour"), &Resident::default(), &NoProgress)
+        let analysed = work(&asked(&folder, "colour"), &ResidentPoints::default(), &NoProgress)
             .expect("no failure")
             .expect("not cancelled");
         let labels = analysed.sentences.iter().find(|(kind, _)| *kind == AnalysisKind::Labels);
@@ -517,20 +517,20 @@ mod tests {
     fn analysis_can_be_cancelled() {
         let folder = folder();
         let asked = AnalysisRequest { labels: None, ..asked(&folder, "kind") };
-        assert!(work(&asked, &Resident::default(), &AtomicBool::new(true)).expect("no failure").is_none());
+        assert!(work(&asked, &ResidentPoints::default(), &AtomicBool::new(true)).expect("no failure").is_none());
     }
 
-    fn neighbours(n: usize, k: usize) -> Neighbours {
+    fn neighbours(n: usize, k: usize) -> NeighborSource {
         let cloud = cloud(n, 2, 1);
         let spec = RunSpec { exclude_self: true, ..RunSpec::new(cloud.source().clone(), QuerySpec::All, k) };
-        Neighbours::Asked(Question { cloud, spec })
+        NeighborSource::Asked(AllRowsSearch { cloud, spec })
     }
 
     #[test]
     fn exporting_edges_searches_the_neighbours_first() {
         let folder = folder();
         let path = folder.path().join("graph.tsv");
-        neighbours(9, 2).write(GraphForm::Edges, &path, &Resident::default(), &NoProgress).expect("a file");
+        neighbours(9, 2).write(GraphFormat::Edges, &path, &ResidentPoints::default(), &NoProgress).expect("a file");
         assert_eq!(std::fs::read_to_string(&path).expect("text").lines().count(), 1 + 9 * 2);
         assert_eq!(
             neighbours(9, 2).sentence(),
@@ -544,24 +544,24 @@ mod tests {
         let folder = folder();
         let path = folder.path().join("graph.npz");
         let why = neighbours(1, 1)
-            .write(GraphForm::Umap, &path, &Resident::default(), &NoProgress)
+            .write(GraphFormat::Umap, &path, &ResidentPoints::default(), &NoProgress)
             .expect_err("one row");
         assert!(why.contains("a graph needs at least two") && why.ends_with("graph.npz"), "{why}");
         let stopped = std::sync::atomic::AtomicBool::new(true);
         let why = neighbours(9, 2)
-            .write(GraphForm::Csr, &path, &Resident::default(), &stopped)
+            .write(GraphFormat::Csr, &path, &ResidentPoints::default(), &stopped)
             .expect_err("cancelled");
         assert!(why == "cancelled" && !path.exists(), "{why}");
     }
 
-    fn question(path: &Path, columns: ColumnChoice, k: usize) -> Question {
+    fn question(path: &Path, columns: ColumnChoice, k: usize) -> AllRowsSearch {
         let source = Source::File { path: path.to_owned(), columns };
         let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).expect("a cloud"));
-        Question { cloud, spec: RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) } }
+        AllRowsSearch { cloud, spec: RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) } }
     }
 
-    fn done(asked: &Comparison, path: &Path) -> Result<FileComparison, String> {
-        let compared = compare(asked, path, &Resident::default(), &NoProgress);
+    fn done(asked: &ComparisonRequest, path: &Path) -> Result<FileComparison, String> {
+        let compared = compare(asked, path, &ResidentPoints::default(), &NoProgress);
         compared.map(|comparison| comparison.expect("not cancelled"))
     }
 
@@ -570,8 +570,8 @@ mod tests {
         let folder = folder();
         let here = file_in(&folder, "here.csv", "x\n0\n1\n2.5\n4.5\n");
         let there = file_in(&folder, "there.csv", "u\n0\n1\n4.5\n2.5\n");
-        let asked = Comparison::Overlap(
-            Neighbours::Asked(question(&here, ColumnChoice::Default, 2)),
+        let asked = ComparisonRequest::Overlap(
+            NeighborSource::Asked(question(&here, ColumnChoice::Default, 2)),
             ColumnChoice::Default,
         );
         let comparison = done(&asked, &there).expect("the same rows");
@@ -590,7 +590,7 @@ mod tests {
             "{why}"
         );
         assert!(
-            compare(&asked, &there, &Resident::default(), &AtomicBool::new(true))
+            compare(&asked, &there, &ResidentPoints::default(), &AtomicBool::new(true))
                 .expect("no failure")
                 .is_none()
         );
@@ -602,7 +602,7 @@ mod tests {
         let here = file_in(&folder, "here.csv", "kind,x\n0,0\n0,1\n1,1\n1,50\n");
         let there = file_in(&folder, "there.csv", "x,more\n1,2\n1.5,2\n80,2\n");
         let by_number = ColumnChoice::Named(vec!["1".to_owned()]);
-        let asked = Comparison::Leaks(question(&here, by_number.clone(), 7), 0.0);
+        let asked = ComparisonRequest::Leaks(question(&here, by_number.clone(), 7), 0.0);
         let comparison = done(&asked, &there).expect("x is in both");
         assert_eq!(comparison.values[..], [1.0, 0.0, 0.0, 30.0]);
         assert_eq!(comparison.leaking_rows(), [1, 2]);

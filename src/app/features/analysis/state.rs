@@ -9,9 +9,9 @@ use strum::VariantArray;
 use crate::cloud::PointCloud;
 use crate::export::table::Table;
 use crate::run::RunRecord;
-use crate::run::graph::groups::Sets;
-use crate::run::graph::labels::Classified;
-use crate::run::graph::other_cloud::Leaks;
+use crate::run::graph::groups::PointGroups;
+use crate::run::graph::labels::Classification;
+use crate::run::graph::other_cloud::LeakCandidates;
 use crate::run::graph::{Analysis, summary};
 use crate::text;
 
@@ -165,19 +165,19 @@ fn distance(typed: &str) -> Result<f64, String> {
 
 /// The results of all analyses.
 #[derive(Debug)]
-pub struct Analysed {
+pub struct AnalysisResults {
     /// The neighbours of every row, without the row itself.
     pub record: Arc<RunRecord>,
     pub all: Analysis,
     /// Display name of the label column.
     pub labels: Option<String>,
     /// How well neighbours predict a row's label.
-    pub classified: Option<Classified>,
+    pub classified: Option<Classification>,
     /// A sentence for each analysis, or why it failed.
     pub sentences: Vec<(AnalysisKind, Result<String, String>)>,
 }
 
-impl Analysed {
+impl AnalysisResults {
     /// The value of each row of the cloud, NaN if it has none; `None` if the analysis was not computed.
     pub fn values(&self, kind: AnalysisKind) -> Option<Vec<f64>> {
         let all = &self.all;
@@ -202,7 +202,7 @@ impl Analysed {
             AnalysisKind::Dimension => all.lid.as_ref().map(|of| fill(&|point| of[point])),
             AnalysisKind::Labels => all.labels.as_ref().map(|(_, votes)| fill(&|point| votes[point].same)),
             AnalysisKind::Duplicates => {
-                let size = |sets: &Sets, point: usize| {
+                let size = |sets: &PointGroups, point: usize| {
                     sets.group_of[point].map(|group| f64::from(sets.sizes[group as usize]))
                 };
                 all.duplicates.as_ref().map(|groups| fill(&|point| size(&groups.sets, point)))
@@ -235,7 +235,7 @@ impl Analysed {
 }
 
 /// Rank of each group by size, from 1; ties by first point.
-fn by_size(sets: &Sets) -> Vec<u32> {
+fn by_size(sets: &PointGroups) -> Vec<u32> {
     let mut order: Vec<usize> = (0..sets.sizes.len()).collect();
     order.sort_by_key(|&group| std::cmp::Reverse(sets.sizes[group]));
     let mut ranks = vec![0; order.len()];
@@ -254,21 +254,21 @@ pub struct FileComparison {
     pub values: Arc<[f64]>,
     /// The result in one sentence.
     pub sentence: String,
-    pub leaks: Option<Leaking>,
+    pub leaks: Option<LeakResult>,
 }
 
 /// Rows within a distance of rows of another file.
 #[derive(Clone, Debug)]
-pub struct Leaking {
+pub struct LeakResult {
     /// The nearest row here, for each row of the other file.
-    pub theirs: Leaks,
+    pub theirs: LeakCandidates,
     /// The search that found them.
     pub record: Arc<RunRecord>,
 }
 
 impl FileComparison {
     /// A leak comparison; `values` are distances of the rows here.
-    pub fn leaking(cloud: &Arc<PointCloud>, other: String, values: Arc<[f64]>, leaking: Leaking) -> Self {
+    pub fn leaking(cloud: &Arc<PointCloud>, other: String, values: Arc<[f64]>, leaking: LeakResult) -> Self {
         let eps = leaking.theirs.eps;
         let unit = leaking.record.spec.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
         let here = values.iter().filter(|&&distance| distance <= eps).count() as u64;
@@ -277,20 +277,20 @@ impl FileComparison {
             summary::leaks(&other, &leaking.theirs.counts(), &unit),
             text::count(here, "row", "rows"),
             if here == 1 { "is" } else { "are" },
-            text::Exact(eps),
+            text::ExactFloat(eps),
         );
         Self { cloud: Arc::clone(cloud), other, values, sentence, leaks: Some(leaking) }
     }
 
     /// The same leaks with another maximum distance; an overlap is unchanged.
     pub fn within(&self, eps: f64) -> Self {
-        let Some(Leaking { theirs, record }) = &self.leaks else { return self.clone() };
-        let theirs = Leaks { eps, nearest: theirs.nearest.clone() };
+        let Some(LeakResult { theirs, record }) = &self.leaks else { return self.clone() };
+        let theirs = LeakCandidates { eps, nearest: theirs.nearest.clone() };
         Self::leaking(
             &self.cloud,
             self.other.clone(),
             Arc::clone(&self.values),
-            Leaking { theirs, record: Arc::clone(record) },
+            LeakResult { theirs, record: Arc::clone(record) },
         )
     }
 
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn components_are_numbered_by_decreasing_size() {
-        let sets = Sets { group_of: Vec::new(), sizes: vec![2, 5, 2, 9] };
+        let sets = PointGroups { group_of: Vec::new(), sizes: vec![2, 5, 2, 9] };
         assert_eq!(by_size(&sets), [3, 2, 4, 1]);
     }
 

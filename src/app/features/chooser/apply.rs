@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::chooser_ui;
-use super::state::{AskedBy, Chooser, ChooserAction, Item, split, with_name};
+use super::state::{FilePurpose, Chooser, ChooserAction, FolderEntry, split, with_name};
 use crate::app::context::app::{App, Feature};
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{Action, Command};
 use crate::progress::Progress;
@@ -19,8 +19,8 @@ pub static FEATURE: Feature = Feature {
     apply: |app, action| {
         match action {
             Action::Choose(action) => app.chooser_action(action),
-            Action::BrowseQueries => app.browse(AskedBy::Queries, PathBuf::new()),
-            Action::Command(Command::Open) => app.browse(AskedBy::Data, PathBuf::new()),
+            Action::BrowseQueries => app.browse(FilePurpose::Queries, PathBuf::new()),
+            Action::Command(Command::Open) => app.browse(FilePurpose::Data, PathBuf::new()),
             other => return Some(other),
         }
         None
@@ -29,22 +29,22 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-pub enum Answer {
+pub enum DialogResult {
     Path(Option<PathBuf>),
     NoDialog,
 }
 
 /// A file chosen in the desktop's dialog; the key is who asks and the suggested name.
-pub static DIALOG: Kind<App, (AskedBy, PathBuf), Answer> =
-    Kind { concurrent: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
+pub static DIALOG: TaskKind<App, (FilePurpose, PathBuf), DialogResult> =
+    TaskKind { concurrent: true, ..TaskKind::new(TaskPurpose::Dialog, "dialog", App::file_chosen) };
 
 /// A folder listed by the built-in dialog.
-pub static LIST: Kind<App, PathBuf, Result<Vec<Item>, String>> =
-    Kind::new(Slot::List, "folder", App::folder_listed);
+pub static LIST: TaskKind<App, PathBuf, Result<Vec<FolderEntry>, String>> =
+    TaskKind::new(TaskPurpose::List, "folder", App::folder_listed);
 
 impl App {
     /// Asks for a file; `name` is the suggested name of a file to write.
-    pub(in crate::app) fn browse(&mut self, asked_by: AskedBy, name: PathBuf) {
+    pub(in crate::app) fn browse(&mut self, asked_by: FilePurpose, name: PathBuf) {
         if self.handles.without_dialogs || !has_dialogs() {
             return self.choose_here(asked_by, &name);
         }
@@ -52,26 +52,26 @@ impl App {
             let started = Instant::now();
             let chooser = rfd::FileDialog::new();
             let path = match asked_by {
-                AskedBy::Export => {
+                FilePurpose::Export => {
                     let chooser = chooser.set_title("Save as");
                     match name.file_name() {
                         Some(name) => chooser.set_file_name(name.to_string_lossy()).save_file(),
                         None => chooser.save_file(),
                     }
                 }
-                AskedBy::Data | AskedBy::Queries | AskedBy::Comparison(_) => {
+                FilePurpose::Data | FilePurpose::Queries | FilePurpose::Comparison(_) => {
                     chooser.set_title("Open a file of points").pick_file()
                 }
             };
             let missing = path.is_none() && started.elapsed() < MIN_DIALOG_TIME;
-            if missing { Answer::NoDialog } else { Answer::Path(path) }
+            if missing { DialogResult::NoDialog } else { DialogResult::Path(path) }
         });
     }
 
-    fn dialog_closed(&mut self, asked_by: AskedBy, name: &Path, answer: Answer) {
+    fn dialog_closed(&mut self, asked_by: FilePurpose, name: &Path, answer: DialogResult) {
         match answer {
-            Answer::Path(path) => self.take_path(asked_by, path, true),
-            Answer::NoDialog => {
+            DialogResult::Path(path) => self.take_path(asked_by, path, true),
+            DialogResult::NoDialog => {
                 self.handles.without_dialogs = true;
                 self.choose_here(asked_by, name);
             }
@@ -79,21 +79,21 @@ impl App {
     }
 
     /// The dialog was closed, with or without a choice; `asked` says whether it asked before overwriting.
-    fn take_path(&mut self, asked_by: AskedBy, path: Option<PathBuf>, asked: bool) {
+    fn take_path(&mut self, asked_by: FilePurpose, path: Option<PathBuf>, asked: bool) {
         match (asked_by, path) {
             (_, None) => {}
-            (AskedBy::Data, Some(path)) => self.open(&path),
-            (AskedBy::Queries, Some(path)) => self.state.draft.query_path = path.display().to_string(),
-            (AskedBy::Comparison(kind), Some(path)) => self.compare_with(kind, path),
-            (AskedBy::Export, Some(path)) => self.take_export_path(&path, asked),
+            (FilePurpose::Data, Some(path)) => self.open(&path),
+            (FilePurpose::Queries, Some(path)) => self.state.draft.query_path = path.display().to_string(),
+            (FilePurpose::Comparison(kind), Some(path)) => self.compare_with(kind, path),
+            (FilePurpose::Export, Some(path)) => self.take_export_path(&path, asked),
         }
     }
 
     /// Opens the built-in dialog, in the folder of the last file or of the file to write.
-    fn choose_here(&mut self, asked_by: AskedBy, name: &Path) {
+    fn choose_here(&mut self, asked_by: FilePurpose, name: &Path) {
         let folder = match asked_by {
-            AskedBy::Export => name.parent(),
-            AskedBy::Data | AskedBy::Queries | AskedBy::Comparison(_) => {
+            FilePurpose::Export => name.parent(),
+            FilePurpose::Data | FilePurpose::Queries | FilePurpose::Comparison(_) => {
                 self.state.recent.iter().filter_map(|path| path.parent()).find(|folder| folder.is_dir())
             }
         };
@@ -103,7 +103,7 @@ impl App {
                 .unwrap_or_else(|| PathBuf::from("."))
         };
         let folder = folder.filter(|folder| folder.is_dir()).map_or_else(home, Path::to_owned);
-        let name = if asked_by == AskedBy::Export {
+        let name = if asked_by == FilePurpose::Export {
             name.file_name().map(|name| name.to_string_lossy().into_owned())
         } else {
             None
@@ -121,7 +121,7 @@ impl App {
         self.jobs.start(&LIST, folder, move |progress| list(&asked, progress));
     }
 
-    fn folder_listed(&mut self, folder: PathBuf, items: Outcome<Result<Vec<Item>, String>>) {
+    fn folder_listed(&mut self, folder: PathBuf, items: Outcome<Result<Vec<FolderEntry>, String>>) {
         let items = items.unwrap_or_else(|stopped| {
             Err(format!("This folder cannot be read: {stopped}: {}", folder.display()))
         });
@@ -149,7 +149,7 @@ impl App {
             }
             ChooserAction::Go(folder) => {
                 let name =
-                    if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
+                    if chooser.asked_by == FilePurpose::Export { chooser.typed().1 } else { String::new() };
                 go(&mut chooser, &folder, &name);
                 return self.list(chooser);
             }
@@ -160,13 +160,13 @@ impl App {
                     return self.take_path(chooser.asked_by, Some(path), false);
                 }
                 let kept =
-                    if chooser.asked_by == AskedBy::Export { chooser.typed().1 } else { String::new() };
+                    if chooser.asked_by == FilePurpose::Export { chooser.typed().1 } else { String::new() };
                 go(&mut chooser, &path, &kept);
                 return self.list(chooser);
             }
             ChooserAction::Done => {
                 let path = expanded(Path::new(chooser.text.trim()));
-                let exporting = chooser.asked_by == AskedBy::Export;
+                let exporting = chooser.asked_by == FilePurpose::Export;
                 // The path of a single run in a recording begins with the path of the recording.
                 let there = path.exists()
                     || crate::run::recording::split_run(&path).is_some_and(|(file, _)| file.exists());
@@ -194,7 +194,7 @@ impl App {
     }
 
     /// The desktop's dialog was closed.
-    fn file_chosen(&mut self, (asked_by, name): (AskedBy, PathBuf), answer: Outcome<Answer>) {
+    fn file_chosen(&mut self, (asked_by, name): (FilePurpose, PathBuf), answer: Outcome<DialogResult>) {
         if let Some(answer) = self.done("dialog", answer) {
             self.dialog_closed(asked_by, &name, answer);
         }
@@ -229,7 +229,7 @@ fn expanded(path: &Path) -> PathBuf {
 }
 
 /// Lists a folder: subfolders first, each by name.
-fn list(folder: &Path, progress: &dyn Progress) -> Result<Vec<Item>, String> {
+fn list(folder: &Path, progress: &dyn Progress) -> Result<Vec<FolderEntry>, String> {
     let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let item = |entry: io::Result<std::fs::DirEntry>| {
         let entry = entry.ok()?;
@@ -237,9 +237,9 @@ fn list(folder: &Path, progress: &dyn Progress) -> Result<Vec<Item>, String> {
         let is_file = !entry
             .file_type()
             .is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()));
-        Some(Item { is_file, name: entry.file_name().into_string().ok()? })
+        Some(FolderEntry { is_file, name: entry.file_name().into_string().ok()? })
     };
-    let mut items: Vec<Item> = match std::fs::read_dir(place) {
+    let mut items: Vec<FolderEntry> = match std::fs::read_dir(place) {
         Ok(entries) => entries.take_while(|_| !progress.cancelled()).filter_map(item).collect(),
         Err(why) => return Err(format!("This folder cannot be read: {why}: {}", place.display())),
     };

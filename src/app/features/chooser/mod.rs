@@ -11,7 +11,7 @@ use egui::Modifiers;
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 
-use crate::app::features::chooser::state::{AskedBy, Chooser, ChooserAction, Item};
+use crate::app::features::chooser::state::{FilePurpose, Chooser, ChooserAction, FolderEntry};
 use crate::app::prelude::*;
 use crate::text;
 
@@ -29,7 +29,7 @@ pub fn chooser_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, 
         ui.set_width(560.0f32.min(screen.width() - 40.0));
         ui.heading(chooser.title());
         ui.add_space(4.0);
-        let shown: Vec<&Item> = chooser.shown().take(MAX_LISTED).collect();
+        let shown: Vec<&FolderEntry> = chooser.shown().take(MAX_LISTED).collect();
         // Before the text field handles them; on a button, Enter presses it.
         let is_typing = ui.memory(|memory| memory.focused().is_none_or(|id| id == field_id()));
         let (up, down, enter) = ui.input_mut(|input| {
@@ -55,9 +55,9 @@ pub fn chooser_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, 
         let (mut done, mut close) = (enter, false);
         ui.horizontal(|ui| {
             done |=
-                ui.button(if chooser.asked_by == AskedBy::Export { "Save here" } else { "Open" }).clicked();
+                ui.button(if chooser.asked_by == FilePurpose::Export { "Save here" } else { "Open" }).clicked();
             close = ui.button("Cancel").clicked();
-            if chooser.asked_by != AskedBy::Export {
+            if chooser.asked_by != FilePurpose::Export {
                 let mut all = chooser.all;
                 ui.checkbox(&mut all, "All files")
                     .on_hover_text("Also files that Warpscope may not be able to open.");
@@ -162,7 +162,7 @@ fn places_ui(ui: &mut Ui, state: &State, chooser: &Chooser, actions: &mut Action
 fn list_ui(
     ui: &mut Ui,
     chooser: &Chooser,
-    shown: &[&Item],
+    shown: &[&FolderEntry],
     at: Option<usize>,
     height: f32,
     palette: &Palette,

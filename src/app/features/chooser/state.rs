@@ -7,7 +7,7 @@ use crate::app::features::analysis::state::AnalysisKind;
 
 /// The purpose of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AskedBy {
+pub enum FilePurpose {
     /// A cloud or recording to open.
     Data,
     Queries,
@@ -17,7 +17,7 @@ pub enum AskedBy {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Item {
+pub struct FolderEntry {
     /// False for folders, which are listed first.
     pub is_file: bool,
     pub name: String,
@@ -25,15 +25,15 @@ pub struct Item {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chooser {
-    pub asked_by: AskedBy,
+    pub asked_by: FilePurpose,
     /// The path in the field; its folder is listed.
     pub text: String,
     pub folder: PathBuf,
     /// Its contents, or an error; while reading, the previous contents.
-    pub items: Result<Vec<Item>, String>,
+    pub items: Result<Vec<FolderEntry>, String>,
     pub reading: bool,
     /// Contents of all folders listed so far.
-    pub known: BTreeMap<PathBuf, Vec<Item>>,
+    pub known: BTreeMap<PathBuf, Vec<FolderEntry>>,
     /// Whether to list files that Warpscope cannot open.
     pub all: bool,
     /// Index of the selection in [`Self::shown`]; `None` until arrow keys are used.
@@ -56,7 +56,7 @@ pub enum ChooserAction {
 }
 
 impl Chooser {
-    pub fn new(asked_by: AskedBy) -> Self {
+    pub fn new(asked_by: FilePurpose) -> Self {
         let (text, folder, known) = (String::new(), PathBuf::new(), BTreeMap::new());
         Self {
             asked_by,
@@ -78,7 +78,7 @@ impl Chooser {
     }
 
     /// Stores the contents of a folder, if it is still the listed one.
-    pub fn listed(&mut self, folder: PathBuf, items: Result<Vec<Item>, String>) {
+    pub fn listed(&mut self, folder: PathBuf, items: Result<Vec<FolderEntry>, String>) {
         if folder != self.folder {
             return;
         }
@@ -92,11 +92,11 @@ impl Chooser {
 
     pub fn title(&self) -> &'static str {
         match self.asked_by {
-            AskedBy::Data => "Open a file of points or a recording",
-            AskedBy::Queries => "Open a file of queries",
-            AskedBy::Comparison(AnalysisKind::Leaks) => "Find leaks in another file",
-            AskedBy::Comparison(_) => "Compare with another file of the same rows",
-            AskedBy::Export => "Save as",
+            FilePurpose::Data => "Open a file of points or a recording",
+            FilePurpose::Queries => "Open a file of queries",
+            FilePurpose::Comparison(AnalysisKind::Leaks) => "Find leaks in another file",
+            FilePurpose::Comparison(_) => "Compare with another file of the same rows",
+            FilePurpose::Export => "Save as",
         }
     }
 
@@ -106,17 +106,17 @@ impl Chooser {
     }
 
     /// The items to list: those that match the typed beginning and can be opened.
-    pub fn shown(&self) -> impl Iterator<Item = &Item> {
+    pub fn shown(&self) -> impl Iterator<Item = &FolderEntry> {
         let (_, begin) = self.typed();
         // A complete name filters nothing, so that the rest of the folder stays visible.
         let complete =
-            self.items.iter().flatten().any(|item| item.name == begin) || self.asked_by == AskedBy::Export;
+            self.items.iter().flatten().any(|item| item.name == begin) || self.asked_by == FilePurpose::Export;
         let begin = if complete { String::new() } else { begin.to_lowercase() };
         self.items.iter().flatten().filter(move |item| {
             let hidden = item.name.starts_with('.') && !begin.starts_with('.');
             !hidden
                 && item.name.to_lowercase().starts_with(&begin)
-                && (!item.is_file || self.all || self.asked_by == AskedBy::Export || opens(&item.name))
+                && (!item.is_file || self.all || self.asked_by == FilePurpose::Export || opens(&item.name))
         })
     }
 
@@ -135,7 +135,7 @@ impl Chooser {
         Some(match () {
             () if self.reading => "Reading…".to_owned(),
             () if items.is_empty() => "This folder is empty.".to_owned(),
-            () if !begin.is_empty() && self.asked_by != AskedBy::Export => {
+            () if !begin.is_empty() && self.asked_by != FilePurpose::Export => {
                 format!("Nothing here begins with “{begin}”.")
             }
             () if self.left_out() > 0 => "There is no file here that Warpscope opens.".to_owned(),
@@ -145,7 +145,7 @@ impl Chooser {
 
     /// Number of files hidden because Warpscope cannot open them.
     pub fn left_out(&self) -> usize {
-        if self.all || self.asked_by == AskedBy::Export {
+        if self.all || self.asked_by == FilePurpose::Export {
             return 0;
         }
         self.items
@@ -157,7 +157,7 @@ impl Chooser {
 
     /// The typed path, extended by the common prefix of all matches; a single folder is entered.
     pub fn completed(&self) -> String {
-        let shown: Vec<&Item> = self.shown().collect();
+        let shown: Vec<&FolderEntry> = self.shown().collect();
         let (folder, begin) = self.typed();
         let Some(first) = shown.first() else { return self.text.clone() };
         let common = shown.iter().skip(1).fold(first.name.as_str(), |common, item| {
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     fn chooser(text: &str) -> Chooser {
-        let mut items: Vec<Item> = [
+        let mut items: Vec<FolderEntry> = [
             ("towns.csv", true),
             ("towers.laz", true),
             ("notes.pdf", true),
@@ -214,11 +214,11 @@ mod tests {
             (".git", false),
             ("a.CSV.gz", true),
         ]
-        .map(|(name, is_file)| Item { is_file, name: name.to_owned() })
+        .map(|(name, is_file)| FolderEntry { is_file, name: name.to_owned() })
         .into();
         items.sort();
         let (folder, _) = split(text);
-        Chooser { text: text.to_owned(), folder, items: Ok(items), ..Chooser::new(AskedBy::Data) }
+        Chooser { text: text.to_owned(), folder, items: Ok(items), ..Chooser::new(FilePurpose::Data) }
     }
 
     fn names(chooser: &Chooser) -> Vec<&str> {
@@ -245,7 +245,7 @@ mod tests {
         );
         let only = |items: &[(&str, bool)]| {
             let items =
-                items.iter().map(|&(name, is_file)| Item { is_file, name: name.to_owned() }).collect();
+                items.iter().map(|&(name, is_file)| FolderEntry { is_file, name: name.to_owned() }).collect();
             said(&Chooser { items: Ok(items), ..chooser("/x/") })
         };
         assert_eq!(only(&[]), "This folder is empty.");
@@ -261,8 +261,8 @@ mod tests {
 
     #[test]
     fn cached_folders_are_shown_while_they_reload() {
-        let mut chooser = Chooser::new(AskedBy::Data);
-        let item = |name: &str| Item { is_file: true, name: name.to_owned() };
+        let mut chooser = Chooser::new(FilePurpose::Data);
+        let item = |name: &str| FolderEntry { is_file: true, name: name.to_owned() };
         chooser.enter("/x/".into());
         chooser.listed("/x/".into(), Ok(vec![item("a.csv"), item("c.csv")]));
         chooser.enter("/y/".into());

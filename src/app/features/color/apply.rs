@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::state::channel::ColoringState;
 use super::state::{ColorAction, ColorBy, ColorRange};
-use super::{CANCELLED, Coloring, Failure, Outcome, Request, column_title};
+use super::{CANCELLED, ColoringCache, Failure, Outcome, Request, column_title};
 use crate::app::context::app::{App, Feature};
-use crate::app::features::selection::state::{Choice, SelectAction};
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::features::selection::state::{SelectionCriterion, SelectAction};
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::model::Level;
 use crate::app::prelude::*;
 use crate::cloud::{PointCloud, Source};
@@ -29,9 +29,9 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// Computes the values that colour points.
-pub static COLOR: Kind<App, Request, Outcome> = Kind {
+pub static COLOR: TaskKind<App, Request, Outcome> = TaskKind {
     purpose: |request, fraction| Some(Activity::Preparing { what: request.status_text()?, fraction }),
-    ..Kind::new(Slot::Color, "color", |app, request, outcome| app.handles.coloring.take(request, outcome))
+    ..TaskKind::new(TaskPurpose::Color, "color", |app, request, outcome| app.handles.coloring.take(request, outcome))
 };
 
 impl App {
@@ -48,7 +48,7 @@ impl App {
                 let Some(categories) = &channel.categories else { return };
                 let Some(of) = categories.list.get(category) else { return };
                 let by = format!("{} = {}", channel.title, of.name);
-                let what = Choice::Valued(Arc::clone(&categories.values), category as f32);
+                let what = SelectionCriterion::Valued(Arc::clone(&categories.values), category as f32);
                 self.select(SelectAction::Choose { what, how, by });
             }
             ColorAction::SelectBetween(from, to, how) => {
@@ -56,7 +56,7 @@ impl App {
                 let Some(numbers) = &channel.numbers else { return };
                 let by = format!("{} {}", channel.title, numbers.span(from, to));
                 let less = |value: f64| (value - numbers.offset) as f32;
-                let what = Choice::Between {
+                let what = SelectionCriterion::Between {
                     points: channel.points,
                     values: Arc::clone(&numbers.values),
                     from: less(from),
@@ -75,7 +75,7 @@ impl App {
             }
             ColorAction::Retry => {
                 self.jobs.stop(&COLOR);
-                self.handles.coloring = Coloring::default();
+                self.handles.coloring = ColoringCache::default();
             }
             ColorAction::Play(false) => self.session.playing = None,
             ColorAction::Play(true) => {
@@ -116,8 +116,8 @@ impl App {
         };
         match &colored {
             ColoringState::Failed(why) if changed && why == CANCELLED => self.session.log.info(why.clone()),
-            ColoringState::Failed(why) if changed => self.session.log.error(About::Color, why.clone()),
-            ColoringState::Ready(_) if changed => self.session.log.resolve(About::Color),
+            ColoringState::Failed(why) if changed => self.session.log.error(Subject::Color, why.clone()),
+            ColoringState::Ready(_) if changed => self.session.log.resolve(Subject::Color),
             _ => {}
         }
         self.session.colored = colored;

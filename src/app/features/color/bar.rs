@@ -6,7 +6,7 @@ use super::counters::bound_at;
 use super::state::channel::{ColoringState, PointSet};
 use super::state::{ColorAction, ColorBy, ColorMap, ColorView};
 use super::{column_keys, column_title};
-use crate::app::look::{Paint, Paints, own};
+use crate::app::look::{Paint, PointPaints, own};
 use crate::app::prelude::*;
 use crate::cloud::Source;
 
@@ -83,9 +83,9 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
     name_widget(&response.response, Role::ComboBox, "Column that colours");
 }
 
-pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
+pub fn paints(state: &State, session: &Session, palette: &Palette) -> PointPaints {
     let mut paints =
-        Paints { data: Paint::Flat(palette.point), queries: Paint::Flat(palette.query), over: None };
+        PointPaints { data: Paint::Flat(palette.point), queries: Paint::Flat(palette.query), over: None };
     let ColoringState::Ready(channel) = &session.colored else { return paints };
     let Some((values, scale)) = channel.scaled(&state.color, palette.dark) else {
         paints.data = Paint::Flat(palette.muted);

@@ -4,7 +4,7 @@ use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{DragValue, PointerButton, PopupCloseBehavior, StrokeKind};
 
 use super::state::ColorAction;
-use super::state::channel::{Channel, Numbers};
+use super::state::channel::{Channel, NumericValues};
 use crate::app::look::focus::{arrows, is_keyed};
 use crate::app::model::select_mode::SelectMode;
 use crate::app::prelude::*;
@@ -25,7 +25,7 @@ pub fn histogram_ui(
     ui: &mut Ui,
     width: f32,
     channel: &Channel,
-    numbers: &Numbers,
+    numbers: &NumericValues,
     scale: (f64, f64, bool),
     palette: &Palette,
     actions: &mut Actions,
@@ -109,7 +109,7 @@ fn keyed_ui(ui: &Ui, response: &Response, bins: usize) -> Option<[usize; 2]> {
 }
 
 /// A menu that selects by value: between two thresholds, or the highest and lowest.
-pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mut Actions) {
+pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &NumericValues, actions: &mut Actions) {
     let id = ui.scope_id().with(("select by", &channel.title));
     // Stays open when a field is clicked.
     let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);

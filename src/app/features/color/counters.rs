@@ -1,7 +1,7 @@
 //! Values of queries: k-th distances, counters, and bounds at a moment of the search.
 
 use super::state::ColorBy;
-use super::state::channel::{Channel, Numbers, PointSet};
+use super::state::channel::{Channel, NumericValues, PointSet};
 use super::values::{missing, unit};
 use crate::knn::{Measure, Metric};
 use crate::run::RunRecord;
@@ -23,7 +23,7 @@ fn by_row(record: &RunRecord, value: impl Fn(usize) -> f32) -> (PointSet, Vec<f3
 fn channel(record: &RunRecord, title: String, unit: &'static str, value: impl Fn(usize) -> f32) -> Channel {
     let (points, values) = by_row(record, value);
     let missing = missing(&values);
-    Channel::of_numbers(points, title, unit, Numbers::new(values, 0.0, true), (missing, "were not asked"))
+    Channel::of_numbers(points, title, unit, NumericValues::new(values, 0.0, true), (missing, "were not asked"))
 }
 
 /// A counter or the k-th distance, at each query's row.
@@ -81,7 +81,7 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
     let bounds = record.convergence.max_squared_distance.iter().copied().filter(|bound| bound.is_finite());
     let ends = bounds
         .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), bound| (low.min(bound), high.max(bound)));
-    let mut numbers = Numbers::new(values, 0.0, true);
+    let mut numbers = NumericValues::new(values, 0.0, true);
     if let Some(numbers) = &mut numbers {
         numbers.whole = (f64::from(distance(ends.0)), f64::from(distance(ends.1)));
     }

@@ -8,11 +8,11 @@ use egui::{DragValue, Galley, Mesh, Slider};
 
 use super::brush::{HEIGHT, histogram_ui, select_ui};
 use super::moment_of;
-use super::state::channel::{Categories, Channel, ColoringState, Numbers};
+use super::state::channel::{Categories, Channel, ColoringState, NumericValues};
 use super::state::{ColorAction, ColorBy, ColorMap, ColorRange, ColorView};
 use crate::app::model::select_mode::SelectMode;
 use crate::app::prelude::*;
-use crate::cloud::formats::Moment;
+use crate::cloud::formats::TimestampType;
 use crate::draw::pen::{linear_ticks, log_ticks};
 use crate::palette::CATEGORIES;
 use crate::text;
@@ -191,7 +191,7 @@ fn channel_ui(
 }
 
 /// The ends of a scale of dates, in the file's time unit.
-pub(super) fn moments(moment: Moment, low: f64, high: f64) -> String {
+pub(super) fn moments(moment: TimestampType, low: f64, high: f64) -> String {
     format!("{} to {}", moment.text(low.round()), moment.text(high.round()))
 }
 
@@ -212,7 +212,7 @@ fn map_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, channel: &Channel) {
     name_widget(&response.response, Role::ComboBox, "Colours");
 }
 
-fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
+fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &NumericValues) {
     if numbers.can_be_log() {
         ui.checkbox(&mut view.log, "Log")
             .on_hover_text("Logarithmic: equal factors are equal steps of colour.");
@@ -235,7 +235,7 @@ fn ends_ui(
     ui: &mut Ui,
     view: &mut ColorView,
     map: ColorMap,
-    (channel, numbers): (&Channel, &Numbers),
+    (channel, numbers): (&Channel, &NumericValues),
     palette: &Palette,
     actions: &mut Actions,
 ) {
@@ -410,7 +410,7 @@ fn current_category_ui(
     palette: &Palette,
 ) {
     const LETTERS: usize = 24;
-    let row = |what: Picked| if let Picked::Row(row) = what { Some(row as usize) } else { None };
+    let row = |what: PickedPoint| if let PickedPoint::Row(row) = what { Some(row as usize) } else { None };
     let hovered = session.hovered.and_then(|hovered| row(hovered.what));
     let Some((who, row)) =
         hovered.map(|row| ("Here", row)).or_else(|| session.picked.and_then(row).map(|row| ("Query", row)))
@@ -538,7 +538,7 @@ mod tests {
 
     #[test]
     fn date_ranges_are_shown_as_dates() {
-        let days: Moment = serde_json::from_str(r#"{"unit":"days","utc":false}"#).expect("days");
+        let days: TimestampType = serde_json::from_str(r#"{"unit":"days","utc":false}"#).expect("days");
         assert_eq!(moments(days, 19_723.4, 20_089.0), "2024-01-01 to 2025-01-01");
     }
 

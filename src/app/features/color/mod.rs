@@ -13,14 +13,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::analysis::state::{Analysed, AnalysisKind, FileComparison};
+use super::analysis::state::{AnalysisResults, AnalysisKind, FileComparison};
 use crate::app::features::color::state::channel::Channel;
 use crate::app::features::color::state::{ColorBy, ColorRange, ColorView};
 use crate::app::jobs::task;
 use crate::app::look::any_of;
 use crate::app::prelude::*;
 use crate::cloud::PointCloud;
-use crate::cloud::formats::{FormatError, Moment};
+use crate::cloud::formats::{FormatError, TimestampType};
 use crate::engines::registry;
 use crate::knn::{Measure, Metric};
 use crate::progress::Progress;
@@ -79,7 +79,7 @@ pub enum Request {
     Rank(QueryAnswer),
     /// A value of every query of a run.
     Counted(Arc<RunRecord>, ColorBy),
-    Analysed(Arc<Analysed>, AnalysisKind),
+    Analysed(Arc<AnalysisResults>, AnalysisKind),
     /// A comparison with another file.
     FileComparison(Arc<FileComparison>),
     /// The bound of every query after this many points.
@@ -279,7 +279,7 @@ pub fn column_title(session: &Session, key: &str) -> Option<String> {
 }
 
 /// The time unit of the column that colours points, if it is a time.
-pub fn moment_of(session: &Session, by: &ColorBy) -> Option<Moment> {
+pub fn moment_of(session: &Session, by: &ColorBy) -> Option<TimestampType> {
     let ColorBy::Column(key) = by else { return None };
     let known =
         session.file_columns().filter(|known| known.columns.iter().any(|column| column.moment.is_some()))?;
@@ -310,19 +310,19 @@ pub fn column_keys<'a>(
 pub const CANCELLED: &str = "cancelled";
 
 #[derive(Clone, Debug)]
-struct Done {
+struct ColoringResult {
     request: Request,
     channel: Result<Arc<Channel>, Failure>,
 }
 
 #[derive(Default)]
-pub struct Coloring {
-    done: Option<Done>,
+pub struct ColoringCache {
+    done: Option<ColoringResult>,
     /// Whether `done` has changed.
     changed: bool,
 }
 
-impl Coloring {
+impl ColoringCache {
     /// Stores a result.
     pub fn take(&mut self, request: Request, outcome: task::Outcome<Outcome>) {
         let channel = match outcome {
@@ -331,7 +331,7 @@ impl Coloring {
             Ok(Err(None)) => Err(Failure::Message(CANCELLED.to_owned())),
             Err(stopped) => Err(Failure::Message(format!("cannot colour: {stopped}"))),
         };
-        (self.done, self.changed) = (Some(Done { request, channel }), true);
+        (self.done, self.changed) = (Some(ColoringResult { request, channel }), true);
     }
 
     /// Drops values with another meaning than the wanted ones; returns whether there is news since the last

@@ -8,10 +8,10 @@ use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
 use super::state::PointValues;
-use super::state::channel::{Categories, Category, Channel, Numbers, PointSet};
-use crate::app::features::analysis::state::{Analysed, AnalysisKind, FileComparison};
+use super::state::channel::{Categories, Category, Channel, NumericValues, PointSet};
+use crate::app::features::analysis::state::{AnalysisResults, AnalysisKind, FileComparison};
 use crate::app::model::QueryAnswer;
-use crate::app::model::distances::DistancesFrom;
+use crate::app::model::distances::PointDistances;
 use crate::cloud::formats::{self, ColumnData, FormatError};
 use crate::cloud::{ColumnChoice, PointCloud};
 use crate::knn::Metric;
@@ -28,7 +28,7 @@ const MAX_LIKELY_LABELS: usize = 20;
 
 /// A column's values, by row of the cloud.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Values {
+pub enum ColumnValues {
     /// NaN if missing.
     Numbers(Vec<f64>),
     /// Distinct texts, and the index of each row's text; a missing text is "".
@@ -44,7 +44,7 @@ pub fn read_column(
     path: &Path,
     column: &str,
     progress: &dyn Progress,
-) -> Result<Values, FormatError> {
+) -> Result<ColumnValues, FormatError> {
     let data = cloud.check_file(formats::column(path, column, progress))?;
     let records = match &data {
         ColumnData::Numbers(values) => values.len(),
@@ -54,10 +54,10 @@ pub fn read_column(
     let record = |row: usize| cloud.record(row) as usize;
     Ok(match data {
         ColumnData::Numbers(values) => {
-            Values::Numbers((0..cloud.len()).map(|row| values[record(row)]).collect())
+            ColumnValues::Numbers((0..cloud.len()).map(|row| values[record(row)]).collect())
         }
         ColumnData::Categories { names, codes } => {
-            Values::Texts(names, (0..cloud.len()).map(|row| codes[record(row)]).collect())
+            ColumnValues::Texts(names, (0..cloud.len()).map(|row| codes[record(row)]).collect())
         }
     })
 }
@@ -122,13 +122,13 @@ pub fn colors_channel(colors: Vec<[f64; 3]>) -> Channel {
     }
 }
 
-pub fn column_channel(title: &str, values: &Values) -> Channel {
+pub fn column_channel(title: &str, values: &ColumnValues) -> Channel {
     let (numbers, categories, missing) = match values {
-        Values::Numbers(values) => {
+        ColumnValues::Numbers(values) => {
             let missing = values.iter().filter(|value| !value.is_finite()).count() as u64;
             (numbers(values), number_categories(values), missing)
         }
-        Values::Texts(names, codes) => {
+        ColumnValues::Texts(names, codes) => {
             let empty = names.iter().position(String::is_empty).map(|at| at as u32);
             let missing = empty.map_or(0, |empty| codes.iter().filter(|&&code| code == empty).count() as u64);
             (None, text_categories(names, codes), missing)
@@ -146,12 +146,12 @@ pub fn axis_channel(cloud: &PointCloud, axis: usize) -> Option<Channel> {
     let of = cloud.axes().get(axis)?;
     let values: Vec<f32> = (0..cloud.len()).map(|row| cloud.point(row)[axis]).collect();
     let missing = missing(&values);
-    let numbers = Numbers::new(values, of.origin, true);
+    let numbers = NumericValues::new(values, of.origin, true);
     Some(Channel::of_numbers(PointSet::Data, &of.name, "", numbers, (missing, "")))
 }
 
 /// Numbers as f32 relative to an offset, if f32 is too coarse for their differences.
-fn numbers(values: &[f64]) -> Option<Numbers> {
+fn numbers(values: &[f64]) -> Option<NumericValues> {
     let there = values.iter().copied().filter(|value| value.is_finite());
     let (low, high) = there
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -162,7 +162,7 @@ fn numbers(values: &[f64]) -> Option<Numbers> {
     let offset = if coarse { (low + (high - low) / 2.0).floor() } else { 0.0 };
     let values =
         values.iter().map(|&value| if value.is_finite() { (value - offset) as f32 } else { f32::NAN });
-    Numbers::new(values.collect(), offset, true)
+    NumericValues::new(values.collect(), offset, true)
 }
 
 fn number_categories(values: &[f64]) -> Option<Categories> {
@@ -217,7 +217,7 @@ const ROWS: usize = 1 << 13;
 
 /// Distances of all rows to a point in the file's coordinates, NaN if undefined.
 pub fn distances(cloud: &PointCloud, place: &[f64], metric: Metric) -> Vec<f32> {
-    let from_place = DistancesFrom::new(cloud, place, metric);
+    let from_place = PointDistances::new(cloud, place, metric);
     let mut values = vec![0.0f32; cloud.len()];
     values.par_chunks_mut(ROWS).enumerate().for_each(|(part, values)| {
         values.iter_mut().enumerate().for_each(|(at, value)| *value = from_place.to(part * ROWS + at) as f32);
@@ -247,7 +247,7 @@ pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middl
         PointSet::Data,
         title,
         unit(metric),
-        Numbers::new(values, 0.0, middle),
+        NumericValues::new(values, 0.0, middle),
         (missing, "have no direction"),
     )
 }
@@ -261,7 +261,7 @@ pub fn rank_channel(answered: &QueryAnswer) -> Channel {
     let missing = missing(&values);
     let mut sparse_rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     sparse_rows.sort_unstable();
-    let (numbers, missing) = (Numbers::new(values, 0.0, true), (missing, "are no neighbours of the query"));
+    let (numbers, missing) = (NumericValues::new(values, 0.0, true), (missing, "are no neighbours of the query"));
     let title = "rank among the neighbours";
     let channel = Channel::of_numbers(PointSet::Data, title, "0 is the nearest", numbers, missing);
     Channel { sparse_rows: Some(sparse_rows.into()), ..channel }
@@ -288,13 +288,13 @@ pub fn comparison_channel(comparison: &FileComparison) -> Channel {
         PointSet::Data,
         title,
         unit,
-        Numbers::new(values, 0.0, true),
+        NumericValues::new(values, 0.0, true),
         (missing, comparison.kind().without()),
     )
 }
 
 /// An analysis as a channel; `None` if it was not computed.
-pub fn analysis_channel(analysed: &Analysed, kind: AnalysisKind) -> Option<Channel> {
+pub fn analysis_channel(analysed: &AnalysisResults, kind: AnalysisKind) -> Option<Channel> {
     let values = analysed.values(kind)?;
     let metric = analysed.record.spec.metric;
     let unit = if kind == AnalysisKind::Density { unit(metric) } else { "" };
@@ -314,7 +314,7 @@ pub fn analysis_channel(analysed: &Analysed, kind: AnalysisKind) -> Option<Chann
         (kind, _) => kind.title().to_owned(),
     };
     if kind == AnalysisKind::Components {
-        let channel = column_channel(&title, &Values::Numbers(values));
+        let channel = column_channel(&title, &ColumnValues::Numbers(values));
         return Some(Channel { why_missing: kind.without(), ..channel });
     }
     let missing = values.iter().filter(|value| value.is_nan()).count() as u64;
@@ -323,7 +323,7 @@ pub fn analysis_channel(analysed: &Analysed, kind: AnalysisKind) -> Option<Chann
         PointSet::Data,
         title,
         unit,
-        Numbers::new(values, 0.0, true),
+        NumericValues::new(values, 0.0, true),
         (missing, kind.without()),
     ))
 }
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn columns_with_few_integers_default_to_categories() {
-        let channel = column_channel("label", &Values::Numbers(vec![3.0, 1.0, f64::NAN, 3.0, -0.0, 0.0]));
+        let channel = column_channel("label", &ColumnValues::Numbers(vec![3.0, 1.0, f64::NAN, 3.0, -0.0, 0.0]));
         assert_eq!(names(&channel.categories), [("0", 2), ("1", 1), ("3", 2)]);
         assert_eq!(
             (channel.missing, channel.map(None), channel.map(Some(ColorMap::Cividis))),
@@ -357,9 +357,9 @@ mod tests {
         assert_eq!(channel.numbers.as_ref().map(|numbers| numbers.whole), Some((0.0, 3.0)));
 
         let heights =
-            column_channel("height", &Values::Numbers((0..100).map(|at| f64::from(at) / 8.0).collect()));
+            column_channel("height", &ColumnValues::Numbers((0..100).map(|at| f64::from(at) / 8.0).collect()));
         assert!(heights.categories.is_none());
-        let halves = column_channel("half", &Values::Numbers(vec![0.5, 1.5]));
+        let halves = column_channel("half", &ColumnValues::Numbers(vec![0.5, 1.5]));
         assert_eq!(
             (halves.map(None), halves.map(Some(ColorMap::Categories))),
             (ColorMap::Viridis, ColorMap::Categories)
@@ -372,7 +372,7 @@ mod tests {
         // c00 once, c01 twice, …, and three rows without text.
         let mut codes: Vec<u32> = (0..12).flat_map(|at| std::iter::repeat_n(at, at as usize + 1)).collect();
         codes.extend([12; 3]);
-        let channel = column_channel("state", &Values::Texts(texts, codes.clone()));
+        let channel = column_channel("state", &ColumnValues::Texts(texts, codes.clone()));
         let list = names(&channel.categories);
         assert_eq!((list.len(), list[0], list[11]), (12, ("c11", 12), ("c00", 1)));
         assert_eq!(channel.missing, 3);
@@ -383,14 +383,14 @@ mod tests {
                 && scale.map == ColorMap::Categories
                 && scale.high == 11.0
         );
-        let few = column_channel("few", &Values::Texts(vec!["b".to_owned(), "a".to_owned()], vec![0, 0, 1]));
+        let few = column_channel("few", &ColumnValues::Texts(vec!["b".to_owned(), "a".to_owned()], vec![0, 0, 1]));
         assert_eq!(names(&few.categories), [("a", 1), ("b", 2)], "sorted by name if each has a colour");
     }
 
     #[test]
     fn an_offset_preserves_values_too_fine_for_f32() {
         let times: Vec<f64> = (0..1000).map(|at| 3.0e8 + f64::from(at) / 1000.0).collect();
-        let channel = column_channel("gps_time", &Values::Numbers(times));
+        let channel = column_channel("gps_time", &ColumnValues::Numbers(times));
         let numbers = channel.numbers.expect("times");
         assert!(numbers.offset > 2.9e8 && !numbers.can_be_log());
         assert!(
@@ -468,9 +468,9 @@ mod tests {
         let source = Source::File { path: path.clone(), columns };
         let cloud = crate::cloud::load(&source, true, &NoProgress).expect("a cloud of two rows");
         let kinds = read_column(&cloud, &path, "kind", &NoProgress).expect("texts");
-        let Values::Texts(names, codes) = kinds else { panic!("texts") };
+        let ColumnValues::Texts(names, codes) = kinds else { panic!("texts") };
         assert_eq!(codes.iter().map(|&code| names[code as usize].as_str()).collect::<Vec<_>>(), ["a", "c"]);
-        let Values::Numbers(sizes) = read_column(&cloud, &path, "size", &NoProgress).expect("numbers") else {
+        let ColumnValues::Numbers(sizes) = read_column(&cloud, &path, "size", &NoProgress).expect("numbers") else {
             panic!("numbers")
         };
         assert!(sizes[0] == 10.0 && sizes[1].is_nan() && sizes.len() == 2);

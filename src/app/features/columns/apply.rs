@@ -5,7 +5,7 @@ use super::state::{ColumnsAction, ColumnsDialog, PREVIEW as ROWS, Preview};
 use crate::app::context::app::{App, Feature};
 use crate::app::features::color::column_keys;
 use crate::app::features::color::state::ColorBy;
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::files::typed_columns;
 use crate::app::model::{Action, DataKind, FileColumn, FileRoles, RoleChoice, answer_summary};
@@ -25,8 +25,8 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// The first rows of the file, for the dialog.
-pub static PREVIEW: Kind<App, (), Result<Records, FormatError>> =
-    Kind::new(Slot::Preview, "preview", App::preview_read);
+pub static PREVIEW: TaskKind<App, (), Result<Records, FormatError>> =
+    TaskKind::new(TaskPurpose::Preview, "preview", App::preview_read);
 
 impl App {
     fn columns_action(&mut self, action: ColumnsAction) {

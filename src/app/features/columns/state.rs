@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::app::model::files::{ColumnRole, FileColumn, RoleChoice, Roles, column_ranges};
-use crate::app::model::pictures::{ImageShape, RowImages};
+use crate::app::model::pictures::{ImageShape, RowImageChoice};
 use crate::cloud::formats::{ColumnKind, Records};
 
 pub const PREVIEW: usize = 4;
@@ -185,9 +185,9 @@ impl ColumnsDialog {
         };
         let dims = self.count(ColumnRole::Coordinate);
         let pictures = match self.pictures.filter(|pictures| pictures.fits(dims)) {
-            Some(pictures) => RowImages::Images(pictures),
-            None if self.possible_pictures().is_empty() => RowImages::Inferred,
-            None => RowImages::Nothing,
+            Some(pictures) => RowImageChoice::Images(pictures),
+            None if self.possible_pictures().is_empty() => RowImageChoice::Inferred,
+            None => RowImageChoice::Nothing,
         };
         Roles { label: chosen(ColumnRole::Label), name: chosen(ColumnRole::Name), pictures }
     }

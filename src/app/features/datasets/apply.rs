@@ -3,7 +3,7 @@
 use super::datasets_ui;
 use super::state::{DatasetsAction, DatasetsDialog};
 use crate::app::context::app::{App, Feature};
-use crate::app::model::{About, Action, AfterLoad, DataKind};
+use crate::app::model::{Subject, Action, PostLoadAction, DataKind};
 use crate::cloud::Source;
 use crate::cloud::formats::path_of;
 use crate::run::{QuerySpec, RunSpec};
@@ -48,21 +48,21 @@ impl App {
         let path = path_of(&dialog.path, &dialog.datasets[dialog.selected].name);
         let draft = &mut self.state.draft;
         match dialog.then {
-            AfterLoad::Show | AfterLoad::Resume(_) => {
+            PostLoadAction::Show | PostLoadAction::Resume(_) => {
                 (draft.data, draft.path) = (DataKind::File, path.display().to_string());
                 self.restore_columns();
                 match self.state.draft.source() {
-                    Ok(source) => self.load(source, AfterLoad::Show),
-                    Err(error) => self.session.log.error(About::Data, error.sentence),
+                    Ok(source) => self.load(source, PostLoadAction::Show),
+                    Err(error) => self.session.log.error(Subject::Data, error.sentence),
                 }
             }
-            AfterLoad::Run(spec) => {
+            PostLoadAction::Run(spec) => {
                 (draft.data, draft.path) = (DataKind::File, path.display().to_string());
                 let Source::File { columns, .. } = spec.data else { return };
                 let data = Source::File { path, columns };
-                self.load(data.clone(), AfterLoad::Run(RunSpec { data, ..spec }));
+                self.load(data.clone(), PostLoadAction::Run(RunSpec { data, ..spec }));
             }
-            AfterLoad::RunQueries(spec) => {
+            PostLoadAction::RunQueries(spec) => {
                 draft.query_path = path.display().to_string();
                 let (QuerySpec::File { columns, .. }, Some(cloud)) =
                     (&spec.queries, self.session.cloud.clone())

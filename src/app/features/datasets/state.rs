@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::app::model::after_load::AfterLoad;
+use crate::app::model::after_load::PostLoadAction;
 use crate::cloud::formats::DatasetInfo;
 
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub struct DatasetsDialog {
     pub datasets: Vec<DatasetInfo>,
     /// Index of the selected, readable entry.
     pub selected: usize,
-    pub then: AfterLoad,
+    pub then: PostLoadAction,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum DatasetsAction {
 impl DatasetsDialog {
     /// A dialog for a load that continues with `then`; the first table is selected. `None` if nothing is
     /// readable.
-    pub fn new(path: PathBuf, datasets: Vec<DatasetInfo>, then: AfterLoad) -> Option<Self> {
+    pub fn new(path: PathBuf, datasets: Vec<DatasetInfo>, then: PostLoadAction) -> Option<Self> {
         let first =
             |table: bool| datasets.iter().position(|entry| entry.unread.is_none() && (entry.table || !table));
         let selected = first(true).or_else(|| first(false))?;
@@ -36,6 +36,6 @@ impl DatasetsDialog {
 
     /// Whether the load is for queries rather than data.
     pub fn is_of_queries(&self) -> bool {
-        matches!(self.then, AfterLoad::RunQueries(_))
+        matches!(self.then, PostLoadAction::RunQueries(_))
     }
 }

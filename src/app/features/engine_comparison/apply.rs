@@ -54,7 +54,7 @@ impl App {
                         self.state.maximised = false;
                     }
                     None => self.session.log.warn(
-                        About::Run,
+                        Subject::Run,
                         format!("the run of {engine} is no longer in the list of runs: run it again"),
                     ),
                 }
@@ -68,7 +68,7 @@ impl App {
         let Some((spec, _, candidates)) = known else {
             let why = "engines are compared on a cloud that is loaded, with queries of its rows; load it \
                        first, or wait until the engines are known";
-            return self.session.log.error(About::Run, why);
+            return self.session.log.error(Subject::Run, why);
         };
         let time_limit = self.session.engine_comparison.time_limit;
         let mut engines: Vec<&Candidate> = match only {
@@ -80,7 +80,7 @@ impl App {
                 "no engine can answer this question ({}); choose a longer time, or run one by itself",
                 time_limit.text()
             );
-            return self.session.log.error(About::Run, why);
+            return self.session.log.error(Subject::Run, why);
         }
         // Fastest first, so that a user who stops early has seen most answers.
         engines.sort_by(|a, b| {

@@ -8,7 +8,7 @@ use strum::VariantArray;
 
 use crate::engines::registry;
 use crate::knn::{DeviceId, EngineId};
-use crate::run::planner::{Candidate, Forecast};
+use crate::run::planner::{Candidate, StageTimes};
 use crate::run::{EngineChoice, RunRecord, RunSpec, stats};
 use crate::text;
 
@@ -58,7 +58,7 @@ pub struct EngineComparison {
     asked: Option<(EngineId, RunSpec)>,
     began: Option<Instant>,
     /// Predictions from before the runs, because each run corrects later predictions.
-    predicted: HashMap<EngineId, Forecast>,
+    predicted: HashMap<EngineId, StageTimes>,
     answers: HashMap<EngineId, Arc<RunRecord>>,
     failures: HashMap<EngineId, String>,
     /// Number of queries that an engine answered differently from the first one.
@@ -77,7 +77,7 @@ impl EngineComparison {
     pub fn begin(
         &mut self,
         question: RunSpec,
-        engines: impl IntoIterator<Item = (EngineId, Option<Forecast>)>,
+        engines: impl IntoIterator<Item = (EngineId, Option<StageTimes>)>,
     ) {
         if !self.is_of(&question) {
             self.forget();
@@ -164,7 +164,7 @@ impl EngineComparison {
     }
 
     /// The prediction for an engine from before its run.
-    pub fn predicted(&self, engine: EngineId) -> Option<Forecast> {
+    pub fn predicted(&self, engine: EngineId) -> Option<StageTimes> {
         self.predicted.get(&engine).copied()
     }
 
@@ -311,7 +311,7 @@ mod tests {
         let question = RunSpec { k: record().spec.k + 1, ..record().spec.clone() };
         comparison.begin(
             question,
-            engines.map(|engine| (engine, Some(Forecast { setup_ms: 0.0, search_ms: 2.0 }))),
+            engines.map(|engine| (engine, Some(StageTimes { setup_ms: 0.0, search_ms: 2.0 }))),
         );
         assert_eq!(comparison.predicted(engines[0]).map(|forecast| forecast.search_ms), Some(2.0));
         assert!(comparison.is_waiting(engines[1]));

@@ -6,22 +6,22 @@ use std::time::{Duration, Instant};
 
 use super::controls::{export_ui, offer_name};
 use super::state::{ExportDialog, ExportKind};
-use super::{Files, PaneData, Selected};
-use crate::app::context::app::{App, EXPORT, Exported, Exporting, Feature, Written};
-use crate::app::context::offscreen_render::{Medium, OffscreenRender};
+use super::{ExportedFiles, PaneData, SelectionExport};
+use crate::app::context::app::{App, EXPORT, Exported, ExportTask, Feature, ExportContent};
+use crate::app::context::offscreen_render::{OutputFormat, OffscreenRender};
 use crate::app::features::analysis::state::AnalysisKind;
-use crate::app::features::chooser::state::AskedBy;
+use crate::app::features::chooser::state::FilePurpose;
 use crate::app::features::color::state::channel::ColoringState;
 use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
-use crate::app::features::picking::state::OtherColumns;
-use crate::app::jobs::table::{AtExit, Kind, Slot};
+use crate::app::features::picking::state::ExtraColumns;
+use crate::app::jobs::table::{ExitPolicy, TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{Layout, Level, Picture, PictureDraft, title_of};
 use crate::app::panes;
 use crate::app::prelude::*;
 use crate::cloud::Source;
 use crate::cloud::formats::file_of;
-use crate::export::graph::GraphForm;
+use crate::export::graph::GraphFormat;
 use crate::run::recording;
 use crate::text;
 
@@ -37,7 +37,7 @@ pub static FEATURE: Feature = Feature {
             Action::BrowseExport => app.browse_export(),
             Action::SaveExport => app.save_export(),
             Action::CopyTable(pane) => app.copy_table(pane),
-            Action::Command(Command::ExportGraph) => app.start_export(ExportKind::Graph(GraphForm::Edges)),
+            Action::Command(Command::ExportGraph) => app.start_export(ExportKind::Graph(GraphFormat::Edges)),
             Action::Command(Command::SaveWindow) => app.start_export(ExportKind::Window),
             Action::Command(Command::ExportSelection) => app.start_export(ExportKind::Selection),
             other => return Some(other),
@@ -50,8 +50,8 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// Writes a table or a picture, as set up in a dialog.
-pub static SAVE: Kind<App, Box<ExportDialog>, Result<Files, String>> =
-    Kind { concurrent: true, at_exit: |_| AtExit::Finish, ..Kind::new(Slot::Save, "save", App::saved) };
+pub static SAVE: TaskKind<App, Box<ExportDialog>, Result<ExportedFiles, String>> =
+    TaskKind { concurrent: true, at_exit: |_| ExitPolicy::Finish, ..TaskKind::new(TaskPurpose::Save, "save", App::saved) };
 
 impl App {
     pub(in crate::app) fn start_export(&mut self, kind: ExportKind) {
@@ -93,7 +93,7 @@ impl App {
 
     fn browse_export(&mut self) {
         let Some(dialog) = &self.session.export else { return };
-        self.browse(AskedBy::Export, PathBuf::from(dialog.path.trim()));
+        self.browse(FilePurpose::Export, PathBuf::from(dialog.path.trim()));
     }
 
     /// Sets the target file; `overwrite` says whether the dialog has already asked about overwriting.
@@ -207,7 +207,7 @@ impl App {
     }
 
     pub(in crate::app) fn written(&mut self, message: String) {
-        self.session.log.done(About::File, message);
+        self.session.log.done(Subject::File, message);
         self.session.export = self.session.export.take().filter(|dialog| dialog.writing.is_none());
     }
 
@@ -222,7 +222,7 @@ impl App {
                 session.log.list(Level::Error, why.clone());
                 session.export = Some(ExportDialog { error: Some(why), writing: None, ..*dialog });
             }
-            None => session.log.error(About::File, why),
+            None => session.log.error(Subject::File, why),
         }
     }
 
@@ -247,7 +247,7 @@ impl App {
         }
         let layout = draft.choice.size.layout((shown.into(), ctx.pixels_per_point()), dialog.times);
         let render = self.offscreen_render(pane, &draft, &layout);
-        let medium = Medium::for_path(&layout, &path);
+        let medium = OutputFormat::for_path(&layout, &path);
         self.jobs.start(&SAVE, Box::new(dialog.clone()), move |_| {
             render.save(medium, &render_state, &path).map(|path| vec![path].into())
         });
@@ -289,7 +289,7 @@ impl App {
         };
         let (analysed, comparisons) =
             (self.session.analysed().cloned(), self.session.file_comparisons().cloned().collect());
-        Some(PaneData::Rows(Box::new(Selected {
+        Some(PaneData::Rows(Box::new(SelectionExport {
             cloud,
             rows: Arc::clone(rows),
             record,
@@ -307,13 +307,13 @@ impl App {
             None => self
                 .session
                 .log
-                .error(About::File, "There is nothing to copy yet; run first, or pick a query."),
+                .error(Subject::File, "There is nothing to copy yet; run first, or pick a query."),
             Some(table) if table.rows() > MAX_ROWS => {
                 let rows = text::thousands(table.rows() as u64);
                 let why = format!(
                     "cannot copy {rows} rows: the clipboard takes {MAX_ROWS} here; export them to a file"
                 );
-                self.session.log.error(About::File, why);
+                self.session.log.error(Subject::File, why);
             }
             Some(table) => {
                 self.handles.ctx.copy_text(table.tsv());
@@ -323,7 +323,7 @@ impl App {
                     text::count(table.rows() as u64, "row", "rows"),
                     pane.title()
                 );
-                self.session.log.done(About::File, message);
+                self.session.log.done(Subject::File, message);
             }
         }
     }
@@ -334,7 +334,7 @@ impl App {
         let cloud = &answered.record.cloud;
         // Other rows of the file tell whether it has other columns.
         let known = self.session.other_columns.as_ref().filter(|known| Arc::ptr_eq(&known.cloud, cloud));
-        let has_none = known.and_then(OtherColumns::cells).is_some_and(|others| others.total == 0);
+        let has_none = known.and_then(ExtraColumns::cells).is_some_and(|others| others.total == 0);
         let without = ", without the file's other columns";
         match self.session.listed_columns().map(|columns| &*columns.found) {
             Some(Ok(others)) if others.columns.len() < others.total => {
@@ -352,13 +352,13 @@ impl App {
         }
     }
 
-    fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<Files, String>>) {
+    fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<ExportedFiles, String>>) {
         match outcome.unwrap_or_else(|stopped| Err(format!("cannot write: {stopped}"))) {
-            Ok(Files { paths, left_out }) => {
+            Ok(ExportedFiles { paths, left_out }) => {
                 let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
                 self.written(format!("written: {}", paths.join(", ")));
                 if let Some(left_out) = left_out {
-                    self.session.log.warn(About::File, left_out);
+                    self.session.log.warn(Subject::File, left_out);
                 }
             }
             Err(error) => self.not_written(error, Some(dialog)),
@@ -366,16 +366,16 @@ impl App {
     }
 
     /// Handles the end of writing a lesson file, a recording or a session.
-    pub(in crate::app) fn exported(&mut self, exporting: Exporting, outcome: Outcome<Exported>) {
+    pub(in crate::app) fn exported(&mut self, exporting: ExportTask, outcome: Outcome<Exported>) {
         match outcome {
             Ok((Ok(messages), _)) => {
                 self.session.runs.note_saved(&exporting.runs);
-                if let Written::Session(file) = exporting.what {
+                if let ExportContent::Session(file) = exporting.what {
                     self.session_saved(file);
                 }
                 let mut messages = messages.into_iter();
                 self.written(messages.next().unwrap_or_default());
-                messages.for_each(|missing| self.session.log.warn(About::File, missing));
+                messages.for_each(|missing| self.session.log.warn(Subject::File, missing));
             }
             Ok((Err(_), true)) => {
                 self.cancelled();

@@ -11,7 +11,7 @@ use super::state::{ExportDialog, ExportKind, is_svg};
 use crate::app::look::{field_ui, row_ui};
 use crate::app::model::{Background, Field, PictureSize};
 use crate::app::prelude::*;
-use crate::export::graph::GraphForm;
+use crate::export::graph::GraphFormat;
 
 const FILE: &str = "file of the export";
 
@@ -57,16 +57,16 @@ fn format_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
 fn graph_ui(ui: &mut Ui, dialog: &mut ExportDialog, palette: &Palette) {
     let ExportKind::Graph(shown) = dialog.kind else { return };
     ui.horizontal_wrapped(|ui| {
-        for form in GraphForm::ALL {
+        for form in GraphFormat::ALL {
             let (name, about) = match form {
-                GraphForm::Edges => {
+                GraphFormat::Edges => {
                     ("Table of edges", "A line for each row and neighbour: row, rank, neighbor, distance.")
                 }
-                GraphForm::Csr => (
+                GraphFormat::Csr => (
                     "SciPy matrix",
                     "A sparse n × n matrix of distances (CSR), which scipy.sparse.load_npz reads.",
                 ),
-                GraphForm::Umap => (
+                GraphFormat::Umap => (
                     "umap-learn",
                     "Arrays indices and distances, the row itself first, as umap-learn takes them for \
                      precomputed_knn.",

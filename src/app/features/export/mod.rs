@@ -11,11 +11,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::analysis::state::{Analysed, AnalysisKind, FileComparison, Leaking};
+use super::analysis::state::{AnalysisResults, AnalysisKind, FileComparison, LeakResult};
 use super::color::state::channel::{Channel, PointSet};
 use super::picking::lookup;
-use super::picking::state::{OtherCells, OtherColumns};
-use super::runs::state::Compared;
+use super::picking::state::{ExtraCells, ExtraColumns};
+use super::runs::state::RunComparison;
 use crate::app::model::QueryAnswer;
 use crate::app::model::log::Entry;
 use crate::cloud::{PointCloud, Source};
@@ -33,12 +33,12 @@ pub enum PaneData {
     /// Record numbers and coordinates of all points.
     Points(Arc<PointCloud>),
     /// Selected rows with all known values.
-    Rows(Box<Selected>),
+    Rows(Box<SelectionExport>),
     /// The picked query's neighbours, with the file's other columns.
-    Neighbors(QueryAnswer, Option<OtherColumns>),
+    Neighbors(QueryAnswer, Option<ExtraColumns>),
     AllNeighbors(Arc<RunRecord>),
     /// The analysis of all rows, and comparisons.
-    Analysis(Arc<Analysed>, Vec<Arc<FileComparison>>),
+    Analysis(Arc<AnalysisResults>, Vec<Arc<FileComparison>>),
     /// Comparisons with other files.
     FileComparisons(Vec<Arc<FileComparison>>),
     /// The rows of another file, each with the nearest row here.
@@ -50,20 +50,20 @@ pub enum PaneData {
     Trace(Arc<RunRecord>),
     Merges(Arc<RunRecord>),
     Convergence(Arc<RunRecord>),
-    Comparison(Arc<Compared>),
+    Comparison(Arc<RunComparison>),
     /// The list of runs: name, whether pinned, contents.
     Runs(Vec<(String, bool, RunFile)>),
     Log(Vec<Entry>),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Files {
+pub struct ExportedFiles {
     pub paths: Vec<PathBuf>,
     /// What could not be included, and why, as a sentence for the log.
     pub left_out: Option<String>,
 }
 
-impl From<Vec<PathBuf>> for Files {
+impl From<Vec<PathBuf>> for ExportedFiles {
     fn from(paths: Vec<PathBuf>) -> Self {
         Self { paths, left_out: None }
     }
@@ -111,7 +111,7 @@ impl PaneData {
                 Some(comparisons.iter().fold(table, |table, other| other.with(table, |row| row as u32)))
             }
             Self::Leaks(comparison) => {
-                let Leaking { theirs, record } = comparison.leaks.as_ref()?;
+                let LeakResult { theirs, record } = comparison.leaks.as_ref()?;
                 Some(crate::export::graph::leaks(
                     theirs,
                     record.query_cloud.as_ref()?,
@@ -132,7 +132,7 @@ impl PaneData {
     ///
     /// # Errors
     /// `cannot write: why: path`.
-    pub fn save(&self, path: &Path, progress: &dyn Progress) -> Result<Files, String> {
+    pub fn save(&self, path: &Path, progress: &dyn Progress) -> Result<ExportedFiles, String> {
         if let Self::Rows(selected) = self {
             // The points can be written even if the file is gone.
             let (other_columns, left_out) = match selected.read_other_columns(progress) {
@@ -146,7 +146,7 @@ impl PaneData {
                 ),
             };
             selected.table(other_columns.as_ref()).write(path).map_err(|error| error.to_string())?;
-            return Ok(Files { paths: vec![path.to_owned()], left_out });
+            return Ok(ExportedFiles { paths: vec![path.to_owned()], left_out });
         }
         let vectors = NeighborFormat::from_path(path).is_ok_and(|format| !format.has_query_rows());
         let saved = match (self, self.table()) {
@@ -157,7 +157,7 @@ impl PaneData {
             (_, Some(table)) => table.write(path).map(|()| vec![path.to_owned()]),
             (_, None) => write(path, |to| self.write(to)).map(|()| vec![path.to_owned()]),
         };
-        saved.map(Files::from).map_err(|error| error.to_string())
+        saved.map(ExportedFiles::from).map_err(|error| error.to_string())
     }
 }
 
@@ -198,31 +198,31 @@ pub fn write_png(path: &Path, picture: &egui::ColorImage, dpi: Option<f32>) -> R
 
 /// Rows of a cloud, with the sources of their values.
 #[derive(Clone, Debug)]
-pub struct Selected {
+pub struct SelectionExport {
     pub cloud: Arc<PointCloud>,
     /// Ascending.
     pub rows: Arc<[u32]>,
     pub record: Option<Arc<RunRecord>>,
-    pub analysed: Option<Arc<Analysed>>,
+    pub analysed: Option<Arc<AnalysisResults>>,
     /// Comparisons with other files.
     pub comparisons: Vec<Arc<FileComparison>>,
     /// The channel that colours points.
     pub channel: Option<Arc<Channel>>,
 }
 
-impl Selected {
+impl SelectionExport {
     /// Reads the file's other columns of the rows.
     ///
     /// # Errors
     /// Why they cannot be read.
-    pub fn read_other_columns(&self, progress: &dyn Progress) -> Result<Option<OtherColumns>, String> {
+    pub fn read_other_columns(&self, progress: &dyn Progress) -> Result<Option<ExtraColumns>, String> {
         if !matches!(self.cloud.source(), Source::File { .. }) {
             return Ok(None);
         }
         let records =
             lookup::records(&self.cloud, &self.rows, progress).map_err(|why| why.to_string()).flatten()?;
-        let others = OtherCells::all(&self.cloud, records);
-        Ok(Some(OtherColumns {
+        let others = ExtraCells::all(&self.cloud, records);
+        Ok(Some(ExtraColumns {
             cloud: Arc::clone(&self.cloud),
             rows: self.rows.to_vec(),
             found: Arc::new(Ok(others)),
@@ -231,7 +231,7 @@ impl Selected {
 
     /// Columns: `row`, coordinates, the file's other columns, k-th distance and counters of rows that were
     /// queries, and the colouring value unless another column contains it.
-    pub fn table<'a>(&'a self, other_columns: Option<&'a OtherColumns>) -> Table<'a> {
+    pub fn table<'a>(&'a self, other_columns: Option<&'a ExtraColumns>) -> Table<'a> {
         let rows = &*self.rows;
         let mut table = tables::points(&self.cloud, Some(rows));
         if let Some(other_columns) = other_columns {
@@ -293,7 +293,7 @@ impl Selected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::features::color::state::channel::Numbers;
+    use crate::app::features::color::state::channel::NumericValues;
     use crate::app::features::export::state::{ExportDialog, ExportKind, NEIGHBORS, TABLES};
     use crate::app::model::PaneKind;
     use crate::app::testing::{folder, measured, record};
@@ -329,7 +329,7 @@ mod tests {
         let record = record();
         let lines = |data| text(data).lines().count();
         assert_eq!(lines(PaneData::Points(Arc::clone(&record.cloud))), record.cloud.len() + 1);
-        let selected = Selected {
+        let selected = SelectionExport {
             cloud: Arc::clone(&record.cloud),
             rows: vec![3, 8].into(),
             record: None,
@@ -453,10 +453,10 @@ mod tests {
             PointSet::Data,
             "distance to the query",
             "",
-            Numbers::new(values, 10.0, false),
+            NumericValues::new(values, 10.0, false),
             (0, ""),
         );
-        let selected = Selected {
+        let selected = SelectionExport {
             cloud: Arc::clone(&record.cloud),
             rows: vec![3, 8, 20].into(),
             record: Some(Arc::new(record)),

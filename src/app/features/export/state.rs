@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
-use crate::app::features::runs::state::Saved;
+use crate::app::features::runs::state::SaveScope;
 use crate::app::model::pane::{DataFormats, PaneKind};
 use crate::app::model::picture::PictureDraft;
 use crate::export::NeighborFormat;
-use crate::export::graph::GraphForm;
+use crate::export::graph::GraphFormat;
 
 /// File extensions offered for tables, with their names.
 pub const TABLES: [(&str, &str); 5] =
@@ -35,13 +35,13 @@ pub enum ExportKind {
     /// The run's timeline in Chrome Trace format.
     Trace,
     Selection,
-    Graph(GraphForm),
+    Graph(GraphFormat),
     /// The rows of another file, each with the nearest row here.
     Leaks,
     Window,
     /// A file of the lesson with this number.
     Lesson(LessonFile, u32),
-    Recording(Saved),
+    Recording(SaveScope),
     /// All runs and the view state.
     Session,
 }
@@ -49,7 +49,7 @@ pub enum ExportKind {
 impl ExportKind {
     /// Whether it is a typed table, which can be written in several formats.
     pub fn is_table(self) -> bool {
-        self.endings().len() >= TABLES.len() || self == Self::Graph(GraphForm::Edges)
+        self.endings().len() >= TABLES.len() || self == Self::Graph(GraphFormat::Edges)
     }
 
     /// Extensions with display names, the default first. Empty for kinds with special rules.
@@ -65,8 +65,8 @@ impl ExportKind {
             Self::Picture(_) | Self::Window => &[("png", "PNG"), ("svg", "SVG")],
             Self::Trace => &[("json", "JSON")],
             // No .npz here: that extension belongs to the other forms.
-            Self::Graph(GraphForm::Edges) => &[TABLES[0], TABLES[1], TABLES[2], TABLES[3]],
-            Self::Graph(GraphForm::Csr | GraphForm::Umap) => &[TABLES[4]],
+            Self::Graph(GraphFormat::Edges) => &[TABLES[0], TABLES[1], TABLES[2], TABLES[3]],
+            Self::Graph(GraphFormat::Csr | GraphFormat::Umap) => &[TABLES[4]],
             Self::Lesson(..) | Self::Recording(_) | Self::Session => &[],
         }
     }
@@ -160,7 +160,7 @@ impl ExportKind {
             Self::Leaks => "leaks.csv".to_owned(),
             Self::Window => "warpscope.png".to_owned(),
             Self::Lesson(file, number) => file.default_name(number),
-            Self::Recording(Saved::Shown) => "run.warpscope".to_owned(),
+            Self::Recording(SaveScope::Shown) => "run.warpscope".to_owned(),
             Self::Recording(_) => "runs.warpscope".to_owned(),
             Self::Session => "session.warpscope".to_owned(),
         }
@@ -198,7 +198,7 @@ pub struct ExportDialog {
 
 impl ExportDialog {
     /// Selects another form of the graph, with a valid extension.
-    pub fn take_form(&mut self, form: GraphForm) {
+    pub fn take_form(&mut self, form: GraphFormat) {
         self.kind = ExportKind::Graph(form);
         if self.kind.refuses(Path::new(self.path.trim())).is_some()
             && let Some((ending, _)) = self.kind.endings().first()

@@ -62,7 +62,7 @@ impl App {
             // A query that is being dragged or typed is given up.
             self.settle_live(snapshot.picked.is_some());
             match snapshot.picked {
-                Some(Picked::Coordinates) => self.set_query_point(snapshot.place.clone()),
+                Some(PickedPoint::Coordinates) => self.set_query_point(snapshot.place.clone()),
                 Some(picked) => self.pick(picked),
                 None => self.clear_query(),
             }

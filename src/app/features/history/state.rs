@@ -10,8 +10,8 @@ use std::sync::{Arc, Weak};
 use crate::app::features::color::state::ColorView;
 use crate::app::features::projection::state::ProjectionView;
 use crate::app::features::selection::state::Selection;
-use crate::app::features::selection::state::facts::Facts;
-use crate::app::model::answer::Picked;
+use crate::app::features::selection::state::facts::SelectionStats;
+use crate::app::model::answer::PickedPoint;
 use crate::app::model::session::Session;
 use crate::app::model::state::State;
 use crate::app::model::views::{ConvergenceView, PlaneView, SpaceView};
@@ -32,10 +32,10 @@ const ONE_MOVEMENT_SECS: f64 = 1.0;
 #[derive(Clone, Default)]
 pub(in crate::app) struct Snapshot {
     pub selection: Selection,
-    pub selected: Arc<Facts>,
+    pub selected: Arc<SelectionStats>,
     /// The run whose queries are selected.
     pub record: Weak<RunRecord>,
-    pub picked: Option<Picked>,
+    pub picked: Option<PickedPoint>,
     /// The query point, if it is not a row.
     pub place: Option<Arc<PointCloud>>,
     pub rank: Option<usize>,
@@ -117,12 +117,12 @@ impl Snapshot {
         let place = |snapshot: &Self| snapshot.place.as_ref().map(Arc::as_ptr);
         if self.picked != after.picked || place(self) != place(after) {
             let name = match after.picked {
-                Some(Picked::Row(_)) => "picking a row".to_owned(),
-                Some(Picked::Query(query)) => format!("picking query {}", text::thousands(query as u64)),
-                Some(Picked::Coordinates) => "moving the query".to_owned(),
+                Some(PickedPoint::Row(_)) => "picking a row".to_owned(),
+                Some(PickedPoint::Query(query)) => format!("picking query {}", text::thousands(query as u64)),
+                Some(PickedPoint::Coordinates) => "moving the query".to_owned(),
                 None => "picking nothing".to_owned(),
             };
-            let kind = if after.picked == Some(Picked::Coordinates) { Kind::Move } else { Kind::Pick };
+            let kind = if after.picked == Some(PickedPoint::Coordinates) { Kind::Move } else { Kind::Pick };
             return Some((kind, name));
         }
         let (kind, name) = match (plane, space) {
@@ -250,9 +250,9 @@ mod tests {
         history.watch(moved(9.0), None, 0.3);
         assert_eq!((history.undo_name(), history.done.len()), (Some("clearing the selection"), 5));
         history.skip();
-        history.watch(Snapshot { picked: Some(Picked::Row(4)), ..moved(9.0) }, None, 0.4);
+        history.watch(Snapshot { picked: Some(PickedPoint::Row(4)), ..moved(9.0) }, None, 0.4);
         assert_eq!(history.done.len(), 5, "skipped changes are not steps");
-        history.watch(Snapshot { picked: Some(Picked::Row(5)), ..moved(9.0) }, None, 0.5);
+        history.watch(Snapshot { picked: Some(PickedPoint::Row(5)), ..moved(9.0) }, None, 0.5);
         assert_eq!(history.undo_name(), Some("picking a row"));
         history.clear();
         assert_eq!((history.undo_name(), history.redo_name()), (None, None));
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn dragging_a_query_is_one_undo_step() {
-        let at = |row: u32| Snapshot { picked: Some(Picked::Row(row)), ..moved(9.0) };
+        let at = |row: u32| Snapshot { picked: Some(PickedPoint::Row(row)), ..moved(9.0) };
         let mut history = History::default();
         history.skip();
         history.watch(at(1), None, 0.0);
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!((history.done.len(), history.undo_name()), (1, Some("moving the query")));
         assert_eq!(
             history.done[0].before.picked,
-            Some(Picked::Row(1)),
+            Some(PickedPoint::Row(1)),
             "undo restores the start of the drag"
         );
         history.watch(at(3), Some(2), 9.1);

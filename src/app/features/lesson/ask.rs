@@ -5,17 +5,17 @@ use egui::{Align, Key, Layout, Modifiers, RichText, Ui, UiBuilder};
 use super::controls::next_button;
 use super::poll::{LETTERS, cells, keys as poll_keys, leave_ui, poll_ui, stop_ui};
 use super::state::player::Player;
-use super::state::quiz::{Entry, Phase, Quiz, Score};
+use super::state::quiz::{AnswerInput, Phase, Quiz, Score};
 use super::state::{LessonAction, PollAction, QuizAction};
 use crate::app::look::tokens::Palette;
 use crate::app::model::Actions;
 use crate::lesson::describe::lanes;
 use crate::lesson::feedback::why;
-use crate::lesson::questions::{Answer, Clickable, Form, Question, Reply, letter};
+use crate::lesson::questions::{Answer, ClickTarget, AnswerForm, Question, Reply, letter};
 
 /// Layout of a question.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct QuestionLayout {
     /// Size of running text, in points.
     pub size: f32,
     /// Whether the height is fixed, as when presenting. Everything must then fit without scrolling, in text
@@ -27,7 +27,7 @@ pub fn ask_ui(
     ui: &mut Ui,
     quiz: &Quiz,
     player: &Player,
-    room: Room,
+    room: QuestionLayout,
     palette: &Palette,
     actions: &mut Actions,
 ) {
@@ -48,14 +48,14 @@ pub fn ask_ui(
         Phase::Asking(entry) => {
             ui.label(large(&question.text).color(palette.text));
             match entry {
-                Entry::Choice(chosen) => options_ui(ui, question, *chosen, size, actions),
-                Entry::Lanes { .. } | Entry::Number(_) => {
+                AnswerInput::Choice(chosen) => options_ui(ui, question, *chosen, size, actions),
+                AnswerInput::Lanes { .. } | AnswerInput::Number(_) => {
                     drop(ui.horizontal_wrapped(|ui| entry_ui(ui, entry, question, width, size, palette)))
                 }
-                Entry::YesNo(_) => {}
+                AnswerInput::YesNo(_) => {}
             }
             ui.horizontal_wrapped(|ui| {
-                if let Entry::YesNo(said) = entry {
+                if let AnswerInput::YesNo(said) = entry {
                     yes_no_ui(ui, *said, size, actions);
                 }
                 if ui.add_enabled(quiz.reply().is_some(), main("Answer")).on_hover_text("Enter").clicked() {
@@ -143,11 +143,11 @@ fn score_text(score: Score) -> String {
 }
 
 /// The lanes or the number entered so far, and how to enter them.
-fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f32, palette: &Palette) {
+fn entry_ui(ui: &mut Ui, entry: &AnswerInput, question: &Question, width: u32, size: f32, palette: &Palette) {
     let weak = |text: &str| RichText::new(text.to_owned()).size(size).color(palette.text_weak);
     let strong = |text: String| RichText::new(text).size(size).strong().color(palette.text);
     match (entry, question.topic.info().form) {
-        (Entry::Lanes { mask, at }, Form::Lanes { doing, none, .. }) => {
+        (AnswerInput::Lanes { mask, at }, AnswerForm::Lanes { doing, none, .. }) => {
             ui.label(strong(if *mask == 0 {
                 none.to_owned()
             } else {
@@ -155,11 +155,11 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f
             }));
             ui.label(weak(&format!("· click lanes, or ← → and Space (lane {at})")));
         }
-        (Entry::Number(text), Form::Number { noun, clickable }) => {
+        (AnswerInput::Number(text), AnswerForm::Number { noun, clickable }) => {
             let shown = if text.is_empty() { "…" } else { text };
             ui.label(strong(format!("{noun}: {shown}")));
             ui.label(weak(&match clickable {
-                Some(Clickable::Slot | Clickable::Lane) => {
+                Some(ClickTarget::Slot | ClickTarget::Lane) => {
                     format!("· click a {}, or type its number", noun.to_lowercase())
                 }
                 None => "· type a number; ← → count".to_owned(),
@@ -215,7 +215,7 @@ pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
         if input.consume_key(Modifiers::NONE, Key::Enter) {
             send(QuizAction::Enter);
         }
-        if matches!(quiz.phase(), Phase::Asking(Entry::Choice(_))) {
+        if matches!(quiz.phase(), Phase::Asking(AnswerInput::Choice(_))) {
             for (option, key) in (0..).zip(LETTERS) {
                 if input.consume_key(Modifiers::NONE, key) {
                     send(QuizAction::Choose(option));
@@ -226,7 +226,7 @@ pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
             return;
         }
         // In a list of options, down is forward; for numbers, up is more.
-        let is_list = matches!(quiz.phase(), Phase::Asking(Entry::Choice(_)));
+        let is_list = matches!(quiz.phase(), Phase::Asking(AnswerInput::Choice(_)));
         for (key, forward) in [
             (Key::ArrowLeft, false),
             (Key::ArrowRight, true),
@@ -238,14 +238,14 @@ pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
             }
         }
         if input.consume_key(Modifiers::NONE, Key::Space)
-            && let Phase::Asking(Entry::Lanes { at, .. }) = quiz.phase()
+            && let Phase::Asking(AnswerInput::Lanes { at, .. }) = quiz.phase()
         {
             send(QuizAction::ChooseLane(*at));
         }
         if input.consume_key(Modifiers::NONE, Key::Backspace) {
             send(QuizAction::Erase);
         }
-        if matches!(quiz.phase(), Phase::Asking(Entry::YesNo(_))) {
+        if matches!(quiz.phase(), Phase::Asking(AnswerInput::YesNo(_))) {
             for (key, yes) in [(Key::Y, true), (Key::N, false)] {
                 if input.consume_key(Modifiers::NONE, key) {
                     send(QuizAction::Say(yes));

@@ -15,7 +15,7 @@ use crate::text;
 
 /// Display options of the player.
 #[derive(Clone, Copy)]
-pub struct Controls<'a> {
+pub struct PlayerOptions<'a> {
     /// Speed, and whether takes are side by side.
     pub view: &'a LessonView,
     /// Whether a question is open, so that later steps must stay hidden.
@@ -28,7 +28,7 @@ pub struct Controls<'a> {
     pub palette: &'static Palette,
 }
 
-impl Controls<'_> {
+impl PlayerOptions<'_> {
     /// Approximate height of its two rows, in points.
     pub fn height(&self) -> f32 {
         self.text.unwrap_or(14.0) * 1.5 + 6.0 + SCRUBBER
@@ -37,7 +37,7 @@ impl Controls<'_> {
 
 const SCRUBBER: f32 = 20.0;
 
-pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut Actions) {
+pub fn controls_ui(ui: &mut Ui, player: &Player, controls: PlayerOptions<'_>, actions: &mut Actions) {
     let palette = controls.palette;
     if let Some(size) = controls.text {
         ui.style_mut().text_styles.values_mut().for_each(|font| font.size = size);
@@ -138,7 +138,7 @@ fn speed_ui(ui: &mut Ui, speed: f32, actions: &mut Actions) {
 fn level_ui(
     ui: &mut Ui,
     player: &Player,
-    Controls { asking, brief, palette, .. }: Controls<'_>,
+    PlayerOptions { asking, brief, palette, .. }: PlayerOptions<'_>,
     actions: &mut Actions,
 ) {
     if !brief {
@@ -208,7 +208,7 @@ pub fn next_button(
 }
 
 /// Buttons for the processing orders compared.
-fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut Actions) {
+fn takes_ui(ui: &mut Ui, player: &Player, controls: PlayerOptions<'_>, actions: &mut Actions) {
     if player.takes.len() < 2 {
         return;
     }

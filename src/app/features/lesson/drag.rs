@@ -3,7 +3,7 @@
 
 use egui::{CursorIcon, Id, Key, Pos2, Rect, Response, Sense, Ui, Vec2, vec2};
 
-use super::paint::Place;
+use super::paint::Placement;
 use super::state::{DragAction, LessonAction};
 use crate::app::look::focus::arrows;
 use crate::app::look::tokens::Palette;
@@ -28,14 +28,14 @@ const KEY_RANGE: f32 = 160.0;
 
 /// What is being dragged.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Held {
+pub enum DragTarget {
     /// The query or a point in a map; `grip` is the vector from the pointer to its centre.
     Place {
         map: usize,
         item: MapItem,
         grip: Vec2,
     },
-    Key(HeldKey),
+    Key(KeyDrag),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +56,7 @@ impl MapItem {
 
 /// A key that is dragged vertically, which moves its point away from the query or towards it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HeldKey {
+pub struct KeyDrag {
     row: u32,
     query: [f32; 2],
     /// Unit vector from the query to the point.
@@ -68,7 +68,7 @@ pub struct HeldKey {
     from: f32,
 }
 
-impl HeldKey {
+impl KeyDrag {
     /// The key of an element; `None` for padding, and if points cannot be moved.
     fn for_target(target: Target, cursor: &Cursor, from: f32) -> Option<Self> {
         let Target::Element(element) = target else { return None };
@@ -101,13 +101,13 @@ impl HeldKey {
 }
 
 /// A map, its placement, and its recording.
-pub struct Shown<'a> {
+pub struct PlacedMap<'a> {
     pub map: &'a Map,
-    pub place: Place,
+    pub place: Placement,
     pub recording: &'a Recording,
 }
 
-impl Shown<'_> {
+impl PlacedMap<'_> {
     fn rect(&self) -> Rect {
         self.place.rect(self.map.area)
     }
@@ -145,8 +145,8 @@ impl Shown<'_> {
 /// Handles drags in the maps, and returns their response to the pointer.
 pub fn maps_ui(
     ui: &Ui,
-    maps: &[Shown<'_>],
-    held: &mut Option<Held>,
+    maps: &[PlacedMap<'_>],
+    held: &mut Option<DragTarget>,
     actions: &mut Actions,
 ) -> Option<Response> {
     let mut all: Option<Response> = None;
@@ -172,7 +172,7 @@ pub fn maps_ui(
         });
     }
     // The maps may disappear during a drag, when another lesson is opened.
-    if matches!(held, Some(Held::Place { map, .. }) if *map >= maps.len()) {
+    if matches!(held, Some(DragTarget::Place { map, .. }) if *map >= maps.len()) {
         *held = None;
         actions.send(LessonAction::Drag(DragAction::Release));
     }
@@ -183,19 +183,19 @@ fn drag_ui(
     ui: &Ui,
     response: &Response,
     number: usize,
-    shown: &Shown<'_>,
-    held: &mut Option<Held>,
+    shown: &PlacedMap<'_>,
+    held: &mut Option<DragTarget>,
     actions: &mut Actions,
 ) {
     if response.drag_started()
         && let Some(press) = ui.input(|input| input.pointer.press_origin())
         && let Some((item, at)) = shown.under(press)
     {
-        *held = Some(Held::Place { map: number, item, grip: at - press });
+        *held = Some(DragTarget::Place { map: number, item, grip: at - press });
         actions.send(LessonAction::Drag(DragAction::Hold));
     }
     let Some((item, grip)) = held.and_then(|held| match held {
-        Held::Place { map, item, grip } if map == number => Some((item, grip)),
+        DragTarget::Place { map, item, grip } if map == number => Some((item, grip)),
         _ => None,
     }) else {
         if response.hover_pos().is_some_and(|pointer| shown.under(pointer).is_some()) {
@@ -213,7 +213,7 @@ fn drag_ui(
     end_ui(ui, response, held, actions);
 }
 
-fn end_ui(ui: &Ui, response: &Response, held: &mut Option<Held>, actions: &mut Actions) {
+fn end_ui(ui: &Ui, response: &Response, held: &mut Option<DragTarget>, actions: &mut Actions) {
     if !response.dragged() {
         // egui also ends a drag on Escape, which must cancel instead.
         let back = ui.input(|input| input.key_down(Key::Escape) && !input.pointer.any_released());
@@ -228,17 +228,17 @@ pub fn keys_ui(
     response: &Response,
     under: impl Fn(Pos2) -> Option<Target>,
     cursor: &Cursor,
-    held: &mut Option<Held>,
+    held: &mut Option<DragTarget>,
     actions: &mut Actions,
 ) -> bool {
-    let key = |at: Pos2| under(at).and_then(|target| HeldKey::for_target(target, cursor, at.y));
+    let key = |at: Pos2| under(at).and_then(|target| KeyDrag::for_target(target, cursor, at.y));
     if response.drag_started()
         && let Some(key) = ui.input(|input| input.pointer.press_origin()).and_then(key)
     {
-        *held = Some(Held::Key(key));
+        *held = Some(DragTarget::Key(key));
         actions.send(LessonAction::Drag(DragAction::Hold));
     }
-    let Some(Held::Key(key)) = *held else {
+    let Some(DragTarget::Key(key)) = *held else {
         let on_key = response.hover_pos().and_then(key).is_some();
         if on_key {
             ui.ctx().set_cursor_icon(CursorIcon::ResizeVertical);

@@ -16,7 +16,7 @@ use crate::palette::Palette;
 use crate::progress::Progress;
 
 /// A file to write, independent of the window so that a thread can write it.
-pub struct Job {
+pub struct ExportJob {
     pub file: LessonFile,
     film: Film,
     take: Take,
@@ -24,7 +24,7 @@ pub struct Job {
     selection: Selection,
 }
 
-impl Job {
+impl ExportJob {
     /// A file of what the player shows, with takes side by side or the active one alone; `range` selects
     /// steps.
     ///
@@ -139,7 +139,7 @@ mod tests {
                 let mut range = RangeDraft::new(&player);
                 let start = player.range().start;
                 (range.from, range.to) = ((start + 1).to_string(), (start + 3).to_string());
-                let job = Job::new(file, &player, together, LIGHT, file.has_range().then_some(&range))
+                let job = ExportJob::new(file, &player, together, LIGHT, file.has_range().then_some(&range))
                     .expect("a range");
                 let path = folder.path().join(file.default_name(player.lesson.number));
                 let said = job.write(&path, &NoProgress).expect("it can be written");
@@ -161,7 +161,7 @@ mod tests {
         let mut elsewhere = 0;
         for _ in 0..3 {
             player.forward();
-            Job::new(LessonFile::Drawing, &player, true, LIGHT, None)
+            ExportJob::new(LessonFile::Drawing, &player, true, LIGHT, None)
                 .expect("no range")
                 .write(&path, &NoProgress)
                 .expect("it can be written");

@@ -3,9 +3,9 @@
 use egui::epaint::{CornerRadius, Mesh};
 use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
-use crate::draw::{self, Area, Drawing, Font, Line, Paint};
+use crate::draw::{self, Area, Drawing, Font, StrokeStyle, Paint};
 use crate::lesson::picture::Scene;
-use crate::lesson::picture::motion::{Moving, SECONDS};
+use crate::lesson::picture::motion::{MovingScene, SECONDS};
 use crate::palette::{Palette, Rgb};
 
 /// Above this number, dots of one kind are drawn as squares: at that size the difference is invisible.
@@ -13,14 +13,14 @@ const MAX_ROUND_DOTS: usize = 4_000;
 
 /// Placement of a scene on the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct Placement {
     /// Top left corner.
     pub origin: Pos2,
     /// Screen points per scene unit.
     pub scale: f32,
 }
 
-impl Place {
+impl Placement {
     /// From scene to screen coordinates.
     pub fn pos(self, [x, y]: draw::Point) -> Pos2 {
         self.origin + vec2(x, y) * self.scale
@@ -39,7 +39,7 @@ impl Place {
 }
 
 /// A scene converted to shapes, once instead of in each frame.
-pub struct Prepared(Vec<Item>);
+pub struct PreparedScene(Vec<Item>);
 
 enum Item {
     Shape(Shape),
@@ -54,9 +54,9 @@ enum Item {
     Clip(Option<Rect>),
 }
 
-impl Prepared {
-    pub fn new(scene: &Drawing, palette: &Palette, place: Place) -> Self {
-        let look = Look { palette, place };
+impl PreparedScene {
+    pub fn new(scene: &Drawing, palette: &Palette, place: Placement) -> Self {
+        let look = ShapeConverter { palette, place };
         let mut items = Vec::new();
         for shape in &scene.shapes {
             look.add(shape, &mut items);
@@ -83,14 +83,14 @@ impl Prepared {
     }
 }
 
-struct Look<'a> {
+struct ShapeConverter<'a> {
     palette: &'a Palette,
-    place: Place,
+    place: Placement,
 }
 
-impl Look<'_> {
+impl ShapeConverter<'_> {
     fn add(&self, shape: &draw::Shape, items: &mut Vec<Item>) {
-        let Place { scale, .. } = self.place;
+        let Placement { scale, .. } = self.place;
         match shape {
             draw::Shape::Rect { area, round, fill, line } => {
                 let rect = self.place.rect(*area);
@@ -153,7 +153,7 @@ impl Look<'_> {
         centers: &[draw::Point],
         radius: f32,
         fill: Option<Paint>,
-        line: Option<&Line>,
+        line: Option<&StrokeStyle>,
         items: &mut Vec<Item>,
     ) {
         let fill = fill.map_or(Color32::TRANSPARENT, |fill| self.color(fill));
@@ -178,7 +178,7 @@ impl Look<'_> {
         }
     }
 
-    fn path(&self, points: &[Pos2], line: &Line, items: &mut Vec<Item>) {
+    fn path(&self, points: &[Pos2], line: &StrokeStyle, items: &mut Vec<Item>) {
         let stroke = self.stroke(line);
         match line.dash {
             None => items.push(Item::Shape(Shape::line(points.to_vec(), stroke))),
@@ -190,7 +190,7 @@ impl Look<'_> {
         }
     }
 
-    fn stroke(&self, line: &Line) -> Stroke {
+    fn stroke(&self, line: &StrokeStyle) -> Stroke {
         Stroke::new(line.width * self.place.scale, self.color(line.paint))
     }
 
@@ -201,11 +201,11 @@ impl Look<'_> {
 }
 
 /// The placement that fits a scene of `size` centred into a rectangle.
-pub fn fit(size: [f32; 2], rect: Rect) -> Place {
+pub fn fit(size: [f32; 2], rect: Rect) -> Placement {
     let scale = (rect.width() / size[0].max(1.0)).min(rect.height() / size[1].max(1.0));
     let used = vec2(size[0], size[1]) * scale;
     let origin = rect.min + (rect.size() - used) / 2.0;
-    Place { origin: pos2(origin.x.round(), origin.y.round()), scale }
+    Placement { origin: pos2(origin.x.round(), origin.y.round()), scale }
 }
 
 // Animation of the parts that a step moved, over a still picture.
@@ -224,32 +224,32 @@ pub fn motion_seconds(reduced: bool, pace: Option<f32>) -> Option<f64> {
 }
 
 /// A running animation.
-pub struct Running {
+pub struct Animation {
     before: Scene,
-    moving: Moving,
-    still: Prepared,
+    moving: MovingScene,
+    still: PreparedScene,
     /// In seconds of egui's clock.
     began: f64,
     seconds: f64,
 }
 
-impl Running {
+impl Animation {
     /// An animation between two scenes; `None` if nothing moves.
     pub fn new(
         before: Scene,
         after: &Scene,
         palette: &Palette,
-        place: Place,
+        place: Placement,
         began: f64,
         seconds: f64,
     ) -> Option<Self> {
-        let moving = Moving::between(&before, after)?;
-        let still = Prepared::new(moving.still(), palette, place);
+        let moving = MovingScene::between(&before, after)?;
+        let still = PreparedScene::new(moving.still(), palette, place);
         Some(Self { before, moving, still, began, seconds })
     }
 
     /// The same animation towards a redrawn scene.
-    pub fn anew(self, after: &Scene, palette: &Palette, place: Place) -> Option<Self> {
+    pub fn anew(self, after: &Scene, palette: &Palette, place: Placement) -> Option<Self> {
         Self::new(self.before, after, palette, place, self.began, self.seconds)
     }
 
@@ -257,10 +257,10 @@ impl Running {
         now - self.began >= self.seconds
     }
 
-    pub fn paint(&self, painter: &Painter, palette: &Palette, place: Place, now: f64) {
+    pub fn paint(&self, painter: &Painter, palette: &Palette, place: Placement, now: f64) {
         self.still.paint(painter);
         let parts = self.moving.parts(((now - self.began) / self.seconds) as f32);
-        Prepared::new(&parts, palette, place).paint(painter);
+        PreparedScene::new(&parts, palette, place).paint(painter);
     }
 }
 
@@ -283,7 +283,7 @@ mod tests {
     fn shapes_keep_their_order_and_colours() {
         let mut scene = Drawing::new(10.0, 10.0);
         let area = Area { x: 1.0, y: 1.0, width: 4.0, height: 2.0 };
-        let line = Line { paint: Ink::Text.into(), width: 1.0, dash: Some(2.0) };
+        let line = StrokeStyle { paint: Ink::Text.into(), width: 1.0, dash: Some(2.0) };
         scene.shapes.push(draw::Shape::Rect {
             area,
             round: 1.0,
@@ -297,7 +297,7 @@ mod tests {
             line: None,
         });
         scene.shapes.push(draw::Shape::Clip(Some(area)));
-        let items = Prepared::new(&scene, &LIGHT, Place { origin: pos2(100.0, 0.0), scale: 2.0 }).0;
+        let items = PreparedScene::new(&scene, &LIGHT, Placement { origin: pos2(100.0, 0.0), scale: 2.0 }).0;
         let [
             Item::Shape(Shape::Rect(rect)),
             Item::Shape(Shape::Vec(dashes)),

@@ -12,7 +12,7 @@ use crate::lesson::Recording;
 use crate::lesson::algorithms::Baseline;
 use crate::lesson::edits::Edits;
 use crate::lesson::fault::{self, FAULTS, Fault, FaultInfo, faults_known_after};
-use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search, Shows, named};
+use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, SearchAlgorithm, SearchRange, named};
 use crate::text;
 
 pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -161,7 +161,7 @@ fn choice_ui(
             }
             entered |= field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, &errors, palette).lost_focus();
             entered |= keys_ui(ui, lesson, &mut draft, &errors, palette);
-            if !state.lesson.has_dragged && matches!(lesson.shows, Shows::FirstSort | Shows::SecondMinimum) {
+            if !state.lesson.has_dragged && matches!(lesson.shows, SearchRange::FirstSort | SearchRange::SecondMinimum) {
                 ui.label(
                     RichText::new("Drag a key in the picture up or down.").color(palette.text_weak).small(),
                 );
@@ -170,7 +170,7 @@ fn choice_ui(
     }
     entered |= field_ui(ui, "k", &mut draft.k, "neighbours", Field::K, &errors, palette).lost_focus();
     // A node of the tree has as many children as a warp has lanes.
-    if lesson.search != Search::Tree {
+    if lesson.search != SearchAlgorithm::Tree {
         row_ui(ui, "Lanes, W", palette, |ui, _| {
             let combo = ComboBox::from_id_salt("lanes").width(64.0).selected_text(draft.width.to_string());
             let response = combo.show_ui(ui, |ui| {
@@ -275,7 +275,7 @@ fn keys_ui(
     }
     let hint = count.map_or(String::new(), |count| format!("{count} of your own: 5 3 8 1 \u{2026}"));
     let response = field_ui(ui, "Keys", &mut draft.keys, &hint, Field::Keys, errors, palette);
-    let halves = if lesson.shows == Shows::SecondMinimum {
+    let halves = if lesson.shows == SearchRange::SecondMinimum {
         " The first half becomes the sorted list that the other half is merged with."
     } else {
         ""
@@ -319,7 +319,7 @@ pub fn faults_ui(
     palette: &Palette,
     actions: &mut Actions,
 ) {
-    if lesson.search != Search::Kernel {
+    if lesson.search != SearchAlgorithm::Kernel {
         return;
     }
     heading_ui(ui, "Break it");

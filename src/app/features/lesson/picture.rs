@@ -4,10 +4,10 @@ use std::sync::{Arc, Weak};
 
 use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 
-use super::drag::{Held, Shown, hint_ui, keys_ui, maps_ui};
-use super::paint::{Place, Prepared, Running, fit};
+use super::drag::{DragTarget, PlacedMap, hint_ui, keys_ui, maps_ui};
+use super::paint::{Placement, PreparedScene, Animation, fit};
 use super::state::player::Player;
-use super::state::quiz::{Entry, Phase, Quiz};
+use super::state::quiz::{AnswerInput, Phase, Quiz};
 use super::state::session::LessonSession;
 use super::state::{LessonAction, QuizAction};
 use super::words;
@@ -20,7 +20,7 @@ use crate::lesson::lessons::Take;
 use crate::lesson::picture::page::{areas, columns, comparison, page};
 use crate::lesson::picture::sentence::sentence;
 use crate::lesson::picture::{Panel, Scene, Target, View};
-use crate::lesson::questions::Clickable;
+use crate::lesson::questions::ClickTarget;
 use crate::lesson::state::lanes_in;
 use crate::palette::Palette;
 
@@ -28,24 +28,24 @@ use crate::palette::Palette;
 const MIN_SIZE: egui::Vec2 = vec2(960.0, 540.0);
 
 #[derive(Default)]
-pub struct Picture {
-    built: Option<Built>,
-    motion: Option<Running>,
+pub struct LessonPicture {
+    built: Option<CachedPicture>,
+    motion: Option<Animation>,
     /// The target under the pointer, which is highlighted.
     hover: Option<Target>,
     /// The panel under the pointer.
     over: Option<Panel>,
     /// What is being dragged.
-    held: Option<Held>,
+    held: Option<DragTarget>,
 }
 
-struct Built {
+struct CachedPicture {
     key: PictureKey,
     scene: Scene,
     columns: Vec<Rect>,
     panels: Vec<(Panel, Rect)>,
-    place: Place,
-    prepared: Prepared,
+    place: Placement,
+    prepared: PreparedScene,
 }
 
 /// All inputs of a picture.
@@ -97,9 +97,9 @@ impl PartialEq for RecordingId {
     }
 }
 
-impl Picture {
+impl LessonPicture {
     /// The scene and its placement.
-    pub fn shown(&self) -> Option<(&Scene, Place)> {
+    pub fn shown(&self) -> Option<(&Scene, Placement)> {
         self.built.as_ref().map(|built| (&built.scene, built.place))
     }
 
@@ -118,8 +118,8 @@ impl Picture {
         self.motion.is_some()
     }
 
-    fn update(&mut self, player: &Player, quiz: Option<&Quiz>, look: Look, rect: Rect, now: f64) {
-        let Look { text, zoom, palette, .. } = look;
+    fn update(&mut self, player: &Player, quiz: Option<&Quiz>, look: PictureOptions, rect: Rect, now: f64) {
+        let PictureOptions { text, zoom, palette, .. } = look;
         let together = look.together && player.takes.len() > 1 && zoom.is_none();
         let asking = quiz.is_some_and(Quiz::is_asking);
         let key = PictureKey {
@@ -170,12 +170,12 @@ impl Picture {
                 motion.anew(&scene, palette, place)
             }
             (Some(built), Some(seconds), _) if key.is_next(&built.key, player.stepped_from()) => {
-                Running::new(built.scene, &scene, palette, place, now, seconds)
+                Animation::new(built.scene, &scene, palette, place, now, seconds)
             }
             _ => None,
         };
-        self.built = Some(Built {
-            prepared: Prepared::new(&scene, palette, place),
+        self.built = Some(CachedPicture {
+            prepared: PreparedScene::new(&scene, palette, place),
             key,
             scene,
             columns,
@@ -200,7 +200,7 @@ impl Picture {
 
 /// How to draw the picture.
 #[derive(Clone, Copy)]
-pub struct Look {
+pub struct PictureOptions {
     /// Whether to show several takes side by side.
     pub together: bool,
     /// Size of running text.
@@ -220,10 +220,10 @@ pub struct Look {
 
 pub fn picture_ui(
     ui: &mut Ui,
-    picture: &mut Picture,
+    picture: &mut LessonPicture,
     session: &LessonSession,
     player: &Player,
-    look: Look,
+    look: PictureOptions,
     actions: &mut Actions,
 ) {
     let rect = ui.available_rect_before_wrap();
@@ -306,10 +306,10 @@ pub fn picture_ui(
 }
 
 /// The maps of a picture, with their recordings.
-fn shown_maps<'a>(built: &'a Built, player: &'a Player) -> Vec<Shown<'a>> {
+fn shown_maps<'a>(built: &'a CachedPicture, player: &'a Player) -> Vec<PlacedMap<'a>> {
     let take = |number: usize| if built.key.together { &player.takes[number] } else { player.take() };
     (built.scene.maps.iter().enumerate())
-        .map(|(number, map)| Shown { map, place: built.place, recording: &take(number).recording })
+        .map(|(number, map)| PlacedMap { map, place: built.place, recording: &take(number).recording })
         .collect()
 }
 
@@ -348,7 +348,7 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
 pub fn marks_ui(
     ui: &Ui,
     scene: &Scene,
-    place: Place,
+    place: Placement,
     quiz: &Quiz,
     player: &Player,
     palette: &tokens::Palette,
@@ -366,16 +366,16 @@ pub fn marks_ui(
         ring(target, palette.query, 2.5, if matches!(target, Target::Lane(_)) { 1.0 } else { 0.0 });
     }
     match quiz.phase() {
-        Phase::Asking(Entry::Lanes { mask, at }) => {
+        Phase::Asking(AnswerInput::Lanes { mask, at }) => {
             for lane in lanes_in(*mask) {
                 ring(Target::Lane(lane), palette.accent, 3.0, 1.0);
             }
             ring(Target::Lane(*at), palette.text, 1.0, 4.0);
         }
-        Phase::Asking(Entry::Number(text)) => {
+        Phase::Asking(AnswerInput::Number(text)) => {
             let target = match quiz.pointed() {
-                Some(Clickable::Slot) => text.parse().map(Target::Slot).ok(),
-                Some(Clickable::Lane) => text.parse().map(Target::Lane).ok(),
+                Some(ClickTarget::Slot) => text.parse().map(Target::Slot).ok(),
+                Some(ClickTarget::Lane) => text.parse().map(Target::Lane).ok(),
                 None => None,
             };
             if let Some(target) = target {

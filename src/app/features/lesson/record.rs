@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::state::session::{ExplorerProblem, FaultChoice, LessonDraft, OwnQuery};
+use super::state::session::{ExplorerProblem, FaultChoice, LessonDraft, OpenCloudQuery};
 use crate::engines::cuda::Cuda;
-use crate::knn::{Queries, Setup};
+use crate::knn::{Queries, ProblemParameters};
 use crate::lesson::LessonError;
 use crate::lesson::fault::{Fault, faults_known_after};
 use crate::lesson::lessons::{Lesson, Overrides, Take};
-use crate::lesson::own_data::OwnData;
+use crate::lesson::own_data::UserData;
 use crate::progress::Progress;
 
-pub struct Recorded {
+pub struct RecordingResult {
     /// Takes of the GPU, or else of the twin.
     pub takes: Vec<Take>,
     /// Why the requested GPU did not record it.
@@ -30,15 +30,15 @@ pub struct Recorded {
 pub fn record(
     lesson: &Lesson,
     choice: Overrides,
-    own: Option<OwnQuery>,
-    setup: Setup,
+    own: Option<OpenCloudQuery>,
+    setup: ProblemParameters,
     progress: &dyn Progress,
 ) -> Result<Vec<Take>, LessonError> {
     match own {
         None => lesson.record(choice, progress),
         Some(own) => {
             let width = choice.width.unwrap_or(lesson.width);
-            let asked = OwnData {
+            let asked = UserData {
                 cloud: &own.cloud,
                 queries: &own.queries,
                 query: own.query,
@@ -50,13 +50,13 @@ pub fn record(
 }
 
 /// The search of the lesson on the user's own data: of a query in a file, or else of a row of the cloud.
-pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: ExplorerProblem) -> OwnQuery {
+pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: ExplorerProblem) -> OpenCloudQuery {
     let order = question.order;
     match question.query {
         Some(query) => {
-            OwnQuery { cloud, queries: Queries::Cloud(query.queries), query: query.row as usize, order }
+            OpenCloudQuery { cloud, queries: Queries::Cloud(query.queries), query: query.row as usize, order }
         }
-        None => OwnQuery { cloud, queries: Queries::Rows(vec![row as u32]), query: 0, order },
+        None => OpenCloudQuery { cloud, queries: Queries::Rows(vec![row as u32]), query: 0, order },
     }
 }
 

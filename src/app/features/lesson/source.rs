@@ -71,7 +71,7 @@ fn text_ui(ui: &mut Ui, file: &str, text: &'static str, search: &str, palette: &
 }
 
 /// Stores a value and returns whether it changed.
-trait Replace {
+trait IdTypeMapExt {
     fn insert_temp_or_replace<T: Clone + PartialEq + Send + Sync + 'static>(
         &mut self,
         id: egui::Id,
@@ -79,7 +79,7 @@ trait Replace {
     ) -> bool;
 }
 
-impl Replace for egui::util::IdTypeMap {
+impl IdTypeMapExt for egui::util::IdTypeMap {
     fn insert_temp_or_replace<T: Clone + PartialEq + Send + Sync + 'static>(
         &mut self,
         id: egui::Id,

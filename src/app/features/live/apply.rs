@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::state::{BeforeDrag, Live, LiveAction, Target};
+use super::state::{DragSnapshot, LiveQueryState, LiveAction, SnapTarget};
 use crate::app::context::app::{App, Feature};
 use crate::app::features::errors::{cloud_error, run_error};
 use crate::app::features::picking::is_small;
-use crate::app::jobs::table::{Applied, Cancel, Job, Kind, Slot};
+use crate::app::jobs::table::{Applied, CancelMethod, Job, TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{Draft, Ended, EngineStatus, Field, Level, QueryKind, SHOWN_AFTER, Scene};
+use crate::app::model::{Draft, FailureReason, EngineStatus, Field, Level, QueryKind, SHOWN_AFTER, Scene};
 use crate::app::prelude::*;
 use crate::cloud::{PointCloud, query_point};
 use crate::engines::registry;
@@ -49,7 +49,7 @@ impl App {
             // After Escape the query no longer follows the pointer.
             LiveAction::To(at) if held => {
                 if let Err(why) = self.move_to(&at) {
-                    self.session.log.error_once(About::Query, &why);
+                    self.session.log.error_once(Subject::Query, &why);
                 }
             }
             LiveAction::Snap(target) if held => self.snap(target),
@@ -72,7 +72,7 @@ impl App {
         // A new drag begins where the query is, so a pending snap is dropped.
         self.jobs.stop(&SNAP);
         let session = &mut self.session;
-        session.live.before = Some(BeforeDrag {
+        session.live.before = Some(DragSnapshot {
             picked: session.picked,
             place: session.live.place.clone(),
             answered: session.answered.clone(),
@@ -110,7 +110,7 @@ impl App {
     pub(in crate::app) fn set_query_point(&mut self, place: Option<Arc<PointCloud>>) {
         self.session.live.place = place;
         self.session.live.chosen = true;
-        (self.session.picked, self.session.rank) = (Some(Picked::Coordinates), None);
+        (self.session.picked, self.session.rank) = (Some(PickedPoint::Coordinates), None);
         self.ask();
     }
 
@@ -172,7 +172,7 @@ impl App {
     /// Resets the live query for another cloud.
     fn forget_live(&mut self) {
         let old = std::mem::take(&mut self.session.live);
-        self.session.live = Live { asked: old.asked, known: old.known, ..Live::default() };
+        self.session.live = LiveQueryState { asked: old.asked, known: old.known, ..LiveQueryState::default() };
         self.session.live.ignore_earlier_replies();
         self.handles.live_queries.release();
     }
@@ -199,11 +199,11 @@ impl App {
         }
         let known = self.session.record.clone().filter(|record| same_question(&record.spec, &spec));
         match (picked, known) {
-            (Picked::Row(row), Some(record)) if let Some(query) = self.session.query_of_row(row) => {
+            (PickedPoint::Row(row), Some(record)) if let Some(query) = self.session.query_of_row(row) => {
                 self.session.live.ignore_earlier_replies();
                 self.answer(record, query);
             }
-            (Picked::Query(query), Some(record)) if query < record.query_rows.len() => {
+            (PickedPoint::Query(query), Some(record)) if query < record.query_rows.len() => {
                 self.session.live.ignore_earlier_replies();
                 self.answer(record, query);
             }
@@ -215,16 +215,16 @@ impl App {
     pub(in crate::app) fn ask(&mut self) {
         let (Some(cloud), Some(picked)) = (self.session.cloud.clone(), self.session.picked) else { return };
         let queries = match (picked, self.session.picked_point()) {
-            (Picked::Row(row), _) => QuerySpec::Rows(vec![cloud.record(row as usize)]),
-            (Picked::Query(_) | Picked::Coordinates, Some((of, row))) => {
+            (PickedPoint::Row(row), _) => QuerySpec::Rows(vec![cloud.record(row as usize)]),
+            (PickedPoint::Query(_) | PickedPoint::Coordinates, Some((of, row))) => {
                 QuerySpec::At((0..of.dims()).map(|axis| of.coordinate(row, axis)).collect())
             }
-            (Picked::Query(_) | Picked::Coordinates, None) => return,
+            (PickedPoint::Query(_) | PickedPoint::Coordinates, None) => return,
         };
         let mut spec = match self.question(&cloud, queries) {
             Ok(spec) => spec,
             Err(sentence) => {
-                self.session.endings.ask = Some(self.failed(About::Query, sentence));
+                self.session.endings.ask = Some(self.failed(Subject::Query, sentence));
                 return;
             }
         };
@@ -261,8 +261,8 @@ impl App {
                 // An answer to another problem must not stay.
                 let sentence = run_error(&error);
                 (self.session.answered, self.session.theory) = (None, None);
-                self.session.log.error_once(About::Query, &sentence);
-                self.session.endings.ask = Some(Ended::Failed(sentence));
+                self.session.log.error_once(Subject::Query, &sentence);
+                self.session.endings.ask = Some(FailureReason::Failed(sentence));
             }
         }
     }
@@ -296,7 +296,7 @@ impl App {
         let named = self.session.gpu().is_some_and(EngineStatus::is_available);
         if named {
             // The status line names a device that failed.
-            self.session.log.warn(About::Run, fallback.clone());
+            self.session.log.warn(Subject::Run, fallback.clone());
         } else {
             // A missing device is not news: the status line has a label for it.
             self.session.log.list(Level::Info, fallback.clone());
@@ -307,7 +307,7 @@ impl App {
 // The picked query, its requests, and its expected convergence.
 
 /// The expected convergence of an answer.
-pub static THEORY: Kind<App, QueryAnswer, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);
+pub static THEORY: TaskKind<App, QueryAnswer, TheoryCurve> = TaskKind::new(TaskPurpose::Theory, "theory", App::theory_done);
 
 /// The live query worker as a source of events.
 pub struct LiveQueryEvents(pub Arc<LiveQueryWorker>);
@@ -322,8 +322,8 @@ impl Job<App> for LiveQueryEvents {
         session.live.is_slow().then_some(Activity::Asking)
     }
 
-    fn cancel(&self) -> Cancel<App> {
-        Cancel::By(App::cancel_ask)
+    fn cancel(&self) -> CancelMethod<App> {
+        CancelMethod::By(App::cancel_ask)
     }
 }
 
@@ -336,20 +336,20 @@ impl App {
         if self.state.draft.queries == QueryKind::Rows {
             self.state.draft.query_rows = cloud.record(row as usize).to_string();
         }
-        self.pick(Picked::Row(row));
+        self.pick(PickedPoint::Row(row));
     }
 
     /// Makes a row the query: answered from the shown run if it contains the row, otherwise searched at once.
-    pub(in crate::app) fn pick(&mut self, picked: Picked) {
+    pub(in crate::app) fn pick(&mut self, picked: PickedPoint) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let row = match picked {
-            Picked::Row(row) if (row as usize) < cloud.len() => row,
-            Picked::Query(query) => return self.pick_query(query),
-            Picked::Row(_) | Picked::Coordinates => return,
+            PickedPoint::Row(row) if (row as usize) < cloud.len() => row,
+            PickedPoint::Query(query) => return self.pick_query(query),
+            PickedPoint::Row(_) | PickedPoint::Coordinates => return,
         };
         let mut spec = match self.question(&cloud, QuerySpec::Rows(vec![cloud.record(row as usize)])) {
             Ok(spec) => spec,
-            Err(sentence) => return self.session.log.error(About::Query, sentence),
+            Err(sentence) => return self.session.log.error(Subject::Query, sentence),
         };
         self.settle_live(true);
         if self.session.picked != Some(picked) {
@@ -375,9 +375,9 @@ impl App {
             return;
         };
         let picked = if record.query_cloud.is_some() {
-            Picked::Query(query)
+            PickedPoint::Query(query)
         } else {
-            Picked::Row(record.query_rows[query])
+            PickedPoint::Row(record.query_rows[query])
         };
         self.settle_live(true);
         if self.session.picked != Some(picked) {
@@ -392,7 +392,7 @@ impl App {
         let Some(record) = &self.session.record else {
             let Some(rows) = self.session.cloud.as_ref().map(|cloud| cloud.len() as isize) else { return };
             let next = match self.session.picked {
-                Some(Picked::Row(row)) => (row as isize + by).rem_euclid(rows),
+                Some(PickedPoint::Row(row)) => (row as isize + by).rem_euclid(rows),
                 _ => 0,
             };
             return self.pick_row(next as u32);
@@ -408,7 +408,7 @@ impl App {
     /// Shows a query's answer, and starts computing its theory curve.
     pub(in crate::app) fn answer(&mut self, record: Arc<RunRecord>, query: usize) {
         (self.session.theory, self.session.theory_lags) = (None, false);
-        self.session.log.resolve(About::Query);
+        self.session.log.resolve(Subject::Query);
         let answered = QueryAnswer { record, query };
         self.handles.theory_wanted =
             (answered.record.convergence.queries() > query).then(|| answered.clone());
@@ -509,17 +509,17 @@ pub(in crate::app) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
 
 /// A running search for the row to snap to.
 #[derive(Default)]
-pub struct Snapping {
-    pub next: Option<Target>,
+pub struct SnapTask {
+    pub next: Option<SnapTarget>,
     /// Whether to end the drag once the row is found.
     pub releases: bool,
 }
 
-pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind::new(Slot::Snap, "snap", App::snap_found);
+pub static SNAP: TaskKind<App, SnapTask, Option<u32>> = TaskKind::new(TaskPurpose::Snap, "snap", App::snap_found);
 
 impl App {
     /// Moves the dragged query to a row.
-    pub(in crate::app) fn snap(&mut self, target: Target) {
+    pub(in crate::app) fn snap(&mut self, target: SnapTarget) {
         let Some(scene) = self.session.scene() else { return };
         if let Some(snapping) = self.jobs.params_mut(&SNAP) {
             snapping.next = Some(target);
@@ -531,14 +531,14 @@ impl App {
         }
     }
 
-    fn search_row(&mut self, scene: Scene, target: Target, releases: bool) {
-        self.jobs.start(&SNAP, Snapping { next: None, releases }, move |progress| {
+    fn search_row(&mut self, scene: Scene, target: SnapTarget, releases: bool) {
+        self.jobs.start(&SNAP, SnapTask { next: None, releases }, move |progress| {
             target.row(scene.data(), progress)
         });
     }
 
     fn snapped(&mut self, row: Option<u32>) {
-        let Some(picked) = row.map(Picked::Row).filter(|picked| self.session.picked != Some(*picked)) else {
+        let Some(picked) = row.map(PickedPoint::Row).filter(|picked| self.session.picked != Some(*picked)) else {
             return;
         };
         (self.session.picked, self.session.rank) = (Some(picked), None);
@@ -561,7 +561,7 @@ impl App {
     /// Handles the end of a search.
     pub(in crate::app) fn snap_found(
         &mut self,
-        Snapping { next, releases }: Snapping,
+        SnapTask { next, releases }: SnapTask,
         result: Outcome<Option<u32>>,
     ) {
         if !self.session.live.is_held() {
@@ -570,7 +570,7 @@ impl App {
         }
         match result {
             Ok(row) => self.snapped(row),
-            Err(stopped) => self.session.log.error(About::Query, format!("cannot move the query: {stopped}")),
+            Err(stopped) => self.session.log.error(Subject::Query, format!("cannot move the query: {stopped}")),
         }
         match (next, self.session.scene()) {
             (Some(target), Some(scene)) => self.search_row(scene, target, releases),

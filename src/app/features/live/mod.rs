@@ -4,7 +4,7 @@ use egui::{CursorIcon, Event, EventFilter};
 
 use super::picking::nearest_row;
 use super::walk::state::WalkState;
-use crate::app::features::live::state::{LiveAction, Target};
+use crate::app::features::live::state::{LiveAction, SnapTarget};
 use crate::app::look::row_ui;
 use crate::app::model::camera::place;
 use crate::app::model::{PlaneCamera, Scene};
@@ -103,7 +103,7 @@ pub fn mark_ui(
         if free {
             return LiveAction::To(coordinates(&cloud, camera, axes, camera.place(camera.rect.clamp(to))));
         }
-        LiveAction::Snap(Target { axes, at: camera.place(to), direction: None })
+        LiveAction::Snap(SnapTarget { axes, at: camera.place(to), direction: None })
     };
     if response.drag_started() {
         response.request_focus();
@@ -134,7 +134,7 @@ pub fn mark_ui(
         if let Some(by) = arrows(ui) {
             let to = mark + by;
             let direction = Some([f64::from(by.x), -f64::from(by.y)]);
-            let action = if free { moved(to) } else { LiveAction::Snap(Target { axes, at, direction }) };
+            let action = if free { moved(to) } else { LiveAction::Snap(SnapTarget { axes, at, direction }) };
             if !held {
                 actions.send(LiveAction::Grab);
             }
@@ -240,7 +240,7 @@ pub fn place_ui(
     true
 }
 
-impl Target {
+impl SnapTarget {
     /// The nearest matching row; `None` if there is none, or when cancelled.
     pub fn row(&self, drawn: &PointCloud, progress: &dyn Progress) -> Option<u32> {
         let far = |row: usize| {
@@ -291,12 +291,12 @@ mod tests {
         let cloud = cloud(300, 3, 2);
         let axes = [0, 2];
         let at = place(&cloud, 5, axes);
-        let to = |direction: Option<[f64; 2]>| Target { axes, at, direction }.row(&cloud, &NoProgress);
+        let to = |direction: Option<[f64; 2]>| SnapTarget { axes, at, direction }.row(&cloud, &NoProgress);
         let right = place(&cloud, to(Some([8.0, 0.0])).expect("there are rows to the right") as usize, axes);
         assert!(right[0] > at[0] && (right[1] - at[1]).abs() <= right[0] - at[0]);
         assert!(place(&cloud, to(Some([0.0, 8.0])).expect("there are rows above") as usize, axes)[1] > at[1]);
         assert_eq!(to(None), Some(5));
-        let far_right = Target { axes, at: [9.0, 0.0], direction: Some([1.0, 0.0]) };
+        let far_right = SnapTarget { axes, at: [9.0, 0.0], direction: Some([1.0, 0.0]) };
         assert_eq!(far_right.row(&cloud, &NoProgress), None, "no row in that direction");
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::app::model::answer::{Picked, QueryAnswer};
+use crate::app::model::answer::{PickedPoint, QueryAnswer};
 use crate::app::model::log::SHOWN_AFTER;
 use crate::cloud::PointCloud;
 use crate::run::LiveQueryId;
@@ -18,8 +18,8 @@ const MAX_SURELY_FAST: usize = 20_000_000;
 
 /// The state before a drag.
 #[derive(Clone, Debug)]
-pub struct BeforeDrag {
-    pub picked: Option<Picked>,
+pub struct DragSnapshot {
+    pub picked: Option<PickedPoint>,
     pub place: Option<Arc<PointCloud>>,
     pub answered: Option<QueryAnswer>,
     pub theory: Option<TheoryCurve>,
@@ -27,10 +27,10 @@ pub struct BeforeDrag {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Live {
+pub struct LiveQueryState {
     /// The query as a cloud of one row, if it is at arbitrary coordinates ([`Picked::Coordinates`]).
     pub place: Option<Arc<PointCloud>>,
-    pub before: Option<BeforeDrag>,
+    pub before: Option<DragSnapshot>,
     /// Whether the user chose the query. It then outlasts the next run, which otherwise shows one of its own
     /// queries.
     pub chosen: bool,
@@ -55,7 +55,7 @@ pub struct Live {
     pub known: bool,
 }
 
-impl Live {
+impl LiveQueryState {
     /// The query's point, if it is at arbitrary coordinates.
     pub fn place(&self) -> Option<&Arc<PointCloud>> {
         self.place.as_ref()
@@ -106,7 +106,7 @@ impl Live {
 
 /// The target of snapping, in local coordinates of the drawn cloud.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Target {
+pub struct SnapTarget {
     /// The axes that Plane shows.
     pub axes: [usize; 2],
     /// Origin of the search, along `axes`.
@@ -122,7 +122,7 @@ pub enum LiveAction {
     /// Move to coordinates, in the file's units.
     To(Vec<f64>),
     /// Move to a row.
-    Snap(Target),
+    Snap(SnapTarget),
     /// End the drag.
     Release,
     /// Cancel the drag and restore the query.
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn short_queries_are_judged_by_measured_time() {
         let cloud = cloud(100, 2, 1);
-        let mut live = Live::default();
+        let mut live = LiveQueryState::default();
         assert!(live.is_short(&cloud), "small clouds are assumed to be fast");
         live.took = Some(Duration::from_millis(250));
         assert!(!live.is_short(&cloud));
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn settled_queries_do_not_wait() {
         let mut live =
-            Live { asked: 5, wanted: 3, replied: 3, typed: Some(vec!["1".to_owned()]), ..Live::default() };
+            LiveQueryState { asked: 5, wanted: 3, replied: 3, typed: Some(vec!["1".to_owned()]), ..LiveQueryState::default() };
         assert!(live.is_waiting());
         live.ignore_earlier_replies();
         assert!(!live.is_waiting() && live.wanted == 6 && live.typed.is_none());

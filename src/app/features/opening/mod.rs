@@ -29,7 +29,7 @@ pub struct LoadJob {
 }
 
 #[derive(Clone, Debug)]
-pub struct Opened {
+pub struct LoadedCloud {
     pub cloud: Arc<PointCloud>,
     /// Numeric columns that were not used as coordinates.
     pub left_out: Vec<UnusedColumn>,
@@ -42,7 +42,7 @@ pub struct Opened {
 }
 
 /// The result of a load; [`CloudError::Cancelled`] if cancelled.
-pub type Loaded = Result<Opened, CloudError>;
+pub type Loaded = Result<LoadedCloud, CloudError>;
 
 impl LoadJob {
     /// Reads or generates the cloud, and returns the file's state from before reading, so that later changes
@@ -72,7 +72,7 @@ impl LoadJob {
             let read = path.and_then(|path| formats::note(path, progress));
             let notes: Vec<String> = searches.into_iter().chain(metric).chain(read).collect();
             let note = (!notes.is_empty()).then(|| notes.join("; "));
-            Opened { cloud: Arc::new(cloud), left_out, declared, first, note }
+            LoadedCloud { cloud: Arc::new(cloud), left_out, declared, first, note }
         });
         (opened, file)
     }

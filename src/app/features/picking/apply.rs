@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::lookup::{self, Lookup};
 use super::state::{
-    Eye, OtherColumns, PickAction, PickView, Purpose, Region, RegionSelection, RowColumns, Tool,
+    PaneCamera, ExtraColumns, PickAction, PickView, Purpose, Region, RegionSelection, RowColumns, Tool,
 };
 use crate::app::context::app::{App, Feature};
-use crate::app::features::selection::state::{Choice, Hovered, SelectAction};
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::features::selection::state::{SelectionCriterion, HoverTarget, SelectAction};
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::Room;
+use crate::app::model::WindowLayout;
 use crate::app::prelude::*;
 use crate::cloud::formats::FormatError;
 use crate::progress::NoProgress;
@@ -46,19 +46,19 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// The point of a click.
-pub static PICK: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::new(Slot::Pick, "pick", App::picked);
+pub static PICK: TaskKind<App, (Purpose, PaneKind), Option<PickedPoint>> = TaskKind::new(TaskPurpose::Pick, "pick", App::picked);
 
 /// The hovered point; a separate task, so that hovering never replaces a click.
-pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> =
-    Kind::new(Slot::Hover, "pick", App::picked);
+pub static HOVER: TaskKind<App, (Purpose, PaneKind), Option<PickedPoint>> =
+    TaskKind::new(TaskPurpose::Hover, "pick", App::picked);
 
 /// The file's other columns for the hovered point.
-pub static LOOKUP: Kind<App, lookup::LookupRequest, Result<RowColumns, FormatError>> =
-    Kind::new(Slot::Lookup, "record", |app, asked, outcome| app.handles.lookup.take(&asked, outcome));
+pub static LOOKUP: TaskKind<App, lookup::LookupRequest, Result<RowColumns, FormatError>> =
+    TaskKind::new(TaskPurpose::Lookup, "record", |app, asked, outcome| app.handles.lookup.take(&asked, outcome));
 
 /// The file's other columns for the listed neighbours.
-pub static NEIGHBOR_COLUMNS: Kind<App, lookup::LookupRequest, Result<RowColumns, FormatError>> =
-    Kind::new(Slot::NeighborColumns, "record", |app, asked, outcome| {
+pub static NEIGHBOR_COLUMNS: TaskKind<App, lookup::LookupRequest, Result<RowColumns, FormatError>> =
+    TaskKind::new(TaskPurpose::NeighborColumns, "record", |app, asked, outcome| {
         app.handles.neighbor_lookup.take(&asked, outcome)
     });
 
@@ -75,7 +75,7 @@ impl App {
                 let by = format!("{kind} in {}", eye.pane().title());
                 let Some(sight) = self.sight(eye) else { return };
                 self.select(SelectAction::Choose {
-                    what: Choice::Region(Box::new(RegionSelection { sight, region })),
+                    what: SelectionCriterion::Region(Box::new(RegionSelection { sight, region })),
                     how,
                     by,
                 });
@@ -83,11 +83,11 @@ impl App {
         }
     }
 
-    fn sight(&self, eye: Eye) -> Option<PickView> {
+    fn sight(&self, eye: PaneCamera) -> Option<PickView> {
         Some(PickView { eye, scene: self.session.scene()?, record: self.session.record.clone() })
     }
 
-    fn search(&mut self, eye: Eye, pointer: Pos2, purpose: Purpose) {
+    fn search(&mut self, eye: PaneCamera, pointer: Pos2, purpose: Purpose) {
         let Some(sight) = self.sight(eye) else { return };
         let reach = match purpose {
             Purpose::Query | Purpose::Select(_) => CLICK_REACH,
@@ -104,23 +104,23 @@ impl App {
     }
 
     /// Handles the end of a search for the point.
-    fn picked(&mut self, (purpose, pane): (Purpose, PaneKind), found: Outcome<Option<Picked>>) {
+    fn picked(&mut self, (purpose, pane): (Purpose, PaneKind), found: Outcome<Option<PickedPoint>>) {
         match found {
             Ok(found) => self.found(found, purpose, pane),
-            Err(stopped) => self.session.log.error(About::Query, format!("cannot pick: {stopped}")),
+            Err(stopped) => self.session.log.error(Subject::Query, format!("cannot pick: {stopped}")),
         }
     }
 
-    fn found(&mut self, found: Option<Picked>, purpose: Purpose, pane: PaneKind) {
+    fn found(&mut self, found: Option<PickedPoint>, purpose: Purpose, pane: PaneKind) {
         match (purpose, found) {
             (Purpose::Query, Some(picked)) => self.pick_found(picked),
             (Purpose::Select(how), Some(picked)) => {
                 let by = format!("click in {}", pane.title());
                 match picked {
-                    Picked::Row(row) => self.select(SelectAction::rows(vec![row], how, by)),
-                    Picked::Query(query) => self.select(SelectAction::queries(vec![query as u32], how, by)),
+                    PickedPoint::Row(row) => self.select(SelectAction::rows(vec![row], how, by)),
+                    PickedPoint::Query(query) => self.select(SelectAction::queries(vec![query as u32], how, by)),
                     // A query at arbitrary coordinates cannot be selected.
-                    Picked::Coordinates => {}
+                    PickedPoint::Coordinates => {}
                 }
             }
             (Purpose::Focus, Some(picked)) => {
@@ -130,17 +130,17 @@ impl App {
             }
             (Purpose::Focus, None) => self.apply(Command::FitView.into()),
             (Purpose::Hover, found) => {
-                self.select(SelectAction::Hover(found.map(|what| Hovered { what, pane })))
+                self.select(SelectAction::Hover(found.map(|what| HoverTarget { what, pane })))
             }
             (Purpose::Query | Purpose::Select(_), None) => {}
         }
     }
 
-    fn pick_found(&mut self, picked: Picked) {
+    fn pick_found(&mut self, picked: PickedPoint) {
         match picked {
-            Picked::Row(row) => self.pick_row(row),
-            Picked::Query(query) => self.pick_query(query),
-            Picked::Coordinates => {}
+            PickedPoint::Row(row) => self.pick_row(row),
+            PickedPoint::Query(query) => self.pick_query(query),
+            PickedPoint::Coordinates => {}
         }
     }
 
@@ -167,7 +167,7 @@ impl App {
         match self.handles.neighbor_lookup.known(cloud, &rows) {
             Some(found) => {
                 self.session.other_columns =
-                    Some(OtherColumns { cloud: Arc::clone(cloud), rows, found: Arc::clone(found) })
+                    Some(ExtraColumns { cloud: Arc::clone(cloud), rows, found: Arc::clone(found) })
             }
             None => {
                 if let Some(asked) = self.handles.neighbor_lookup.ask(cloud, &rows) {
@@ -178,7 +178,7 @@ impl App {
     }
 
     fn shows_neighbor_columns(&self) -> bool {
-        let [_, panel] = self.state.panels(Room::for_width(self.handles.ctx.content_rect().width()));
+        let [_, panel] = self.state.panels(WindowLayout::for_width(self.handles.ctx.content_rect().width()));
         let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
         let named = names.iter().any(|(pane, names)| *names && self.pane_rects.contains_key(pane));
         // A picture being set up may show names.

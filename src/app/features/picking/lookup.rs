@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use super::state::{MAX_CELLS, OtherCells, RowColumns};
+use super::state::{MAX_CELLS, ExtraCells, RowColumns};
 use crate::app::jobs::task::Outcome;
 use crate::cloud::PointCloud;
 use crate::cloud::formats::{FormatError, RecordIndex, Records, records_indexed};
@@ -35,7 +35,7 @@ fn read(
     marks: &RecordIndex,
     progress: &dyn Progress,
 ) -> Result<RowColumns, FormatError> {
-    Ok(records_from(cloud, rows, marks, progress)?.map(|records| OtherCells::limited(cloud, records)))
+    Ok(records_from(cloud, rows, marks, progress)?.map(|records| ExtraCells::limited(cloud, records)))
 }
 
 /// Complete records for rows of a cloud; the inner error says why they are unavailable.
@@ -110,7 +110,7 @@ impl Lookup {
             Err(stopped) => Err(stopped.to_string()),
         };
         // Rows use memory even without other columns.
-        let cells = rows.len() + found.as_ref().map_or(0, OtherCells::size);
+        let cells = rows.len() + found.as_ref().map_or(0, ExtraCells::size);
         if self.cached_cells + cells > MAX_CELLS {
             self.known.clear();
             self.cached_cells = 0;
@@ -227,7 +227,7 @@ mod tests {
         for rows in [&[0][..], &[1], &all, &[2, 3]] {
             look(&mut lookup, &cloud, rows);
             assert!(lookup.known(&cloud, rows).is_some_and(|found| found.is_ok()));
-            let size = |found: &RowColumns| found.as_ref().map_or(0, OtherCells::size);
+            let size = |found: &RowColumns| found.as_ref().map_or(0, ExtraCells::size);
             let cells: usize = lookup.known.values().map(|(_, found)| size(found)).sum();
             let counted = lookup.cached_cells;
             assert!(cells <= counted && counted <= MAX_CELLS + 20, "{cells} of {counted}");

@@ -13,10 +13,10 @@ use std::time::Instant;
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator};
 
-use super::live::state::Target;
+use super::live::state::SnapTarget;
 use super::selection::Change;
-use super::selection::state::{Choice, Selection};
-use crate::app::features::picking::state::{Eye, Lasso, PickDistance, PickView, Region, RegionSelection};
+use super::selection::state::{SelectionCriterion, Selection};
+use crate::app::features::picking::state::{PaneCamera, Lasso, PickDistance, PickView, Region, RegionSelection};
 use crate::app::model::select_mode::SelectMode;
 use crate::app::model::{PlaneCamera, Scene, SpaceCamera, SpaceView};
 use crate::app::prelude::*;
@@ -58,7 +58,7 @@ impl PickView {
 
     /// The row or query under the pointer: the nearest on screen within `reach` points; in Space, the nearest
     /// to the eye among those right under the pointer. `None` also when cancelled.
-    pub fn nearest(&self, pointer: Pos2, reach: f64, progress: &dyn Progress) -> Option<Picked> {
+    pub fn nearest(&self, pointer: Pos2, reach: f64, progress: &dyn Progress) -> Option<PickedPoint> {
         let closest = |cloud: &PointCloud| {
             nearest(cloud.len(), &*self.eye.pick_distances(cloud, pointer, reach), progress)
         };
@@ -68,9 +68,9 @@ impl PickView {
             && of_data.is_none_or(|(least, _)| far <= least)
             && let Some(query) = record.query_rows.iter().position(|&asked| asked == row)
         {
-            return Some(Picked::Query(query));
+            return Some(PickedPoint::Query(query));
         }
-        of_data.map(|(_, row)| Picked::Row(row)).filter(|_| !progress.cancelled())
+        of_data.map(|(_, row)| PickedPoint::Row(row)).filter(|_| !progress.cancelled())
     }
 }
 
@@ -163,10 +163,10 @@ const CORNERS: usize = 200;
 pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
     let rect = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0));
     let scene = Scene::new(Arc::clone(cloud), None, None, std::iter::empty());
-    let sight = |eye: Eye| PickView { eye, scene: scene.clone(), record: None };
+    let sight = |eye: PaneCamera| PickView { eye, scene: scene.clone(), record: None };
     let camera = PlaneCamera::new(rect, None, cloud, [0, 1]);
-    let plane = sight(Eye::Plane(camera, [0, 1]));
-    let space = sight(Eye::Space(SpaceCamera::new(rect, &SpaceView::default(), cloud), [0, 1, 2]));
+    let plane = sight(PaneCamera::Plane(camera, [0, 1]));
+    let space = sight(PaneCamera::Space(SpaceCamera::new(rect, &SpaceView::default(), cloud), [0, 1, 2]));
 
     let place = |at: usize| {
         let along = |step: f64| (0.2 + 0.6 * (at as f64 * step).fract()) as f32;
@@ -184,7 +184,7 @@ pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
         usize::from(sight.nearest(place(at), f64::INFINITY, &NoProgress).is_some())
     };
     let select = |sight: &PickView, region: Region| {
-        let what = Choice::Region(Box::new(RegionSelection { sight: sight.clone(), region }));
+        let what = SelectionCriterion::Region(Box::new(RegionSelection { sight: sight.clone(), region }));
         let change = Change {
             what,
             how: SelectMode::Replace,
@@ -196,7 +196,7 @@ pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
         change.apply(&Selection::default(), &NoProgress).map_or(0, |(selection, _)| selection.rows().len())
     };
     let snap = |at: usize| {
-        let target = Target { axes: [0, 1], at: camera.place(place(at)), direction: None };
+        let target = SnapTarget { axes: [0, 1], at: camera.place(place(at)), direction: None };
         usize::from(target.row(cloud, &NoProgress).is_some())
     };
 
@@ -236,9 +236,9 @@ mod tests {
 
     fn sight(cloud: Arc<PointCloud>, space: bool) -> PickView {
         let eye = if space {
-            Eye::Space(SpaceCamera::new(rect(), &SpaceView::default(), &cloud), [0, 1, 2])
+            PaneCamera::Space(SpaceCamera::new(rect(), &SpaceView::default(), &cloud), [0, 1, 2])
         } else {
-            Eye::Plane(PlaneCamera::new(rect(), None, &cloud, [0, 1]), [0, 1])
+            PaneCamera::Plane(PlaneCamera::new(rect(), None, &cloud, [0, 1]), [0, 1])
         };
         PickView { eye, scene: Scene::new(cloud, None, None, std::iter::empty()), record: None }
     }
@@ -254,7 +254,7 @@ mod tests {
                 let mut all: Vec<(PickDistance, u32)> =
                     (0..cloud.len()).filter_map(|row| Some((far(row)?, row as u32))).collect();
                 all.sort_by(|a, b| a.partial_cmp(b).expect("no NaN"));
-                let expected = all.first().map(|&(_, row)| Picked::Row(row));
+                let expected = all.first().map(|&(_, row)| PickedPoint::Row(row));
                 assert_eq!(sight.nearest(pointer, 24.0, &NoProgress), expected, "space: {space}");
             }
             let region = Region::Rectangle(Rect::from_min_size(pos2(222.0, 133.0), vec2(81.0, 47.0)));
@@ -272,14 +272,14 @@ mod tests {
     fn clicks_in_space_pick_the_front_point_and_regions_pick_all() {
         let cloud = cloud(5_000, 3, 4);
         let sight = sight(Arc::clone(&cloud), true);
-        let Eye::Space(camera, axes) = sight.eye else { panic!("Space's") };
+        let PaneCamera::Space(camera, axes) = sight.eye else { panic!("Space's") };
         let pointer = pos2(300.0, 200.0);
         let place = |row: u32| {
             camera.screen(crate::app::model::camera::place(&cloud, row as usize, axes)).expect("in view")
         };
         let under: Vec<u32> = (0..5_000).filter(|&row| place(row).0.distance(pointer) <= 4.0).collect();
         assert!(under.len() > 1, "several are under the pointer");
-        let Some(Picked::Row(picked)) = sight.nearest(pointer, 24.0, &NoProgress) else { panic!("a row") };
+        let Some(PickedPoint::Row(picked)) = sight.nearest(pointer, 24.0, &NoProgress) else { panic!("a row") };
         assert!(under.iter().all(|&row| place(picked).1 <= place(row).1));
         let region = Region::Rectangle(Rect::from_center_size(pointer, vec2(8.0, 8.0)));
         let (rows, _) = RegionSelection { sight, region }.rows_and_queries(&NoProgress);
@@ -305,8 +305,8 @@ mod tests {
         let window = PlaneWindow { units_per_point: whole.window.units_per_point / 4.0, ..whole.window };
         let close = SpaceView { distance: 0.7, ..SpaceView::default() };
         let eyes = [
-            Eye::Plane(PlaneCamera { window, ..whole }, [0, 1]),
-            Eye::Space(SpaceCamera::new(rect(), &close, &cloud), [0, 1, 2]),
+            PaneCamera::Plane(PlaneCamera { window, ..whole }, [0, 1]),
+            PaneCamera::Space(SpaceCamera::new(rect(), &close, &cloud), [0, 1, 2]),
         ];
         for eye in eyes {
             let sight = PickView { eye, ..sight(Arc::clone(&cloud), false) };
@@ -314,7 +314,7 @@ mod tests {
             for pointer in
                 [rect().left_top(), rect().right_top(), rect().right_bottom(), rect().left_bottom()]
             {
-                let Some(Picked::Row(row)) = sight.nearest(pointer, f64::INFINITY, &NoProgress) else {
+                let Some(PickedPoint::Row(row)) = sight.nearest(pointer, f64::INFINITY, &NoProgress) else {
                     panic!("a row")
                 };
                 let place = eye.screen(&cloud, row as usize).expect("in front of the eye");

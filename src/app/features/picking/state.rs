@@ -17,7 +17,7 @@ use crate::run::RunRecord;
 #[derive(Clone, Debug)]
 pub struct PickView {
     /// The camera, and the pane it belongs to.
-    pub eye: Eye,
+    pub eye: PaneCamera,
     pub scene: Scene,
     /// The run that the scene's query file belongs to.
     pub record: Option<Arc<RunRecord>>,
@@ -62,14 +62,14 @@ pub enum PickAction {
     /// Pick the point under the pointer.
     At {
         /// The camera when the action was sent.
-        eye: Eye,
+        eye: PaneCamera,
         /// In points, from the window's corner.
         pointer: Pos2,
         purpose: Purpose,
     },
     Region {
         /// The camera when the region was drawn.
-        eye: Eye,
+        eye: PaneCamera,
         region: Region,
         how: SelectMode,
     },
@@ -79,11 +79,11 @@ pub enum PickAction {
 // Other columns of points.
 
 /// Other columns of rows, or why they are unavailable.
-pub type RowColumns = Result<OtherCells, String>;
+pub type RowColumns = Result<ExtraCells, String>;
 
 /// Columns of rows that are not axes.
 #[derive(Clone, Debug)]
-pub struct OtherColumns {
+pub struct ExtraColumns {
     /// The cloud that `rows` index.
     pub cloud: Arc<PointCloud>,
     pub rows: Vec<u32>,
@@ -91,13 +91,13 @@ pub struct OtherColumns {
     pub found: Arc<RowColumns>,
 }
 
-impl OtherColumns {
+impl ExtraColumns {
     pub fn is_of(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> bool {
         Arc::ptr_eq(&self.cloud, cloud) && self.rows == rows
     }
 
     /// The columns, if available.
-    pub fn cells(&self) -> Option<&OtherCells> {
+    pub fn cells(&self) -> Option<&ExtraCells> {
         self.found.as_ref().as_ref().ok()
     }
 
@@ -130,7 +130,7 @@ impl OtherColumns {
 
 /// A pane's camera and its axes.
 #[derive(Clone, Copy, Debug)]
-pub enum Eye {
+pub enum PaneCamera {
     /// Plane's camera, and its axes: right, up.
     Plane(PlaneCamera, [usize; 2]),
     /// Space's camera, and its axes: x, y, up.
@@ -140,7 +140,7 @@ pub enum Eye {
 /// Distance from the pointer in screen points, then depth; a click picks the minimum.
 pub type PickDistance = (f64, f64);
 
-impl Eye {
+impl PaneCamera {
     pub fn pane(&self) -> PaneKind {
         match self {
             Self::Plane(..) => PaneKind::Plane,
@@ -204,7 +204,7 @@ impl Eye {
 pub const MAX_CELLS: usize = 1 << 17;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct OtherCells {
+pub struct ExtraCells {
     /// Column names in file order, truncated to fit [`MAX_CELLS`].
     pub columns: Vec<String>,
     pub rows: Vec<Vec<Cell>>,
@@ -212,7 +212,7 @@ pub struct OtherCells {
     pub total: usize,
 }
 
-impl OtherCells {
+impl ExtraCells {
     /// The columns of records that are not axes, limited to [`MAX_CELLS`].
     pub fn limited(cloud: &PointCloud, records: Records) -> Self {
         Self::first(cloud, records, MAX_CELLS)
@@ -339,12 +339,12 @@ mod tests {
         let row =
             |row: usize| (0..columns.len()).map(|at| Cell::Number((row * 10_000 + at) as f64)).collect();
         let records = Records { columns: columns.clone(), rows: (0..rows).map(row).collect() };
-        let others = OtherCells::limited(&cloud, records);
+        let others = ExtraCells::limited(&cloud, records);
         assert_eq!((others.total, others.columns.len()), (total, 127));
         assert!(others.size() <= MAX_CELLS && others.rows.len() == rows);
         assert!(others.rows.iter().all(|row| row.capacity() == 127), "without spare capacity for the axes");
         assert_eq!((&*others.columns[126], &others.rows[1023][126]), ("c253", &Cell::Number(10_230_253.0)));
-        let one = OtherCells::limited(&cloud, Records { columns: columns.clone(), rows: vec![row(7)] });
+        let one = ExtraCells::limited(&cloud, Records { columns: columns.clone(), rows: vec![row(7)] });
         assert_eq!(
             (one.columns.len(), one.size(), &one.rows[0][2999]),
             (total, 2 * total, &Cell::Number(75_999.0))

@@ -3,7 +3,7 @@
 use egui::emath::GuiRounding as _;
 use egui::{Modifiers, PointerButton, Shape};
 
-use super::state::{Eye, Lasso, PickAction, Purpose, Region, Tool};
+use super::state::{PaneCamera, Lasso, PickAction, Purpose, Region, Tool};
 use crate::app::features::selection::state::SelectAction;
 use crate::app::look::focus::is_keyed;
 use crate::app::model::select_mode::SelectMode;
@@ -94,7 +94,7 @@ pub fn follow_ui(ui: &Ui, response: &Response, session: &Session) -> Option<Gest
 }
 
 /// The pane or lens at a position; lenses come first.
-pub fn eye_at(eyes: &[(Rect, Eye)], place: Pos2) -> Option<(Rect, Eye)> {
+pub fn eye_at(eyes: &[(Rect, PaneCamera)], place: Pos2) -> Option<(Rect, PaneCamera)> {
     eyes.iter().find(|(rect, _)| rect.contains(place)).copied()
 }
 
@@ -103,7 +103,7 @@ pub fn gesture_ui(
     ui: &Ui,
     response: &Response,
     gesture: &Gesture,
-    eyes: &[(Rect, Eye)],
+    eyes: &[(Rect, PaneCamera)],
     palette: &Palette,
     actions: &mut Actions,
 ) {
@@ -138,7 +138,7 @@ fn how(modifiers: Modifiers) -> SelectMode {
 pub fn pointing_ui(
     ui: &Ui,
     response: &Response,
-    eyes: &[(Rect, Eye)],
+    eyes: &[(Rect, PaneCamera)],
     session: &Session,
     actions: &mut Actions,
 ) {
@@ -173,7 +173,7 @@ pub fn pointing_ui(
     rest_ui(ui, response, eyes, actions);
 }
 
-fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], actions: &mut Actions) {
+fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, PaneCamera)], actions: &mut Actions) {
     // Keyed by pane, because the pointer may move from the pane to a mark on it.
     let id = ui.scope_id().with("rest");
     let asked = ui.data(|data| data.get_temp::<Pos2>(id));

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::ProjectionCache;
-use super::state::{Projected, ProjectionKind, ProjectionView};
+use super::state::{CloudProjection, ProjectionKind, ProjectionView};
 use crate::app::context::app::{App, Feature};
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{PlaneView, SpaceView};
 use crate::app::prelude::*;
@@ -14,7 +14,7 @@ use crate::cloud::{CloudError, PointCloud};
 /// Maximum number of cached projections: each uses 12 bytes per point.
 const MAX_CACHED: usize = 2;
 
-fn is_of(projected: &Projected, view: ProjectionView, queries: Option<&Arc<PointCloud>>) -> bool {
+fn is_of(projected: &CloudProjection, view: ProjectionView, queries: Option<&Arc<PointCloud>>) -> bool {
     projected.view == view && same(projected.queries.as_ref().map(|queries| &queries.cloud), queries)
 }
 
@@ -43,7 +43,7 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kind {
+pub static PROJECT: TaskKind<App, ProjectionOf, Result<CloudProjection, CloudError>> = TaskKind {
     purpose: |(view, _), fraction| {
         let what = match view.kind {
             ProjectionKind::Random => "Projecting on random directions",
@@ -51,7 +51,7 @@ pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kin
         };
         Some(Activity::Preparing { what: what.to_owned(), fraction })
     },
-    ..Kind::new(Slot::Project, "project", App::projected)
+    ..TaskKind::new(TaskPurpose::Project, "project", App::projected)
 };
 
 /// The chosen projection, and the query file that is projected with the cloud.
@@ -134,18 +134,18 @@ impl App {
         let asked = queries.clone();
         self.jobs.start(&PROJECT, (view, queries), move |progress| match directions {
             Some(directions) => directions.with_queries(asked, progress),
-            None => Projected::new(view, cloud, asked, progress),
+            None => CloudProjection::new(view, cloud, asked, progress),
         });
     }
 
-    fn projected(&mut self, _: ProjectionOf, outcome: Outcome<Result<Projected, CloudError>>) {
+    fn projected(&mut self, _: ProjectionOf, outcome: Outcome<Result<CloudProjection, CloudError>>) {
         let cached = &mut self.handles.projecting.cached;
         match outcome {
             Ok(Ok(projected)) => {
                 cached.retain(|cached| cached.view != projected.view);
                 cached.insert(0, Arc::new(projected));
                 cached.truncate(MAX_CACHED);
-                self.session.log.resolve(About::Projection);
+                self.session.log.resolve(Subject::Projection);
             }
             Ok(Err(CloudError::Cancelled)) => {
                 self.session.log.info("cancelled");
@@ -157,7 +157,7 @@ impl App {
     }
 
     fn give_up(&mut self, why: String) {
-        self.session.log.error(About::Projection, why);
+        self.session.log.error(Subject::Projection, why);
         self.back_to_shown();
     }
 
@@ -169,7 +169,7 @@ impl App {
     }
 
     /// Shows a projection or axes; switching back to axes restores the previous ones.
-    fn show_projection(&mut self, projected: Option<Arc<Projected>>) {
+    fn show_projection(&mut self, projected: Option<Arc<CloudProjection>>) {
         let before = self.session.projected.as_ref().map(|shown| shown.view);
         let after = projected.as_ref().map(|shown| shown.view);
         self.session.projected = projected;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use egui::DragValue;
 
-use crate::app::features::projection::state::{Projected, ProjectionKind};
+use crate::app::features::projection::state::{CloudProjection, ProjectionKind};
 use crate::app::model::{PlaneView, SpaceView};
 use crate::app::prelude::*;
 
@@ -20,7 +20,7 @@ pub mod state;
 #[derive(Default)]
 pub struct ProjectionCache {
     /// Newest first; the last one is dropped when there are too many.
-    pub cached: Vec<Arc<Projected>>,
+    pub cached: Vec<Arc<CloudProjection>>,
     /// Axes shown before the projection, of Plane and of Space.
     pub axes: Option<([usize; 2], [usize; 3])>,
     /// Views of Plane and Space for when the chosen projection is shown.

@@ -62,7 +62,7 @@ pub struct ProjectedCloud {
 
 /// A computed projection of a cloud.
 #[derive(Clone, Debug)]
-pub struct Projected {
+pub struct CloudProjection {
     pub view: ProjectionView,
     pub directions: Arc<Projection>,
     pub data: ProjectedCloud,
@@ -70,7 +70,7 @@ pub struct Projected {
     pub queries: Option<ProjectedCloud>,
 }
 
-impl Projected {
+impl CloudProjection {
     /// Projects a cloud, and a query file along the same directions.
     ///
     /// # Errors
@@ -147,9 +147,9 @@ mod tests {
     use crate::app::testing::stretched;
     use crate::progress::NoProgress;
 
-    fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
+    fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> CloudProjection {
         let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
-        Projected::new(view, Arc::clone(cloud), queries, &NoProgress).expect("not cancelled")
+        CloudProjection::new(view, Arc::clone(cloud), queries, &NoProgress).expect("not cancelled")
     }
 
     #[test]

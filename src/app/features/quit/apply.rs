@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::quit_ui;
-use super::state::{QuitAction, Quitting};
+use super::state::{QuitAction, QuitStage};
 use crate::app::context::app::{App, EXPORT, Feature};
 use crate::app::model::{Action, Command};
 
@@ -32,7 +32,7 @@ impl App {
         if self.session.quitting.is_none() {
             // Only one dialog at a time.
             (self.session.finder, self.session.help) = (None, false);
-            self.session.quitting = Some(Quitting::Asking);
+            self.session.quitting = Some(QuitStage::Asking);
         }
     }
 
@@ -51,7 +51,7 @@ impl App {
     fn quit_action(&mut self, action: QuitAction) {
         match action {
             QuitAction::Save => {
-                self.session.quitting = Some(Quitting::Saving);
+                self.session.quitting = Some(QuitStage::Saving);
                 self.apply(Action::Command(Command::SaveSession));
             }
             QuitAction::Without => self.leave(),
@@ -62,7 +62,7 @@ impl App {
     /// Closes once the session is saved, or stays if saving failed; once per frame.
     fn quit_when_saved(&mut self) {
         let under_way = self.jobs.has(&EXPORT) || self.session.export.is_some();
-        if self.session.quitting != Some(Quitting::Saving) || under_way {
+        if self.session.quitting != Some(QuitStage::Saving) || under_way {
             return;
         }
         self.session.quitting = None;

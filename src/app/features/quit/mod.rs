@@ -5,7 +5,7 @@
 //! | `state` | what the window waits for |
 //! | `apply` | asks, saves, closes |
 
-use crate::app::features::quit::state::{QuitAction, Quitting};
+use crate::app::features::quit::state::{QuitAction, QuitStage};
 use crate::app::prelude::*;
 use crate::text;
 
@@ -14,7 +14,7 @@ pub mod state;
 
 /// Draws the dialog while it is open. Enter saves, Escape stays, Tab and arrow keys move between the buttons.
 pub fn quit_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
-    if session.quitting != Some(Quitting::Asking) {
+    if session.quitting != Some(QuitStage::Asking) {
         return;
     }
     let modal = Modal::new(Id::unique("quit")).show(ui.ctx(), |ui| {

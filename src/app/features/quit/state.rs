@@ -2,7 +2,7 @@
 
 /// What the window waits for before closing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quitting {
+pub enum QuitStage {
     /// The user's decision about unsaved runs.
     Asking,
     /// The session being saved, including the choice of its file.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::state::{NameSearch, RowNames};
 use crate::app::context::app::{App, Feature};
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::answer_summary;
 use crate::cloud::formats::{
@@ -31,11 +31,11 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// Reads all names block by block; returns why some are missing.
-pub static NAMES: Kind<App, Arc<RowNames>, Result<Option<String>, FormatError>> =
-    Kind::new(Slot::Names, "names", App::names_read);
+pub static NAMES: TaskKind<App, Arc<RowNames>, Result<Option<String>, FormatError>> =
+    TaskKind::new(TaskPurpose::Names, "names", App::names_read);
 
 /// Searches the names for the typed text.
-pub static SEARCH: Kind<App, (), ()> = Kind::new(Slot::Search, "search", |_, (), _| {});
+pub static SEARCH: TaskKind<App, (), ()> = TaskKind::new(TaskPurpose::Search, "search", |_, (), _| {});
 
 impl App {
     /// Starts reading names once the finder or the field of *Why row* contains letters.

@@ -8,7 +8,7 @@ use crate::text;
 
 /// The names of a cloud's first rows.
 #[derive(Debug, Default)]
-struct Names {
+struct NameTable {
     /// Each row's name and label, concatenated: `Springfield, IL`.
     all: String,
     /// Ends of name and label.
@@ -17,7 +17,7 @@ struct Names {
     ended: Option<Option<String>>,
 }
 
-impl Names {
+impl NameTable {
     /// The name of a row, without and with the label.
     fn get(&self, row: usize) -> (&str, &str) {
         let start = if row == 0 { 0 } else { self.ends[row - 1][1] };
@@ -32,7 +32,7 @@ pub struct RowNames {
     pub cloud: Arc<PointCloud>,
     /// Headings of the name column and the label column.
     columns: [Option<String>; 2],
-    names: Mutex<Names>,
+    names: Mutex<NameTable>,
 }
 
 impl RowNames {
@@ -44,13 +44,13 @@ impl RowNames {
         Arc::ptr_eq(&self.cloud, cloud) && self.columns == *columns
     }
 
-    fn names(&self) -> MutexGuard<'_, Names> {
+    fn names(&self) -> MutexGuard<'_, NameTable> {
         lock(&self.names)
     }
 
     /// Adds names and labels of the next rows.
     pub fn push<'a>(&self, rows: impl Iterator<Item = [&'a str; 2]>) {
-        let Names { all, ends, .. } = &mut *self.names();
+        let NameTable { all, ends, .. } = &mut *self.names();
         for [name, kind] in rows {
             all.push_str(name);
             let end = all.len();

@@ -7,14 +7,14 @@ use crate::app::features::errors::run_error;
 use crate::app::features::lesson::apply::RECORD;
 use crate::app::features::live::apply::LiveQueryEvents;
 use crate::app::features::opening::apply::{LOAD, OPEN};
-use crate::app::jobs::table::{Applied, Cancel, Job, Kind, Slot};
+use crate::app::jobs::table::{Applied, CancelMethod, Job, TaskKind, TaskPurpose};
 use crate::app::jobs::task::{Outcome, StopReason};
-use crate::app::model::{AfterLoad, EngineStatus, Running, TimelineView, absolute};
+use crate::app::model::{PostLoadAction, EngineStatus, CurrentJob, TimelineView, absolute};
 use crate::app::prelude::*;
 use crate::cloud::{PointCloud, Source};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, EngineId};
-use crate::run::analysis::Derived;
+use crate::run::analysis::RunAnalysis;
 use crate::run::{self, Event, QuerySpec, RunError, RunRecord, RunSpec, Worker};
 use crate::text;
 
@@ -35,11 +35,11 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// Histograms, bands and timeline of a run.
-pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind::new(Slot::Derive, "derive", App::derived);
+pub static DERIVE: TaskKind<App, Arc<RunRecord>, RunAnalysis> = TaskKind::new(TaskPurpose::Derive, "derive", App::derived);
 
 /// Whether an engine can run, on each of its devices.
-pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> =
-    Kind { concurrent: true, ..Kind::new(Slot::Probe, "probe", App::engine_probed) };
+pub static PROBE: TaskKind<App, EngineId, Vec<EngineStatus>> =
+    TaskKind { concurrent: true, ..TaskKind::new(TaskPurpose::Probe, "probe", App::engine_probed) };
 
 /// The worker as a source of events.
 pub struct RunEvents(pub Arc<Worker>);
@@ -57,8 +57,8 @@ impl Job<App> for RunEvents {
             .map(|running| Activity::Running { stage: running.stage.clone(), fraction: running.fraction })
     }
 
-    fn cancel(&self) -> Cancel<App> {
-        Cancel::By(|app| {
+    fn cancel(&self) -> CancelMethod<App> {
+        CancelMethod::By(|app| {
             // The current run may be finished by now, and the next engine must not start.
             app.session.engine_comparison.stop();
             app.handles.worker.cancel();
@@ -73,11 +73,11 @@ impl App {
         match self.state.draft.to_spec() {
             Err(errors) => {
                 for error in errors {
-                    self.session.log.error(About::Run, error.sentence);
+                    self.session.log.error(Subject::Run, error.sentence);
                 }
             }
             Ok(spec) => match self.session.cloud.clone().filter(|cloud| is_of(cloud, &spec)) {
-                None => self.load(spec.data.clone(), AfterLoad::Run(spec)),
+                None => self.load(spec.data.clone(), PostLoadAction::Run(spec)),
                 Some(cloud) => self.run_on(&cloud, RunSpec { data: cloud.source().clone(), ..spec }),
             },
         }
@@ -87,7 +87,7 @@ impl App {
     pub(in crate::app) fn run_on(&mut self, cloud: &Arc<PointCloud>, spec: RunSpec) {
         if let QuerySpec::File { path, columns } = &spec.queries {
             let source = Source::File { path: path.clone(), columns: columns.clone() };
-            return self.load(source, AfterLoad::RunQueries(spec));
+            return self.load(source, PostLoadAction::RunQueries(spec));
         }
         self.submit(spec, Arc::clone(cloud), None);
     }
@@ -104,7 +104,7 @@ impl App {
         let id = self.handles.last_job;
         // How the last run ended is no longer relevant.
         self.session.log.remove_note("cancelled");
-        self.session.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
+        self.session.running = Some(CurrentJob { id, stage: "starting".to_owned(), fraction: 0.0 });
         self.handles.worker.submit(run::Job { id, spec, cloud, query_cloud });
     }
 
@@ -159,7 +159,7 @@ impl App {
                 let why = (!matches!(error, RunError::Cancelled)).then(|| run_error(&error));
                 self.session.endings.run = Some(match &why {
                     None => self.cancelled(),
-                    Some(why) => self.failed(About::Run, why.clone()),
+                    Some(why) => self.failed(Subject::Run, why.clone()),
                 });
                 self.engine_failed(why.as_deref());
             }
@@ -180,8 +180,8 @@ impl App {
             record.spec.repeats,
             summary.distances_per_second.map_or_else(String::new, |rate| format!(", {}", text::rate(rate))),
         );
-        self.session.log.done(About::Run, said);
-        self.session.log.resolve_before(About::Data, record.started_unix);
+        self.session.log.done(Subject::Run, said);
+        self.session.log.resolve_before(Subject::Data, record.started_unix);
         self.note_fallback(&record);
         self.list_run(&record);
         self.show_run(Arc::clone(&record));
@@ -191,20 +191,20 @@ impl App {
     pub(in crate::app) fn show_run(&mut self, record: Arc<RunRecord>) {
         let named = !matches!(record.spec.queries, QuerySpec::All | QuerySpec::Count(_));
         let asked = Arc::clone(&record);
-        self.jobs.start(&DERIVE, Arc::clone(&record), move |_| Derived::new(&asked));
+        self.jobs.start(&DERIVE, Arc::clone(&record), move |_| RunAnalysis::new(&asked));
         self.session.record = Some(record);
         self.session.endings.run = None;
         self.session.derived = None;
         self.session.timeline = TimelineView::default();
         self.reselect();
         // The query stays if the user chose it or it is at arbitrary coordinates.
-        let chosen = self.session.live.chosen || self.session.picked == Some(Picked::Coordinates);
+        let chosen = self.session.live.chosen || self.session.picked == Some(PickedPoint::Coordinates);
         let stays = match self.session.picked {
-            Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
-            Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
-            Some(Picked::Coordinates) => None,
+            Some(PickedPoint::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
+            Some(PickedPoint::Query(query)) if self.session.picked_point().is_some() => Some(query),
+            Some(PickedPoint::Coordinates) => None,
             // If the user listed the queries as rows, coordinates or a file, one of them is shown instead.
-            Some(Picked::Row(_)) if chosen && !named => None,
+            Some(PickedPoint::Row(_)) if chosen && !named => None,
             _ => {
                 self.pick_query(0);
                 self.session.live.chosen = false;
@@ -219,7 +219,7 @@ impl App {
     }
 
     /// Stores the derived histograms and timeline.
-    fn derived(&mut self, record: Arc<RunRecord>, derived: Outcome<Derived>) {
+    fn derived(&mut self, record: Arc<RunRecord>, derived: Outcome<RunAnalysis>) {
         let Some(derived) = self.done("derive", derived) else { return };
         if self.session.has_record(&record) {
             self.session.derived = Some(Arc::new(derived));
@@ -228,8 +228,8 @@ impl App {
 
     /// Registers the long-lived threads as sources of events.
     pub(in crate::app) fn register_threads(&mut self) {
-        self.jobs.insert(Slot::Run, RunEvents(Arc::clone(&self.handles.worker)));
-        self.jobs.insert(Slot::Ask, LiveQueryEvents(Arc::clone(&self.handles.live_queries)));
+        self.jobs.insert(TaskPurpose::Run, RunEvents(Arc::clone(&self.handles.worker)));
+        self.jobs.insert(TaskPurpose::Ask, LiveQueryEvents(Arc::clone(&self.handles.live_queries)));
     }
 
     /// Whether a load, a run, a lesson's recording or a query is in progress.

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::state::{Compared, ListedRun, RunId, RunsAction, Saved};
-use crate::app::context::app::{App, Feature, Written};
-use crate::app::features::opening::apply::{LOAD, OPEN, Opening, RecordedSession};
+use super::state::{RunComparison, ListedRun, RunId, RunsAction, SaveScope};
+use crate::app::context::app::{App, Feature, ExportContent};
+use crate::app::features::opening::apply::{LOAD, OPEN, OpenTask, RecordedSession};
 use crate::app::features::saved::state::SavedSession;
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{Draft, Ended, SessionFile};
+use crate::app::model::{Draft, FailureReason, SessionFile};
 use crate::app::prelude::*;
 use crate::progress::Progress;
-use crate::run::recording::{self, CloudLoading, Recorded, Recording, RecordingError};
+use crate::run::recording::{self, CloudLoadMode, RecordedRun, Recording, RecordingError};
 use crate::run::{EngineChoice, LoadedRun, RunRecord, RunSpec};
 use crate::{export, text};
 
@@ -28,7 +28,7 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-pub static COMPARE: Kind<App, (), Arc<Compared>> = Kind::new(Slot::Compare, "compare", App::compared);
+pub static COMPARE: TaskKind<App, (), Arc<RunComparison>> = TaskKind::new(TaskPurpose::Compare, "compare", App::compared);
 
 impl App {
     fn runs_action(&mut self, action: RunsAction) {
@@ -83,7 +83,7 @@ impl App {
                 "the list of runs is full: {oldest} that were not pinned have been removed, oldest first: {}",
                 gone.join("; ")
             );
-            self.session.log.warn(About::Run, said);
+            self.session.log.warn(Subject::Run, said);
         }
     }
 
@@ -96,12 +96,12 @@ impl App {
             LoadedRun::WithoutClouds { why, .. } => self
                 .session
                 .log
-                .error(About::Run, format!("only timings and counters can be compared: {why}")),
+                .error(Subject::Run, format!("only timings and counters can be compared: {why}")),
             LoadedRun::Whole(record) if self.session.has_record(&record) => {
-                self.session.log.resolve(About::Run);
+                self.session.log.resolve(Subject::Run);
             }
             LoadedRun::Whole(record) => {
-                self.session.log.resolve(About::Run);
+                self.session.log.resolve(Subject::Run);
                 if !self.session.has_cloud(&record.cloud) {
                     let same = self
                         .session
@@ -128,7 +128,7 @@ impl App {
         let runs = &mut self.session.runs;
         runs.compared = None;
         let Some([a, b]) = runs.pair().map(|pair| pair.map(ListedRun::clone)) else { return };
-        self.jobs.start(&COMPARE, (), move |_| Arc::new(Compared::new(&a, &b)));
+        self.jobs.start(&COMPARE, (), move |_| Arc::new(RunComparison::new(&a, &b)));
     }
 
     /// Opens a recording, or the run of it that the path names.
@@ -144,27 +144,27 @@ impl App {
         self.session.endings.load = None;
         let (from, began) = (file.clone(), SystemTime::now());
         let read = move |progress: &dyn Progress| {
-            let mut recording = recording::read(&from, CloudLoading::Restore, progress)?;
+            let mut recording = recording::read(&from, CloudLoadMode::Restore, progress)?;
             let session =
                 recording.session.take().map(|text| text.and_then(|text| SavedSession::read(&text)));
             Ok((recording, session))
         };
-        self.jobs.start(&OPEN, Opening { path: file, run, began, resume, next: Vec::new() }, read);
+        self.jobs.start(&OPEN, OpenTask { path: file, run, began, resume, next: Vec::new() }, read);
     }
 
     /// Handles a recording that was read.
     pub(in crate::app) fn opened(
         &mut self,
-        opening: Opening,
+        opening: OpenTask,
         result: Outcome<Result<(Recording, RecordedSession), RecordingError>>,
     ) {
-        let Opening { path, run, began, mut resume, next } = opening;
+        let OpenTask { path, run, began, mut resume, next } = opening;
         // If another file is being opened as well, its success must not clear this error.
-        let about = if next.is_empty() && resume.is_none() { About::Data } else { About::Other };
+        let about = if next.is_empty() && resume.is_none() { Subject::Data } else { Subject::Other };
         let ended = match result {
             Err(stopped) => Some(self.failed(about, format!("cannot open: {stopped}: {}", path.display()))),
             Ok(Err(RecordingError::Cancelled)) => {
-                self.load_failed(Ended::Cancelled);
+                self.load_failed(FailureReason::Cancelled);
                 return self.opening_cancelled(&next);
             }
             Ok(Err(error)) => Some(self.failed(about, error.to_string())),
@@ -199,12 +199,12 @@ impl App {
             Some(Ok(picked)) => {
                 recording.runs.iter().position(|recorded| std::ptr::eq(recorded, picked)).unwrap_or(first)
             }
-            Some(Err(error)) => return self.session.log.error(About::Data, error.to_string()),
+            Some(Err(error)) => return self.session.log.error(Subject::Data, error.to_string()),
         };
         self.state.remember(path);
         let mut ids = Vec::new();
         let (count, compared) = (recording.runs.len(), recording.compared);
-        for Recorded { name, pinned, run } in recording.runs {
+        for RecordedRun { name, pinned, run } in recording.runs {
             // Runs that are already in the list are not added again.
             let known = self.session.runs.same(&run);
             self.session.runs.note_saved(known.as_slice());
@@ -233,7 +233,7 @@ impl App {
             recording.written_by,
             path.display()
         );
-        self.session.log.done(About::Data, said);
+        self.session.log.done(Subject::Data, said);
         if let Some(file) = file {
             let alone = self.session.runs.runs().iter().all(|run| ids.iter().any(|(_, id)| *id == run.id));
             self.session_opened(file, alone);
@@ -254,7 +254,7 @@ impl App {
                         path.display()
                     );
                     // A success in showing the rest must not clear this warning.
-                    self.session.log.warn(About::Other, said);
+                    self.session.log.warn(Subject::Other, said);
                 }
                 let Some(&(_, id)) = ids.get(shown) else { return };
                 self.show_listed_run(id);
@@ -304,7 +304,7 @@ impl App {
     }
 
     /// The runs that a recording would contain.
-    pub(in crate::app) fn saved_runs(&self, which: Saved) -> Vec<(RunId, Recorded)> {
+    pub(in crate::app) fn saved_runs(&self, which: SaveScope) -> Vec<(RunId, RecordedRun)> {
         let runs = &self.session.runs;
         let shown = self
             .session
@@ -314,14 +314,14 @@ impl App {
             .map(|listed| listed.id)
             .or(runs.cursor);
         let wanted = |listed: &&ListedRun| match which {
-            Saved::Shown => Some(listed.id) == shown,
-            Saved::Compared => runs.chosen.contains(&Some(listed.id)),
-            Saved::Pinned => listed.pinned,
-            Saved::All => true,
+            SaveScope::Shown => Some(listed.id) == shown,
+            SaveScope::Compared => runs.chosen.contains(&Some(listed.id)),
+            SaveScope::Pinned => listed.pinned,
+            SaveScope::All => true,
         };
         let recorded = |listed: &ListedRun| {
             let (name, pinned, run) = (listed.name.clone(), listed.pinned, listed.run.clone());
-            (listed.id, Recorded { name, pinned, run })
+            (listed.id, RecordedRun { name, pinned, run })
         };
         runs.runs().iter().filter(wanted).map(recorded).collect()
     }
@@ -329,7 +329,7 @@ impl App {
     /// Writes a recording in the background, with progress and cancel.
     pub(in crate::app) fn save_recording(
         &mut self,
-        which: Saved,
+        which: SaveScope,
         points: bool,
         path: &Path,
     ) -> Result<(), String> {
@@ -337,17 +337,17 @@ impl App {
         if runs.is_empty() {
             return Err("There is no such run; choose others.".to_owned());
         }
-        let (ids, runs): (Vec<RunId>, Vec<Recorded>) = runs.into_iter().unzip();
+        let (ids, runs): (Vec<RunId>, Vec<RecordedRun>) = runs.into_iter().unzip();
         let place = |chosen: Option<RunId>| ids.iter().position(|&id| Some(id) == chosen);
         let [a, b] = self.session.runs.chosen.map(place);
         let (target, compared) = (path.to_owned(), a.zip(b).map(<[usize; 2]>::from));
-        self.write_recording(Written::Recording, ids, path, move |progress| {
+        self.write_recording(ExportContent::Recording, ids, path, move |progress| {
             export::compared_recording(&runs, compared, points, &target, progress)
                 .map_err(|error| error.to_string())
         })
     }
 
-    fn compared(&mut self, (): (), compared: Outcome<Arc<Compared>>) {
+    fn compared(&mut self, (): (), compared: Outcome<Arc<RunComparison>>) {
         if let Some(compared) = self
             .done("compare", compared)
             .filter(|compared| self.session.runs.chosen == compared.ids.map(Some))

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::PointCloud;
-use crate::knn::{Measure, Setup};
-use crate::run::analysis::{Band, band_of};
-use crate::run::compare::{Comparison, Histogram, Quantity, SavedRun, Spread, compare};
+use crate::knn::{Measure, ProblemParameters};
+use crate::run::analysis::{BandPoint, band_of};
+use crate::run::compare::{Comparison, Histogram, Quantity, SavedRun, DurationStats, compare};
 use crate::run::recording::free_name;
 use crate::run::{LoadedRun, Run, RunRecord, stats};
 use crate::text::sentence_case;
@@ -54,14 +54,14 @@ impl Default for RunsView {
 
 /// Which runs to save in a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Saved {
+pub enum SaveScope {
     Shown,
     Compared,
     Pinned,
     All,
 }
 
-impl Saved {
+impl SaveScope {
     /// All choices, in menu order.
     pub const ALL: [Self; 4] = [Self::Shown, Self::Compared, Self::Pinned, Self::All];
 
@@ -118,7 +118,7 @@ pub struct ListedRun {
     pub pinned: bool,
     pub run: LoadedRun,
     /// The spread of its total search times over repeats.
-    pub search: Spread,
+    pub search: DurationStats,
     /// The recording that the run was opened from.
     pub from: Option<PathBuf>,
     /// Whether the user started the run here and it is in no file.
@@ -142,7 +142,7 @@ pub struct RunList {
     pub cursor: Option<RunId>,
     pub chosen: [Option<RunId>; 2],
     /// The comparison, once computed.
-    pub compared: Option<Arc<Compared>>,
+    pub compared: Option<Arc<RunComparison>>,
     /// The name being edited.
     pub renaming: Option<(RunId, String)>,
     deleted: Option<(usize, ListedRun)>,
@@ -189,7 +189,7 @@ impl RunList {
             id: self.last,
             name,
             pinned,
-            search: Spread::new(&repeats),
+            search: DurationStats::new(&repeats),
             run,
             from,
             unsaved: false,
@@ -336,7 +336,7 @@ impl RunList {
 const BAND_QUERIES: usize = 20_000;
 
 #[derive(Clone, Debug)]
-pub struct Compared {
+pub struct RunComparison {
     /// Runs A and B.
     pub ids: [RunId; 2],
     pub comparison: Comparison,
@@ -344,10 +344,10 @@ pub struct Compared {
     pub quantities: Vec<Quantity>,
     pub histograms: Vec<(Quantity, Histogram)>,
     /// Convergence of each run; empty for engines that do not record it.
-    pub bands: [Vec<Band>; 2],
+    pub bands: [Vec<BandPoint>; 2],
 }
 
-impl Compared {
+impl RunComparison {
     /// Computes the comparison, the histograms and the bands of two runs.
     pub fn new(a: &ListedRun, b: &ListedRun) -> Self {
         let quantities = Quantity::of_runs([&a.run, &b.run]);
@@ -362,7 +362,7 @@ impl Compared {
             let all = convergence.queries();
             let queries: Vec<usize> =
                 (0..all.min(BAND_QUERIES)).map(|at| at * all / all.min(BAND_QUERIES)).collect();
-            band_of(convergence, head.summary.n, Setup::from(&head.spec).found_k(), &queries)
+            band_of(convergence, head.summary.n, ProblemParameters::from(&head.spec).found_k(), &queries)
         };
         Self {
             ids: [a.id, b.id],

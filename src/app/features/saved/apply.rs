@@ -7,16 +7,16 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::state::{Ranges, SavedCloud, SavedQuery, SavedSession, SavedSet};
-use crate::app::context::app::{App, EXPORT, Exporting, Feature, Written};
+use crate::app::context::app::{App, EXPORT, ExportTask, Feature, ExportContent};
 use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::color::state::ColorBy;
 use crate::app::features::export::state::ExportKind;
-use crate::app::features::runs::state::{RunId, Saved};
+use crate::app::features::runs::state::{RunId, SaveScope};
 use crate::app::features::selection::state::{NamedSet, NamedSets};
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    AfterLoad, FileState, SHOWN_AFTER, SessionFile, absolute, data_file, file_name, source_name,
+    PostLoadAction, FileState, SHOWN_AFTER, SessionFile, absolute, data_file, file_name, source_name,
 };
 use crate::app::prelude::*;
 use crate::cloud::formats::{self, file_of};
@@ -24,7 +24,7 @@ use crate::cloud::{CloudError, Fingerprint, PointCloud, Source, load, query_poin
 use crate::export;
 use crate::progress::Progress;
 use crate::run::EngineChoice;
-use crate::run::recording::{self, Recorded, Shown};
+use crate::run::recording::{self, RecordedRun, WindowState};
 
 /// Maximum number of ranges of selections, sets and query rows saved with the settings, because the window
 /// waits for them to be written.
@@ -61,7 +61,7 @@ impl App {
             None => self.start_export(ExportKind::Session),
             Some(SessionFile { path, points, .. }) => {
                 if let Err(sentence) = self.save_session(&path, points) {
-                    self.session.log.error(About::File, sentence);
+                    self.session.log.error(Subject::File, sentence);
                 }
             }
         }
@@ -78,12 +78,12 @@ impl App {
             points,
             data: self.session.cloud.as_ref().map(|cloud| cloud.source().clone()),
         };
-        let (ids, runs): (_, Vec<Recorded>) = self.saved_runs(Saved::All).into_iter().unzip();
+        let (ids, runs): (_, Vec<RecordedRun>) = self.saved_runs(SaveScope::All).into_iter().unzip();
         let saved = SavedSession { points, ..SavedSession::new(&self.state, &self.session) };
         let (target, cloud) = (path.clone(), self.session.cloud.clone());
-        self.write_recording(Written::Session(file), ids, path, move |progress| {
+        self.write_recording(ExportContent::Session(file), ids, path, move |progress| {
             let text = saved.text()?;
-            let shown = Shown { session: &text, cloud: cloud.as_ref() };
+            let shown = WindowState { session: &text, cloud: cloud.as_ref() };
             export::session(shown, &runs, points, &target, progress).map_err(|error| error.to_string())
         })
     }
@@ -98,10 +98,10 @@ impl App {
     /// save asks for a file, because the user may not want the other runs in this one.
     pub(in crate::app) fn session_opened(&mut self, file: SessionFile, alone: bool) {
         if let Some(exporting) = self.jobs.params_mut(&EXPORT)
-            && matches!(exporting.what, Written::Session(_))
+            && matches!(exporting.what, ExportContent::Session(_))
         {
             // The previous session is still being written.
-            exporting.what = Written::Recording;
+            exporting.what = ExportContent::Recording;
         }
         self.session.file = alone.then_some(file);
         self.name_window();
@@ -113,7 +113,7 @@ impl App {
     /// Writes a recording in the background, with progress and cancel.
     pub(in crate::app) fn write_recording(
         &mut self,
-        what: Written,
+        what: ExportContent,
         runs: Vec<RunId>,
         path: &Path,
         write: impl FnOnce(&dyn crate::progress::Progress) -> Result<Vec<String>, String> + Send + 'static,
@@ -128,7 +128,7 @@ impl App {
         let work = move |progress: &dyn crate::progress::Progress| {
             (write(progress).map(|missing| [vec![said], missing].concat()), progress.cancelled())
         };
-        self.jobs.start(&EXPORT, Exporting { what, path: path.to_owned(), runs, dialog: None }, work);
+        self.jobs.start(&EXPORT, ExportTask { what, path: path.to_owned(), runs, dialog: None }, work);
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl App {
     /// closes.
     fn session_file(&self) -> Option<&SessionFile> {
         match self.jobs.params(&EXPORT).map(|exporting| &exporting.what) {
-            Some(Written::Session(file)) => Some(file),
+            Some(ExportContent::Session(file)) => Some(file),
             _ => self.session.file.as_ref(),
         }
     }
@@ -171,14 +171,14 @@ impl App {
 // if its modification time or size suggests a change.
 
 /// A file being read again to detect changes.
-pub struct Checking {
+pub struct FileCheck {
     pub path: PathBuf,
     /// Of the cloud that was read from it.
     pub fingerprint: Fingerprint,
 }
 
 /// The result of the check.
-pub enum Checked {
+pub enum CheckResult {
     /// Unchanged, with the file's current state.
     Same(Option<FileState>),
     /// Changed, as the end of a sentence.
@@ -186,10 +186,10 @@ pub enum Checked {
     Cancelled,
 }
 
-pub static CHECK: Kind<App, Checking, Checked> = Kind {
+pub static CHECK: TaskKind<App, FileCheck, CheckResult> = TaskKind {
     shown_after: SHOWN_AFTER,
     purpose: |checking, fraction| Some(Activity::Checking { what: file_name(&checking.path), fraction }),
-    ..Kind::new(Slot::Check, "check", App::checked)
+    ..TaskKind::new(TaskPurpose::Check, "check", App::checked)
 };
 
 impl App {
@@ -214,35 +214,35 @@ impl App {
             .and_then(|cloud| cloud.file);
         let (file, expected) = (path.clone(), fingerprint.clone());
         let work = move |progress: &dyn Progress| match FileState::read(&source) {
-            None if !file.exists() => Checked::Other("is gone"),
+            None if !file.exists() => CheckResult::Other("is gone"),
             Some(now) if Some(now) == before || read.is_some_and(|read| now.is_before(read)) => {
-                Checked::Same(Some(now))
+                CheckResult::Same(Some(now))
             }
             // Even an older file may have replaced the original.
             now => match load(&source, drop_nonfinite, progress) {
-                Ok(cloud) if *cloud.fingerprint() == expected => Checked::Same(now),
-                Ok(_) => Checked::Other("has changed since"),
-                Err(CloudError::Cancelled) => Checked::Cancelled,
-                Err(_) => Checked::Other("cannot be read any more"),
+                Ok(cloud) if *cloud.fingerprint() == expected => CheckResult::Same(now),
+                Ok(_) => CheckResult::Other("has changed since"),
+                Err(CloudError::Cancelled) => CheckResult::Cancelled,
+                Err(_) => CheckResult::Other("cannot be read any more"),
             },
         };
-        self.jobs.start(&CHECK, Checking { path, fingerprint }, work);
+        self.jobs.start(&CHECK, FileCheck { path, fingerprint }, work);
     }
 
     /// Handles the result of the check.
-    fn checked(&mut self, Checking { path, fingerprint }: Checking, found: Outcome<Checked>) {
+    fn checked(&mut self, FileCheck { path, fingerprint }: FileCheck, found: Outcome<CheckResult>) {
         let unknown =
             |why: &str| format!("{why} whether the points are still those of their file: {}", path.display());
         match found {
-            Ok(Checked::Same(file)) => self.session.loaded_file = file.map(|file| (fingerprint, file)),
-            Ok(Checked::Other(how)) => {
+            Ok(CheckResult::Same(file)) => self.session.loaded_file = file.map(|file| (fingerprint, file)),
+            Ok(CheckResult::Other(how)) => {
                 let said =
                     format!("the points are those of the session; their file {how}: {}", path.display());
-                self.session.log.warn(About::Data, said);
+                self.session.log.warn(Subject::Data, said);
             }
-            Ok(Checked::Cancelled) => self.session.log.info(unknown("cancelled; it is not known")),
+            Ok(CheckResult::Cancelled) => self.session.log.info(unknown("cancelled; it is not known")),
             Err(stopped) => {
-                self.session.log.error(About::Data, unknown(&format!("{stopped}; it is not known")))
+                self.session.log.error(Subject::Data, unknown(&format!("{stopped}; it is not known")))
             }
         }
     }
@@ -312,7 +312,7 @@ impl App {
                         self.load_as(
                             cloud.source.clone(),
                             cloud.drop_nonfinite,
-                            AfterLoad::Resume(Box::new(saved.clone())),
+                            PostLoadAction::Resume(Box::new(saved.clone())),
                         );
                     }
                     None => {
@@ -321,7 +321,7 @@ impl App {
                              it beside the session: {}",
                             cloud.source
                         );
-                        self.session.endings.load = Some(self.failed(About::Data, said));
+                        self.session.endings.load = Some(self.failed(Subject::Data, said));
                         self.session.awaited = Some(Box::new(saved.clone()));
                     }
                 }
@@ -332,11 +332,11 @@ impl App {
     }
 
     /// The follow-up to loading a source: restores the session that waits for it, if any.
-    pub(in crate::app) fn after_load(&mut self, source: &Source) -> AfterLoad {
+    pub(in crate::app) fn after_load(&mut self, source: &Source) -> PostLoadAction {
         let waits = |saved: &SavedSession| {
             saved.cloud.as_ref().is_some_and(|cloud| data_file(&cloud.source) == data_file(source))
         };
-        self.session.awaited.take().filter(|saved| waits(saved)).map_or(AfterLoad::Show, AfterLoad::Resume)
+        self.session.awaited.take().filter(|saved| waits(saved)).map_or(PostLoadAction::Show, PostLoadAction::Resume)
     }
 
     /// Continues to restore a session whose cloud was loaded from its source.
@@ -359,7 +359,7 @@ impl App {
             "the data has changed since it was saved, so query, selection and views are left out: {}",
             cloud.source()
         );
-        self.session.log.warn(About::Data, said);
+        self.session.log.warn(Subject::Data, said);
     }
 
     /// The session's cloud, if its file, one of its runs or the window has it. Equal points may come from
@@ -404,11 +404,11 @@ impl App {
         self.set_views(plane, space);
         self.session.timeline = view.timeline.clamped();
         match &saved.query {
-            Some(SavedQuery::Row(row)) => self.pick(Picked::Row(*row)),
+            Some(SavedQuery::Row(row)) => self.pick(PickedPoint::Row(*row)),
             Some(SavedQuery::Query(query)) => self.pick_query(*query),
             Some(SavedQuery::Coordinates(at)) => match query_point::cloud(at, &cloud) {
                 Ok(place) => self.set_query_point(Some(Arc::new(place))),
-                Err(why) => self.session.log.error(About::Query, why.to_string()),
+                Err(why) => self.session.log.error(Subject::Query, why.to_string()),
             },
             None => self.clear_query(),
         }
@@ -501,20 +501,20 @@ mod tests {
             while !progress.cancelled() {
                 std::thread::yield_now();
             }
-            Checked::Cancelled
+            CheckResult::Cancelled
         };
         let (path, fingerprint) = (PathBuf::from("far/large.csv"), cloud(3, 2, 1).fingerprint().clone());
         let jobs = &mut window.state_mut().jobs;
-        jobs.start(&CHECK, Checking { path, fingerprint }, work);
+        jobs.start(&CHECK, FileCheck { path, fingerprint }, work);
         // A start in the future, as if the task had just begun, however slow the machine is.
-        jobs.set_start(Slot::Check, Instant::now() + Duration::from_secs(3_600));
+        jobs.set_start(TaskPurpose::Check, Instant::now() + Duration::from_secs(3_600));
         window.step();
         assert!(
             window.query_by_label_contains("Reading large.csv again").is_none(),
             "short tasks are not shown"
         );
         waiting.recv().expect("it goes on");
-        window.state_mut().jobs.set_start(Slot::Check, Instant::now() - SHOWN_AFTER);
+        window.state_mut().jobs.set_start(TaskPurpose::Check, Instant::now() - SHOWN_AFTER);
         window.run_steps(2);
         window.get_by_label_contains("Reading large.csv again, to see whether it has changed 25 %");
         window.get_by_label("Cancel").click();

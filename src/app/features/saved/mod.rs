@@ -25,12 +25,12 @@ impl SavedSession {
                 .map(|(_, file)| *file),
         });
         let query = match (session.picked, session.picked_point()) {
-            (Some(Picked::Row(row)), _) => Some(SavedQuery::Row(row)),
-            (Some(Picked::Query(query)), _) => Some(SavedQuery::Query(query)),
-            (Some(Picked::Coordinates), Some((place, row))) => Some(SavedQuery::Coordinates(
+            (Some(PickedPoint::Row(row)), _) => Some(SavedQuery::Row(row)),
+            (Some(PickedPoint::Query(query)), _) => Some(SavedQuery::Query(query)),
+            (Some(PickedPoint::Coordinates), Some((place, row))) => Some(SavedQuery::Coordinates(
                 (0..place.dims()).map(|axis| place.coordinate(row, axis)).collect(),
             )),
-            (Some(Picked::Coordinates) | None, _) => None,
+            (Some(PickedPoint::Coordinates) | None, _) => None,
         };
         let numbers = |numbers: &[u32]| Ranges::from_numbers(numbers.iter().map(|&number| number.into()));
         let selection = &session.selection;
@@ -120,7 +120,7 @@ mod tests {
         let record = record();
         let mut session = Session {
             cloud: Some(Arc::clone(&record.cloud)),
-            picked: Some(Picked::Row(8)),
+            picked: Some(PickedPoint::Row(8)),
             rank: Some(2),
             ..Session::default()
         };

@@ -112,10 +112,10 @@ impl SavedSession {
     /// Why it cannot be parsed, as the end of a sentence.
     pub fn read(text: &[u8]) -> Result<Self, String> {
         #[derive(Deserialize)]
-        struct Head {
+        struct Header {
             schema_version: u64,
         }
-        let head: Head = serde_json::from_slice(text).map_err(|why| why.to_string())?;
+        let head: Header = serde_json::from_slice(text).map_err(|why| why.to_string())?;
         if head.schema_version > u64::from(SCHEMA_VERSION) {
             return Err(format!(
                 "a later version of Warpscope wrote it (schema {}, and {SCHEMA_VERSION} is the last that is \
@@ -150,14 +150,14 @@ pub enum Layout {
         front: usize,
     },
     /// From left to right.
-    Row(Vec<Share>),
+    Row(Vec<SizedTile>),
     /// From top to bottom.
-    Column(Vec<Share>),
+    Column(Vec<SizedTile>),
 }
 
 /// A tile of a row or a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Share {
+pub struct SizedTile {
     /// Its size, as a multiple of a normal tile's.
     pub share: f32,
     #[serde(rename = "of")]
@@ -192,12 +192,12 @@ impl Layout {
                 let shares = linear
                     .children
                     .iter()
-                    .filter_map(|tile| Some(Share { share: linear.shares[*tile], layout: child(tile)? }))
+                    .filter_map(|tile| Some(SizedTile { share: linear.shares[*tile], layout: child(tile)? }))
                     .collect();
                 if linear.dir == LinearDir::Horizontal { Self::Row(shares) } else { Self::Column(shares) }
             }
             Tile::Container(Container::Grid(grid)) => {
-                let share = |layout| Share { share: 1.0, layout };
+                let share = |layout| SizedTile { share: 1.0, layout };
                 Self::Row(grid.children().filter_map(child).map(share).collect())
             }
         })
@@ -233,7 +233,7 @@ impl Layout {
 
     fn insert_linear(
         dir: LinearDir,
-        shares: &[Share],
+        shares: &[SizedTile],
         tiles: &mut Tiles<PaneKind>,
         seen: &mut HashSet<PaneKind>,
     ) -> Option<TileId> {
@@ -416,7 +416,7 @@ mod tests {
     #[test]
     fn invalid_layouts_are_repaired() {
         let pane = |kind| Layout::Pane(kind);
-        let share = |share, layout| Share { share, layout };
+        let share = |share, layout| SizedTile { share, layout };
         let twice = Layout::Row(vec![
             share(-3.0, pane(PaneKind::Plane)),
             share(f32::INFINITY, pane(PaneKind::Plane)),

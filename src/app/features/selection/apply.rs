@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Change;
-use super::state::facts::Facts;
-use super::state::{Choice, Hovered, NamedSets, SelectAction, Selection};
+use super::state::facts::SelectionStats;
+use super::state::{SelectionCriterion, HoverTarget, NamedSets, SelectAction, Selection};
 use crate::app::context::app::{App, Feature};
 use crate::app::features::errors::run_error;
 use crate::app::features::picking::apply::{HOVER, LOOKUP};
-use crate::app::jobs::table::{Cancel, Kind, Slot};
+use crate::app::jobs::table::{CancelMethod, TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::select_mode::SelectMode;
 use crate::app::model::{PlaneWindow, QueryKind, SHOWN_AFTER, camera};
@@ -24,13 +24,13 @@ pub static FEATURE: Feature = Feature {
             Action::TypeRadius(typed) => (app.session.nearby.typed, app.session.nearby.wrong) = (typed, None),
             Action::SelectNearby => app.select_nearby(),
             Action::Command(Command::SelectAll) => app.select(SelectAction::Choose {
-                what: Choice::All,
+                what: SelectionCriterion::All,
                 how: SelectMode::Replace,
                 by: "everything".to_owned(),
             }),
             Action::Command(Command::SelectNone) => app.select(SelectAction::Clear),
             Action::Command(Command::InvertSelection) => app.select(SelectAction::Choose {
-                what: Choice::Rest,
+                what: SelectionCriterion::Rest,
                 how: SelectMode::Replace,
                 by: "inverted".to_owned(),
             }),
@@ -50,29 +50,29 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// A change of the selection, with changes queued after it.
-pub struct Selecting {
+pub struct SelectTask {
     /// Whether it only recomputes the selection, and is not an undo step.
     pub quiet: bool,
     pub waiting: VecDeque<Change>,
 }
 
-pub static SELECT: Kind<App, Selecting, Option<(Selection, Facts)>> = Kind {
+pub static SELECT: TaskKind<App, SelectTask, Option<(Selection, SelectionStats)>> = TaskKind {
     shown_after: SHOWN_AFTER,
     purpose: |_, _| Some(Activity::Selecting),
-    cancel: Cancel::By(App::cancel_selecting),
-    ..Kind::new(Slot::Select, "select", App::selected)
+    cancel: CancelMethod::By(App::cancel_selecting),
+    ..TaskKind::new(TaskPurpose::Select, "select", App::selected)
 };
 
 /// Rows; `None` if cancelled.
 pub type Rows = Result<Option<Vec<u32>>, RunError>;
 
 /// All rows within a distance of an answer's query.
-pub static NEARBY: Kind<App, (QueryAnswer, f64), Rows> = Kind {
+pub static NEARBY: TaskKind<App, (QueryAnswer, f64), Rows> = TaskKind {
     shown_after: SHOWN_AFTER,
     purpose: |_, fraction| {
         Some(Activity::Preparing { what: "Finding rows within a distance".to_owned(), fraction })
     },
-    ..Kind::new(Slot::Nearby, "nearby", App::nearby_found)
+    ..TaskKind::new(TaskPurpose::Nearby, "nearby", App::nearby_found)
 };
 
 impl App {
@@ -81,7 +81,7 @@ impl App {
             SelectAction::Choose { what, how, by } => self.choose(what, how, by),
             SelectAction::Clear => {
                 self.jobs.stop(&SELECT);
-                self.set_selection(Selection::default(), Facts::default());
+                self.set_selection(Selection::default(), SelectionStats::default());
             }
             SelectAction::Hover(hovered) => self.hover(hovered),
             SelectAction::TypeName(typed) => self.session.sets.typed = typed,
@@ -104,15 +104,15 @@ impl App {
         }
     }
 
-    fn hover(&mut self, hovered: Option<Hovered>) {
+    fn hover(&mut self, hovered: Option<HoverTarget>) {
         // A pending search is for an earlier pointer position.
         self.jobs.stop(&HOVER);
         let session = &mut self.session;
         session.hovered = hovered;
         session.hovered_query = match hovered.map(|hovered| hovered.what) {
-            Some(Picked::Row(row)) => session.query_of_row(row),
-            Some(Picked::Query(query)) => Some(query),
-            Some(Picked::Coordinates) | None => None,
+            Some(PickedPoint::Row(row)) => session.query_of_row(row),
+            Some(PickedPoint::Query(query)) => Some(query),
+            Some(PickedPoint::Coordinates) | None => None,
         };
         if let Some((cloud, row)) = hovered.and_then(|hovered| session.point(hovered.what))
             && let Some(asked) = self.handles.lookup.ask(cloud, &[row as u32])
@@ -183,7 +183,7 @@ impl App {
         self.session.log.info(format!("{queries} of the next run; press Run"));
     }
 
-    fn choose(&mut self, what: Choice, how: SelectMode, by: String) {
+    fn choose(&mut self, what: SelectionCriterion, how: SelectMode, by: String) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let change = Change {
             what,
@@ -193,7 +193,7 @@ impl App {
             record: self.session.record.clone(),
             answered: self.session.answered.clone(),
         };
-        let builds_on = how != SelectMode::Replace || matches!(change.what, Choice::Rest | Choice::Neighbors);
+        let builds_on = how != SelectMode::Replace || matches!(change.what, SelectionCriterion::Rest | SelectionCriterion::Neighbors);
         match self.jobs.params_mut(&SELECT) {
             Some(selecting) if builds_on => selecting.waiting.push_back(change),
             // The running change is replaced and need not finish.
@@ -221,7 +221,7 @@ impl App {
             None => {
                 let by =
                     if session.selection.is_empty() { "neighbours of the query" } else { "their neighbours" };
-                self.choose(Choice::Neighbors, SelectMode::Add, by.to_owned());
+                self.choose(SelectionCriterion::Neighbors, SelectMode::Add, by.to_owned());
             }
         }
     }
@@ -235,7 +235,7 @@ impl App {
             }
             return self.next_change(waiting);
         }
-        self.jobs.start(&SELECT, Selecting { quiet, waiting }, move |progress| change.apply(&base, progress));
+        self.jobs.start(&SELECT, SelectTask { quiet, waiting }, move |progress| change.apply(&base, progress));
     }
 
     fn cancel_selecting(&mut self) {
@@ -253,8 +253,8 @@ impl App {
     /// Handles a computed change.
     fn selected(
         &mut self,
-        Selecting { quiet, waiting }: Selecting,
-        result: Outcome<Option<(Selection, Facts)>>,
+        SelectTask { quiet, waiting }: SelectTask,
+        result: Outcome<Option<(Selection, SelectionStats)>>,
     ) {
         if quiet {
             self.history.skip();
@@ -262,15 +262,15 @@ impl App {
         match result {
             Ok(Some((selection, facts))) => self.set_selection(selection, facts),
             Ok(None) => {}
-            Err(stopped) => self.session.log.error(About::Selection, format!("cannot select: {stopped}")),
+            Err(stopped) => self.session.log.error(Subject::Selection, format!("cannot select: {stopped}")),
         }
         self.next_change(waiting);
     }
 
-    fn set_selection(&mut self, selection: Selection, facts: Facts) {
+    fn set_selection(&mut self, selection: Selection, facts: SelectionStats) {
         self.session.selection = selection;
         self.session.selected = Arc::new(facts);
-        self.session.log.resolve(About::Selection);
+        self.session.log.resolve(Subject::Selection);
     }
 
     /// Recomputes the selected queries for another run; the rows stay.
@@ -285,7 +285,7 @@ impl App {
     pub(in crate::app) fn restore_selection(
         &mut self,
         selection: &Selection,
-        facts: &Arc<Facts>,
+        facts: &Arc<SelectionStats>,
         same_run: bool,
     ) {
         if same_run {
@@ -298,10 +298,10 @@ impl App {
 
     /// Restores selected rows and queries without an undo step.
     pub(in crate::app) fn select_these(&mut self, rows: Vec<u32>, queries: Vec<u32>, by: String) {
-        self.replace_selection(Choice::These { rows, queries }, by);
+        self.replace_selection(SelectionCriterion::These { rows, queries }, by);
     }
 
-    fn replace_selection(&mut self, what: Choice, by: String) {
+    fn replace_selection(&mut self, what: SelectionCriterion, by: String) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let change = Change {
             what,
@@ -314,7 +314,7 @@ impl App {
         self.change_selection(change, VecDeque::new(), true);
     }
 
-    fn select_again(&mut self, selection: &Selection, facts: &Facts) {
+    fn select_again(&mut self, selection: &Selection, facts: &SelectionStats) {
         self.jobs.stop(&SELECT);
         // The rows stay visible while queries are computed.
         let rows = Selection {
@@ -323,9 +323,9 @@ impl App {
             by: selection.by().to_owned(),
         };
         let rows = if rows.is_empty() { Selection::default() } else { rows };
-        self.set_selection(rows, Facts { extremes: facts.extremes.clone(), measures: Vec::new() });
+        self.set_selection(rows, SelectionStats { extremes: facts.extremes.clone(), measures: Vec::new() });
         if !selection.rows().is_empty() {
-            self.replace_selection(Choice::Rows(selection.rows().to_vec()), selection.by().to_owned());
+            self.replace_selection(SelectionCriterion::Rows(selection.rows().to_vec()), selection.by().to_owned());
         }
     }
 
@@ -335,7 +335,7 @@ impl App {
         self.history.clear();
         self.hover(None);
         self.session.sets = NamedSets::default();
-        self.set_selection(Selection::default(), Facts::default());
+        self.set_selection(Selection::default(), SelectionStats::default());
     }
 }
 
@@ -354,10 +354,10 @@ impl App {
 
     fn nearby_found(&mut self, (of, radius): (QueryAnswer, f64), rows: Outcome<Rows>) {
         let unit = of.record.spec.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
-        let within = format!("{}{unit}", text::Exact(radius));
+        let within = format!("{}{unit}", text::ExactFloat(radius));
         match self.done("radius", rows) {
             None => {}
-            Some(Err(why)) => self.session.log.error(About::Selection, run_error(&why)),
+            Some(Err(why)) => self.session.log.error(Subject::Selection, run_error(&why)),
             Some(Ok(None)) => self.session.log.info("cancelled"),
             Some(Ok(Some(rows))) => {
                 let found = text::count(rows.len() as u64, "row is", "rows are");

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::color::state::channel::PointSet;
-use crate::app::features::selection::state::facts::Facts;
-use crate::app::features::selection::state::{Choice, Selection, complement, union};
+use crate::app::features::selection::state::facts::SelectionStats;
+use crate::app::features::selection::state::{SelectionCriterion, Selection, complement, union};
 use crate::app::model::QueryAnswer;
 use crate::app::model::select_mode::SelectMode;
 use crate::cloud::PointCloud;
@@ -25,7 +25,7 @@ pub mod state;
 /// A change of a selection, with all inputs.
 #[derive(Clone, Debug)]
 pub struct Change {
-    pub what: Choice,
+    pub what: SelectionCriterion,
     pub how: SelectMode,
     pub by: String,
     pub cloud: Arc<PointCloud>,
@@ -41,14 +41,14 @@ impl Change {
         const QUERIES: usize = 2_000;
         let queries = self.record.as_ref().map_or(0, |record| record.query_rows.len());
         let (rows, asked) = match &self.what {
-            Choice::Rows(rows) => (rows.len(), rows.len().min(queries)),
-            Choice::Queries(queries) => (queries.len(), queries.len()),
-            Choice::These { rows, queries: chosen } => (rows.len(), rows.len().min(queries) + chosen.len()),
-            Choice::Measure(..) => (queries, queries),
+            SelectionCriterion::Rows(rows) => (rows.len(), rows.len().min(queries)),
+            SelectionCriterion::Queries(queries) => (queries.len(), queries.len()),
+            SelectionCriterion::These { rows, queries: chosen } => (rows.len(), rows.len().min(queries) + chosen.len()),
+            SelectionCriterion::Measure(..) => (queries, queries),
             // An upper bound of the result.
-            Choice::Region(_) | Choice::Valued(..) | Choice::Between { .. } => (self.cloud.len(), queries),
-            Choice::All | Choice::Rest => (self.cloud.len(), queries),
-            Choice::Neighbors => {
+            SelectionCriterion::Region(_) | SelectionCriterion::Valued(..) | SelectionCriterion::Between { .. } => (self.cloud.len(), queries),
+            SelectionCriterion::All | SelectionCriterion::Rest => (self.cloud.len(), queries),
+            SelectionCriterion::Neighbors => {
                 let k = self.record.as_ref().map_or(0, |record| record.neighbors.k);
                 (base.queries().len().saturating_mul(k), queries.min(base.queries().len().saturating_mul(k)))
             }
@@ -57,7 +57,7 @@ impl Change {
     }
 
     /// The new selection with its facts; `None` if cancelled.
-    pub fn apply(self, base: &Selection, progress: &dyn Progress) -> Option<(Selection, Facts)> {
+    pub fn apply(self, base: &Selection, progress: &dyn Progress) -> Option<(Selection, SelectionStats)> {
         let record = self.record.clone();
         let cloud = Arc::clone(&self.cloud);
         let (by, how) = (self.by.clone(), self.how);
@@ -66,7 +66,7 @@ impl Change {
             return None;
         }
         let selection = base.combined(Selection { by, ..chosen }, how);
-        let facts = Facts::new(&selection, &cloud, record.as_deref());
+        let facts = SelectionStats::new(&selection, &cloud, record.as_deref());
         (!progress.cancelled()).then_some((selection, facts))
     }
 
@@ -76,15 +76,15 @@ impl Change {
         let queries = record.map_or(0, |record| record.query_rows.len() as u32);
         let own_file = record.is_some_and(|record| record.query_cloud.is_some());
         match self.what {
-            Choice::Rows(mut rows) => {
+            SelectionCriterion::Rows(mut rows) => {
                 rows.retain(|&row| row < n);
                 Selection::of_rows(rows, record, "")
             }
-            Choice::Queries(mut chosen) => {
+            SelectionCriterion::Queries(mut chosen) => {
                 chosen.retain(|&query| query < queries);
                 record.map(|record| Selection::of_queries(chosen, record, "")).unwrap_or_default()
             }
-            Choice::These { mut rows, queries: mut chosen } => {
+            SelectionCriterion::These { mut rows, queries: mut chosen } => {
                 rows.retain(|&row| row < n);
                 chosen.retain(|&query| query < queries);
                 chosen.sort_unstable();
@@ -92,7 +92,7 @@ impl Change {
                 let queries = union(of_rows.queries(), &chosen).into();
                 Selection { queries, ..of_rows }
             }
-            Choice::Measure(name, within) => {
+            SelectionCriterion::Measure(name, within) => {
                 let Some(values) = record.and_then(|record| record.measured.column(&name)) else {
                     return Selection::default();
                 };
@@ -104,7 +104,7 @@ impl Change {
                     .map(|(query, _)| query as u32);
                 Selection::of_queries(chosen.collect(), record, "")
             }
-            Choice::Valued(values, value) => {
+            SelectionCriterion::Valued(values, value) => {
                 let own = values
                     .values
                     .par_iter()
@@ -114,7 +114,7 @@ impl Change {
                 let rows: Vec<u32> = own.filter(|&row| row < n).collect();
                 Selection::of_rows(rows, record, "")
             }
-            Choice::Between { points, values, from, to } => {
+            SelectionCriterion::Between { points, values, from, to } => {
                 let within = |value: Option<&f32>| value.is_some_and(|value| (from..=to).contains(value));
                 match (points, record) {
                     (PointSet::Data, _) => {
@@ -137,7 +137,7 @@ impl Change {
                     (PointSet::Queries, None) => Selection::default(),
                 }
             }
-            Choice::Region(within) => {
+            SelectionCriterion::Region(within) => {
                 let (rows, queries) = within.rows_and_queries(progress);
                 if own_file {
                     Selection { rows: rows.into(), queries: queries.into(), by: String::new() }
@@ -145,10 +145,10 @@ impl Change {
                     Selection::of_rows(rows, record, "")
                 }
             }
-            Choice::All => {
+            SelectionCriterion::All => {
                 Selection { rows: (0..n).collect(), queries: (0..queries).collect(), by: String::new() }
             }
-            Choice::Rest => {
+            SelectionCriterion::Rest => {
                 let rows = complement(base.rows(), n);
                 if own_file {
                     Selection {
@@ -160,7 +160,7 @@ impl Change {
                     Selection::of_rows(rows, record, "")
                 }
             }
-            Choice::Neighbors => {
+            SelectionCriterion::Neighbors => {
                 let rows = match (record, &self.answered) {
                     (Some(record), _) if !base.queries().is_empty() => base
                         .queries()
@@ -188,7 +188,7 @@ mod tests {
     use crate::app::testing::{measured, record};
     use crate::progress::NoProgress;
 
-    fn after(base: &Selection, what: Choice, how: SelectMode, record: &Arc<RunRecord>) -> Selection {
+    fn after(base: &Selection, what: SelectionCriterion, how: SelectMode, record: &Arc<RunRecord>) -> Selection {
         let change = Change {
             what,
             how,
@@ -204,20 +204,20 @@ mod tests {
     fn choices_select_the_expected_rows_and_queries() {
         let record = record();
         let none = Selection::default();
-        let all = after(&none, Choice::All, SelectMode::Replace, &record);
+        let all = after(&none, SelectionCriterion::All, SelectMode::Replace, &record);
         assert_eq!((all.rows().len(), all.queries().len(), all.by()), (50, 3, "test"));
-        let some = after(&none, Choice::Rows(vec![3, 7, 900]), SelectMode::Replace, &record);
+        let some = after(&none, SelectionCriterion::Rows(vec![3, 7, 900]), SelectMode::Replace, &record);
         assert_eq!(
             (&some.rows()[..], &some.queries()[..]),
             (&[3, 7][..], &[0][..]),
             "row 900 does not exist"
         );
-        let rest = after(&some, Choice::Rest, SelectMode::Replace, &record);
+        let rest = after(&some, SelectionCriterion::Rest, SelectMode::Replace, &record);
         assert_eq!((rest.rows().len(), &rest.queries()[..]), (48, &[1, 2][..]));
-        assert_eq!(after(&rest, Choice::Rest, SelectMode::Replace, &record).rows(), some.rows());
-        assert_eq!(after(&none, Choice::Queries(vec![2, 77]), SelectMode::Replace, &record).rows()[..], [8]);
+        assert_eq!(after(&rest, SelectionCriterion::Rest, SelectMode::Replace, &record).rows(), some.rows());
+        assert_eq!(after(&none, SelectionCriterion::Queries(vec![2, 77]), SelectMode::Replace, &record).rows()[..], [8]);
         let values = Arc::new(PointValues::new((0..60).map(|row| (row % 20) as f32).collect()));
-        let valued = after(&none, Choice::Valued(values, 3.0), SelectMode::Replace, &record);
+        let valued = after(&none, SelectionCriterion::Valued(values, 3.0), SelectMode::Replace, &record);
         assert_eq!((&valued.rows()[..], &valued.queries()[..]), (&[3, 23, 43][..], &[0][..]));
         let values = Arc::new(PointValues::new(
             (0..60).map(|row| if row == 4 { f32::NAN } else { row as f32 }).collect(),
@@ -225,7 +225,7 @@ mod tests {
         let between = |points, from, to| {
             after(
                 &none,
-                Choice::Between { points, values: Arc::clone(&values), from, to },
+                SelectionCriterion::Between { points, values: Arc::clone(&values), from, to },
                 SelectMode::Replace,
                 &record,
             )
@@ -236,12 +236,12 @@ mod tests {
         assert_eq!(between(PointSet::Queries, 3.0, 3.5).queries()[..], [0], "query 0 is row 3");
         let these = after(
             &none,
-            Choice::These { rows: vec![900, 7, 3], queries: vec![77, 2, 0] },
+            SelectionCriterion::These { rows: vec![900, 7, 3], queries: vec![77, 2, 0] },
             SelectMode::Replace,
             &record,
         );
         assert_eq!((&these.rows()[..], &these.queries()[..]), (&[3, 7][..], &[0, 2][..]));
-        let grown = after(&some, Choice::Neighbors, SelectMode::Add, &record);
+        let grown = after(&some, SelectionCriterion::Neighbors, SelectMode::Add, &record);
         assert_eq!(grown.rows()[..], [1, 2, 3, 4, 7], "query 0 is row 3, with the neighbours 3, 1, 2 and 4");
     }
 
@@ -251,7 +251,7 @@ mod tests {
         record.measured = measured([3, 7, 3]);
         let record = Arc::new(record);
         let of = |merges| {
-            let measure = Choice::Measure("merges".to_owned(), merges);
+            let measure = SelectionCriterion::Measure("merges".to_owned(), merges);
             after(&Selection::default(), measure, SelectMode::Replace, &record).queries().to_vec()
         };
         assert_eq!(
@@ -271,10 +271,10 @@ mod tests {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
         let record = Arc::new(record);
-        let rows = after(&Selection::default(), Choice::Rows(vec![3]), SelectMode::Replace, &record);
-        let both = after(&rows, Choice::Queries(vec![1]), SelectMode::Add, &record);
+        let rows = after(&Selection::default(), SelectionCriterion::Rows(vec![3]), SelectMode::Replace, &record);
+        let both = after(&rows, SelectionCriterion::Queries(vec![1]), SelectMode::Add, &record);
         assert_eq!((&both.rows()[..], &both.queries()[..]), (&[3][..], &[1][..]));
-        let rest = after(&both, Choice::Rest, SelectMode::Replace, &record);
+        let rest = after(&both, SelectionCriterion::Rest, SelectMode::Replace, &record);
         assert_eq!((rest.rows().len(), &rest.queries()[..]), (49, &[0, 2][..]));
     }
 }

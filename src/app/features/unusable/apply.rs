@@ -3,7 +3,7 @@
 use super::state::UnusableAction;
 use super::unusable_ui;
 use crate::app::context::app::{App, Feature};
-use crate::app::model::{About, Action, AfterLoad};
+use crate::app::model::{Subject, Action, PostLoadAction};
 use crate::run::RunSpec;
 
 pub static FEATURE: Feature = Feature {
@@ -22,21 +22,21 @@ impl App {
     /// Continues the load, or reports why it failed.
     fn unusable_action(&mut self, action: UnusableAction) {
         let Some(dialog) = self.session.unusable.take() else { return };
-        let runs = !matches!(dialog.then, AfterLoad::Show | AfterLoad::Resume(_));
+        let runs = !matches!(dialog.then, PostLoadAction::Show | PostLoadAction::Resume(_));
         match action {
             UnusableAction::Open => {
                 self.state.draft.drop_nonfinite = true;
                 let without = |spec| RunSpec { drop_nonfinite: true, ..spec };
                 let then = match dialog.then {
-                    AfterLoad::Run(spec) => AfterLoad::Run(without(spec)),
-                    AfterLoad::RunQueries(spec) => AfterLoad::RunQueries(without(spec)),
+                    PostLoadAction::Run(spec) => PostLoadAction::Run(without(spec)),
+                    PostLoadAction::RunQueries(spec) => PostLoadAction::RunQueries(without(spec)),
                     then => then,
                 };
                 self.load_as(dialog.source, true, then);
             }
             UnusableAction::Close => {
-                let for_run = matches!(dialog.then, AfterLoad::RunQueries(_));
-                let about = if for_run { About::Run } else { About::Data };
+                let for_run = matches!(dialog.then, PostLoadAction::RunQueries(_));
+                let about = if for_run { Subject::Run } else { Subject::Data };
                 let ended = self.failed(about, dialog.error);
                 if runs {
                     self.session.endings.run = Some(ended.clone());

@@ -1,18 +1,18 @@
 //! State of the dialog that offers to open a file without its unusable rows.
 
-use crate::app::model::after_load::AfterLoad;
-use crate::cloud::{CloudError, Source, Unusable, UnusableRow};
+use crate::app::model::after_load::PostLoadAction;
+use crate::cloud::{CloudError, Source, UnusableRows, UnusableRow};
 use crate::text;
 
 #[derive(Clone, Debug)]
 pub struct UnusableDialog {
     pub source: Source,
-    pub unusable: Box<Unusable>,
+    pub unusable: Box<UnusableRows>,
     /// The line of the first unusable row, in text files.
     line: Option<u64>,
     /// The error to report if the user declines.
     pub error: String,
-    pub then: AfterLoad,
+    pub then: PostLoadAction,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum UnusableAction {
 
 impl UnusableDialog {
     /// A dialog for a load that continues with `then`; `None` if no row is usable, or for other errors.
-    pub fn new(source: &Source, why: &CloudError, error: String, then: &AfterLoad) -> Option<Self> {
+    pub fn new(source: &Source, why: &CloudError, error: String, then: &PostLoadAction) -> Option<Self> {
         match (source, why) {
             (Source::File { .. }, CloudError::NonFinite { unusable, line, .. })
                 if unusable.count < unusable.rows =>
@@ -44,7 +44,7 @@ impl UnusableDialog {
 
     /// `27 of 140,056 rows cannot be used: open without them?`
     pub fn question(&self) -> String {
-        let Unusable { count, rows, .. } = *self.unusable;
+        let UnusableRows { count, rows, .. } = *self.unusable;
         let them = if count == 1 { "it" } else { "them" };
         format!(
             "{} of {} cannot be used: open without {them}?",
@@ -94,7 +94,7 @@ mod tests {
         let first = [(3, "x", f64::NAN), (5000, "y", f64::NEG_INFINITY)];
         let first =
             first.map(|(row, column, value)| UnusableRow { row, column: column.to_owned(), value }).to_vec();
-        let unusable = Box::new(Unusable { count, rows, first, whole: None });
+        let unusable = Box::new(UnusableRows { count, rows, first, whole: None });
         let error = CloudError::NonFinite {
             row: 3,
             line: Some(5),
@@ -104,7 +104,7 @@ mod tests {
             origin: String::new(),
         };
         let source = Source::File { path: "a.csv".into(), columns: Default::default() };
-        UnusableDialog::new(&source, &error, error.to_string(), &AfterLoad::Show)
+        UnusableDialog::new(&source, &error, error.to_string(), &PostLoadAction::Show)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::state::{WalkAction, WalkState, Walkthrough};
 use super::wanted;
 use crate::app::context::app::{App, Feature};
 use crate::app::features::errors::run_error;
-use crate::app::jobs::table::{Cancel, Kind, Slot};
+use crate::app::jobs::table::{CancelMethod, TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::SHOWN_AFTER;
 use crate::app::prelude::*;
@@ -40,13 +40,13 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// The walk of an answer's search through an index; `None` if there is none.
-pub static WALK: Kind<App, QueryAnswer, Result<Option<Walk>, RunError>> = Kind {
+pub static WALK: TaskKind<App, QueryAnswer, Result<Option<Walk>, RunError>> = TaskKind {
     shown_after: SHOWN_AFTER,
     purpose: |_, fraction| {
         Some(Activity::Preparing { what: "Walking through the search".to_owned(), fraction })
     },
-    cancel: Cancel::By(App::cancel_walk),
-    ..Kind::new(Slot::Walk, "walk", App::walk_done)
+    cancel: CancelMethod::By(App::cancel_walk),
+    ..TaskKind::new(TaskPurpose::Walk, "walk", App::walk_done)
 };
 
 impl App {

@@ -10,7 +10,7 @@
 use egui::text::LayoutJob;
 use egui::{Slider, StrokeKind, TextStyle};
 
-use crate::app::features::walk::paint::Colors;
+use crate::app::features::walk::paint::RegionStrokes;
 use crate::app::features::walk::state::{WalkAction, WalkState, WalkView, Walkthrough};
 use crate::app::look::any_of;
 use crate::app::model::Draft;
@@ -208,7 +208,7 @@ fn button_ui(ui: &mut Ui, text: &str, command: Command, enabled: bool, actions: 
 
 /// The legend of the boxes' colours.
 fn legend_ui(ui: &mut Ui, walked: &Walkthrough, numbered: bool, palette: &Palette) {
-    let colors = Colors::new(palette);
+    let colors = RegionStrokes::new(palette);
     let [leaf, _] = walked.leaf();
     let visited = format!("{leaf}, visited{}", if numbered { ", with its turn" } else { "" });
     // Clusters have no nodes.

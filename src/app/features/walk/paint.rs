@@ -5,7 +5,7 @@ use egui::{Painter, Shape, StrokeKind};
 use super::state::{WalkState, WalkView, Walkthrough};
 use crate::app::prelude::*;
 use crate::cloud::PointCloud;
-use crate::knn::walk::{AXES, Bounds, Event, Fate, RegionKind};
+use crate::knn::walk::{AXES, Bounds, Event, RegionState, RegionKind};
 use crate::text;
 
 /// Maximum number of regions drawn: more would be unreadable and take longer than a frame.
@@ -16,7 +16,7 @@ const MIN_NUMBERED_SIDE: f32 = 15.0;
 
 /// Strokes of regions by their state.
 #[derive(Clone, Copy, Debug)]
-pub struct Colors {
+pub struct RegionStrokes {
     /// The region of the current step.
     pub now: Stroke,
     pub opened: Stroke,
@@ -27,7 +27,7 @@ pub struct Colors {
     pub pruned: Stroke,
 }
 
-impl Colors {
+impl RegionStrokes {
     pub fn new(palette: &Palette) -> Self {
         Self {
             now: Stroke::new(2.5, palette.selected),
@@ -70,18 +70,18 @@ pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<Str
     if !walked.has_boxes() {
         return None;
     }
-    let (regions, colors) = (&walked.walk.regions, Colors::new(canvas.palette));
+    let (regions, colors) = (&walked.walk.regions, RegionStrokes::new(canvas.palette));
     let met = regions.partition_point(|region| region.seen_at as usize <= at);
     let first = met.saturating_sub(MAX_REGIONS);
     // Pruned regions below waiting ones, visited ones on top.
-    for fate in [Fate::Pruned, Fate::Waiting, Fate::Visited] {
+    for fate in [RegionState::Pruned, RegionState::Waiting, RegionState::Visited] {
         for region in regions[first..met].iter().filter(|region| region.fate(at) == Some(fate)) {
             let leaf = !matches!(region.kind, RegionKind::Node { .. });
             let stroke = match (fate, leaf) {
-                (Fate::Pruned, _) => colors.pruned,
-                (Fate::Waiting, _) => colors.waiting,
-                (Fate::Visited, false) => colors.opened,
-                (Fate::Visited, true) => colors.visited,
+                (RegionState::Pruned, _) => colors.pruned,
+                (RegionState::Waiting, _) => colors.waiting,
+                (RegionState::Visited, false) => colors.opened,
+                (RegionState::Visited, true) => colors.visited,
             };
             bounds(canvas, &region.bounds, stroke, Color32::TRANSPARENT);
         }

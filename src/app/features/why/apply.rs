@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::state::{self, Explanation, Why};
+use super::state::{self, Explanation, WhyState};
 use crate::app::context::app::{App, Feature};
 use crate::app::features::errors::run_error;
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::SHOWN_AFTER;
 use crate::app::prelude::*;
@@ -23,16 +23,16 @@ pub static FEATURE: Feature = Feature {
     },
     leave_cloud: |app, _| {
         app.jobs.stop(&WHY);
-        app.session.why = Why::default();
+        app.session.why = WhyState::default();
     },
     ..Feature::NONE
 };
 
 /// The row's standing in an answer; `None` if it was excluded from the search.
-pub static WHY: Kind<App, QueryAnswer, Result<Option<RowRank>, RunError>> = Kind {
+pub static WHY: TaskKind<App, QueryAnswer, Result<Option<RowRank>, RunError>> = TaskKind {
     shown_after: SHOWN_AFTER,
     purpose: |_, fraction| Some(Activity::Preparing { what: "Comparing a row".to_owned(), fraction }),
-    ..Kind::new(Slot::Why, "why", App::explain)
+    ..TaskKind::new(TaskPurpose::Why, "why", App::explain)
 };
 
 impl App {

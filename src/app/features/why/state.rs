@@ -11,7 +11,7 @@ use crate::text;
 const AXES: usize = 3;
 
 #[derive(Clone, Debug, Default)]
-pub struct Why {
+pub struct WhyState {
     /// The row's record number or name, as typed.
     pub typed: String,
     pub explanation: Option<Explanation>,

@@ -129,15 +129,15 @@ const fn command_shift(key: Key) -> Keys {
     Some((Modifiers::COMMAND.plus(Modifiers::SHIFT), key))
 }
 
-struct Entry {
+struct CommandInfo {
     text: &'static str,
     tooltip: &'static str,
     mode: Mode,
     keys: Keys,
 }
 
-const fn entry(mode: Mode, keys: Keys, text: &'static str, tooltip: &'static str) -> Entry {
-    Entry { text, tooltip, mode, keys }
+const fn entry(mode: Mode, keys: Keys, text: &'static str, tooltip: &'static str) -> CommandInfo {
+    CommandInfo { text, tooltip, mode, keys }
 }
 
 impl Command {
@@ -223,7 +223,7 @@ impl Command {
         Self::ToEnd,
     ];
 
-    fn entry(self) -> Entry {
+    fn entry(self) -> CommandInfo {
         use Mode::{Both, Explorer, Lesson};
         match self {
             Self::Open => entry(
@@ -470,7 +470,7 @@ impl Command {
             ),
             Self::Show(pane) => {
                 let info = pane.info();
-                Entry {
+                CommandInfo {
                     text: info.show,
                     tooltip: info.about,
                     mode: Explorer,

@@ -7,7 +7,7 @@ use super::draft::Draft;
 use super::files::Sample;
 use super::pane::PaneKind;
 use super::views::{
-    ConvergenceView, CountsView, Look, PlaneView, Sort, SpaceView, TimelineView, TimingsView,
+    ConvergenceView, CountsView, Theme, PlaneView, SortOrder, SpaceView, TimelineView, TimingsView,
 };
 use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::chooser::state::ChooserAction;
@@ -69,13 +69,13 @@ pub enum Action {
     /// Select all rows within that radius of the picked query.
     SelectNearby,
     /// Sort a pane's table; `None` restores its own order.
-    Sort(PaneKind, Option<Sort>),
+    Sort(PaneKind, Option<SortOrder>),
     /// Select a neighbour in the table, by rank.
     SelectRank(Option<usize>),
     /// Change the projection that shows a cloud of more than two dimensions.
     SetProjection(ProjectionView),
     Color(ColorAction),
-    SetLook(Look),
+    SetLook(Theme),
     /// Set the UI scale, 0.75 to 3.
     SetScale(f32),
     /// Show changes at once instead of animating them.
@@ -92,7 +92,7 @@ pub enum Action {
     /// Copy a pane's table as tab-separated text.
     CopyTable(PaneKind),
     /// Replace the finder's fields; `None` closes it.
-    SetFinder(Option<Finder>),
+    SetFinder(Option<CommandPalette>),
     ForgetRecent,
     /// Show or hide the first-launch hints.
     ShowHints(bool),
@@ -167,7 +167,7 @@ impl Actions {
 
 /// The typed text, and the index of the selected entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Finder {
+pub struct CommandPalette {
     pub text: String,
     pub at: usize,
 }

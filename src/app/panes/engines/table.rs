@@ -9,7 +9,7 @@ use crate::engines::registry;
 use crate::knn::{EngineId, Measure};
 use crate::run::RunRecord;
 use crate::run::analysis::{Limit, Roofline};
-use crate::run::planner::{Candidate, Forecast, about};
+use crate::run::planner::{Candidate, StageTimes, about};
 use crate::text;
 
 /// Margin to the right of numbers.
@@ -24,7 +24,7 @@ const MAX_LINEAR_RATIO: f64 = 20.0;
 
 /// A column of the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Cell {
+enum TableColumn {
     Engine,
     Predicted,
     Time,
@@ -37,52 +37,52 @@ enum Cell {
     Counted,
 }
 
-struct Head {
-    cell: Cell,
+struct ColumnHeader {
+    cell: TableColumn,
     title: &'static str,
     width: f32,
     hover: &'static str,
 }
 
-const HEADS: [Head; 10] = {
-    const fn head(cell: Cell, title: &'static str, width: f32, hover: &'static str) -> Head {
-        Head { cell, title, width, hover }
+const HEADS: [ColumnHeader; 10] = {
+    const fn head(cell: TableColumn, title: &'static str, width: f32, hover: &'static str) -> ColumnHeader {
+        ColumnHeader { cell, title, width, hover }
     }
     [
-        head(Cell::Engine, "engine", 104.0, "A click shows how it works."),
+        head(TableColumn::Engine, "engine", 104.0, "A click shows how it works."),
         head(
-            Cell::Predicted,
+            TableColumn::Predicted,
             "predicted",
             64.0,
             "What one search of all queries should take, as it was predicted before the run, by earlier \
              runs on this machine.",
         ),
         head(
-            Cell::Time,
+            TableColumn::Time,
             "search",
             66.0,
             "Median of the repeats. The window takes a little of the processor: for figures, use `warpscope \
              run`.",
         ),
-        head(Cell::Deviation, "±", 58.0, "One standard deviation of the repeats."),
-        head(Cell::Bar, "", 88.0, ""),
-        head(Cell::Times, "× fastest", 58.0, "How many times as long as the fastest."),
+        head(TableColumn::Deviation, "±", 58.0, "One standard deviation of the repeats."),
+        head(TableColumn::Bar, "", 88.0, ""),
+        head(TableColumn::Times, "× fastest", 58.0, "How many times as long as the fastest."),
         head(
-            Cell::Memory,
+            TableColumn::Memory,
             "memory",
             56.0,
             "The share of the device's memory bandwidth that reading points and queries once and writing \
              the answers takes of this time. A matrix of distances is not counted.",
         ),
         head(
-            Cell::Answer,
+            TableColumn::Answer,
             "answer",
             48.0,
             "Whether its neighbours are those of the engine that answered first.",
         ),
-        head(Cell::Buttons, "", 76.0, ""),
+        head(TableColumn::Buttons, "", 76.0, ""),
         head(
-            Cell::Counted,
+            TableColumn::Counted,
             "counted",
             150.0,
             "Means of all queries; the pointer over them says what they count.",
@@ -91,12 +91,12 @@ const HEADS: [Head; 10] = {
 };
 
 /// Columns dropped if there is not enough room, in this order.
-const DROPPED: [Cell; 4] = [Cell::Deviation, Cell::Predicted, Cell::Times, Cell::Memory];
+const DROPPED: [TableColumn; 4] = [TableColumn::Deviation, TableColumn::Predicted, TableColumn::Times, TableColumn::Memory];
 
 /// The columns that fit; a picture has no buttons.
-fn shown(width: f32, spacing: f32, is_picture: bool) -> Vec<&'static Head> {
-    let mut heads: Vec<&Head> =
-        HEADS.iter().filter(|head| !(is_picture && head.cell == Cell::Buttons)).collect();
+fn shown(width: f32, spacing: f32, is_picture: bool) -> Vec<&'static ColumnHeader> {
+    let mut heads: Vec<&ColumnHeader> =
+        HEADS.iter().filter(|head| !(is_picture && head.cell == TableColumn::Buttons)).collect();
     for cell in DROPPED {
         let needed: f32 = heads.iter().map(|head| head.width + spacing).sum();
         if needed <= width {
@@ -145,7 +145,7 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
             .auto_shrink([false, true]);
         for head in &heads {
             table = table.column(match head.cell {
-                Cell::Counted => Column::remainder().at_least(96.0),
+                TableColumn::Counted => Column::remainder().at_least(96.0),
                 _ => Column::initial(head.width).at_least(28.0),
             });
         }
@@ -158,7 +158,7 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
             body.rows(ROW, order.len(), |mut row| {
                 let candidate = order[row.index()];
                 row.set_selected(comparison.page == Some(candidate.engine));
-                let line = Line {
+                let line = EngineRow {
                     candidate,
                     answer: comparison.answer(candidate.engine).filter(|_| is_asked).map(|record| &**record),
                     failure: comparison.failure(candidate.engine).filter(|_| is_asked),
@@ -178,17 +178,17 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
 }
 
 /// The prediction from before the engine's first run, or the current one.
-fn forecast(comparison: &EngineComparison, candidate: &Candidate, is_asked: bool) -> Option<Forecast> {
+fn forecast(comparison: &EngineComparison, candidate: &Candidate, is_asked: bool) -> Option<StageTimes> {
     comparison.predicted(candidate.engine).filter(|_| is_asked).or(candidate.forecast)
 }
 
-fn is_number(cell: Cell) -> bool {
-    matches!(cell, Cell::Predicted | Cell::Time | Cell::Deviation | Cell::Times | Cell::Memory)
+fn is_number(cell: TableColumn) -> bool {
+    matches!(cell, TableColumn::Predicted | TableColumn::Time | TableColumn::Deviation | TableColumn::Times | TableColumn::Memory)
 }
 
-fn head_ui(ui: &mut Ui, head: &Head, scale: Scale, palette: &Palette) {
+fn head_ui(ui: &mut Ui, head: &ColumnHeader, scale: Scale, palette: &Palette) {
     let (title, hover) = match head.cell {
-        Cell::Bar => (scale.title(), scale.says()),
+        TableColumn::Bar => (scale.title(), scale.says()),
         _ => (head.title, head.hover.to_owned()),
     };
     let layout = if is_number(head.cell) {
@@ -264,7 +264,7 @@ impl Scale {
 }
 
 /// The contents of a row.
-struct Line<'a> {
+struct EngineRow<'a> {
     candidate: &'a Candidate,
     answer: Option<&'a RunRecord>,
     failure: Option<&'a str>,
@@ -275,7 +275,7 @@ struct Line<'a> {
     palette: &'a Palette,
 }
 
-impl Line<'_> {
+impl EngineRow<'_> {
     fn engine(&self) -> EngineId {
         self.candidate.engine
     }
@@ -296,25 +296,25 @@ impl Line<'_> {
     }
 }
 
-fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut Actions) {
+fn row_ui(row: &mut TableRow<'_, '_>, cell: TableColumn, line: &EngineRow<'_>, actions: &mut Actions) {
     let (candidate, palette) = (line.candidate, line.palette);
     match cell {
-        Cell::Engine => {
+        TableColumn::Engine => {
             row.col(|ui| engine_ui(ui, line, actions));
         }
-        Cell::Predicted => {
+        TableColumn::Predicted => {
             let forecast = forecast(line.comparison(), candidate, line.is_asked);
             number_ui(row, forecast.map_or_else(|| "–".to_owned(), |forecast| about(forecast.search_ms)));
         }
-        Cell::Time => match line.under_way() {
+        TableColumn::Time => match line.under_way() {
             Some(fraction) => number_ui(row, format!("{:.0} %", fraction * 100.0)),
             None => number_ui(row, line.median().map(text::time).unwrap_or_default()),
         },
-        Cell::Deviation => number_ui(
+        TableColumn::Deviation => number_ui(
             row,
             line.median().and(line.answer).and_then(deviation).map(text::time).unwrap_or_default(),
         ),
-        Cell::Bar => {
+        TableColumn::Bar => {
             row.col(|ui| match (line.under_way(), line.median()) {
                 (Some(_), _) => under_way_ui(ui, line),
                 (None, Some(ms)) => bar_ui(ui, ms, line.scale, palette),
@@ -324,11 +324,11 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
                 _ => {}
             });
         }
-        Cell::Times => {
+        TableColumn::Times => {
             let times = line.median().map(|ms| format!("{}×", text::significant(ms / line.scale.fastest)));
             number_ui(row, times.unwrap_or_default());
         }
-        Cell::Memory => {
+        TableColumn::Memory => {
             let share =
                 line.answer.and_then(Roofline::of_run).and_then(|roofline| roofline.share(Limit::Memory));
             number_ui(
@@ -342,7 +342,7 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
                     .unwrap_or_default(),
             );
         }
-        Cell::Answer => {
+        TableColumn::Answer => {
             row.col(|ui| {
                 let (text, color) =
                     match line.comparison().differing(candidate.engine).filter(|_| line.answer.is_some()) {
@@ -355,16 +355,16 @@ fn row_ui(row: &mut TableRow<'_, '_>, cell: Cell, line: &Line<'_>, actions: &mut
                 ui.add(Label::new(RichText::new(text).color(color).size(12.0)).extend());
             });
         }
-        Cell::Buttons => {
+        TableColumn::Buttons => {
             row.col(|ui| buttons_ui(ui, line, actions));
         }
-        Cell::Counted => {
+        TableColumn::Counted => {
             row.col(|ui| counted_ui(ui, line));
         }
     }
 }
 
-fn engine_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
+fn engine_ui(ui: &mut Ui, line: &EngineRow<'_>, actions: &mut Actions) {
     let (engine, palette) = (line.engine(), line.palette);
     let is_dim = line.candidate.why_not.is_some()
         || line.comparison().time_limit.excludes(line.candidate) && line.answer.is_none();
@@ -376,7 +376,7 @@ fn engine_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
     }
 }
 
-fn buttons_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
+fn buttons_ui(ui: &mut Ui, line: &EngineRow<'_>, actions: &mut Actions) {
     let engine = line.engine();
     ui.spacing_mut().item_spacing.x = 4.0;
     if line.answer.is_some()
@@ -399,7 +399,7 @@ fn buttons_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
 }
 
 /// The counters, or why there is no answer.
-fn counted_ui(ui: &mut Ui, line: &Line<'_>) {
+fn counted_ui(ui: &mut Ui, line: &EngineRow<'_>) {
     let (candidate, palette) = (line.candidate, line.palette);
     let time_limit = line.comparison().time_limit;
     let (text, color) = match (line.answer, line.failure, &candidate.why_not) {
@@ -443,7 +443,7 @@ fn bar_ui(ui: &mut Ui, ms: f64, scale: Scale, palette: &Palette) {
 }
 
 /// The progress bar of a run, with the elapsed time.
-fn under_way_ui(ui: &mut Ui, line: &Line<'_>) {
+fn under_way_ui(ui: &mut Ui, line: &EngineRow<'_>) {
     let palette = line.palette;
     let seconds = line.comparison().elapsed().map_or(0, |elapsed| elapsed.as_secs());
     let text =
@@ -487,11 +487,11 @@ mod tests {
     fn narrow_tables_drop_columns() {
         let cells = |width| shown(width, 8.0, false).iter().map(|head| head.cell).collect::<Vec<_>>();
         assert_eq!(cells(2000.0).len(), HEADS.len());
-        assert!(shown(2000.0, 8.0, true).iter().all(|head| head.cell != Cell::Buttons));
+        assert!(shown(2000.0, 8.0, true).iter().all(|head| head.cell != TableColumn::Buttons));
         let narrow = cells(300.0);
         assert_eq!(narrow.len(), HEADS.len() - DROPPED.len());
         assert!(
-            [Cell::Engine, Cell::Time, Cell::Bar, Cell::Answer, Cell::Counted]
+            [TableColumn::Engine, TableColumn::Time, TableColumn::Bar, TableColumn::Answer, TableColumn::Counted]
                 .iter()
                 .all(|cell| narrow.contains(cell))
         );

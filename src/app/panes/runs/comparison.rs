@@ -3,14 +3,14 @@
 use egui::Grid;
 use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, Legend};
 
-use crate::app::features::runs::state::{Compared, Figure, ListedRun, RunsAction, RunsView};
+use crate::app::features::runs::state::{RunComparison, Figure, ListedRun, RunsAction, RunsView};
 use crate::app::look::{any_of, heading_ui};
 use crate::app::panes::empty::PaneContext;
 use crate::app::panes::plots::{decades, hover_label, inline_swatch_ui, line, plot, power};
 use crate::app::prelude::*;
 use crate::engines::registry;
 use crate::knn::Measure;
-use crate::run::compare::{ComparedPhase, Histogram, OUTLIER_RULE, Quantity, Spread, Verdict};
+use crate::run::compare::{PhaseComparison, Histogram, OUTLIER_RULE, Quantity, DurationStats, Verdict};
 use crate::text;
 
 pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -62,7 +62,7 @@ fn heads_ui(ui: &mut Ui, pair: [&ListedRun; 2], context: &mut PaneContext<'_>) {
     });
 }
 
-fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
+fn timings_ui(ui: &mut Ui, compared: &RunComparison, palette: &Palette) {
     let comparison = &compared.comparison;
     if let Some(answers) = &comparison.answers {
         let color = if answers.identical() { palette.text } else { palette.warning };
@@ -97,7 +97,7 @@ fn timings_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
     )));
 }
 
-fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
+fn phase_ui(ui: &mut Ui, phase: &PhaseComparison, palette: &Palette) {
     let small = |text: String| palette.small(text);
     let cell = |ui: &mut Ui, above: RichText, below: RichText| {
         ui.vertical(|ui| {
@@ -106,7 +106,7 @@ fn phase_ui(ui: &mut Ui, phase: &ComparedPhase, palette: &Palette) {
             ui.add(Label::new(below).extend());
         });
     };
-    let of_spread = |ui: &mut Ui, spread: &Spread| {
+    let of_spread = |ui: &mut Ui, spread: &DurationStats| {
         let below = match spread.repeats {
             1 => "once".to_owned(),
             _ => format!(
@@ -148,7 +148,7 @@ fn verdict_color(verdict: Verdict, palette: &Palette) -> Color32 {
     }
 }
 
-fn parameters_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>) {
+fn parameters_ui(ui: &mut Ui, compared: &RunComparison, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let view = context.state.runs.clone();
     let parameters = &compared.comparison.parameters;
@@ -205,7 +205,7 @@ fn parameters_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
 const HEIGHT: f32 = 200.0;
 
 /// The chooser and the chosen figure.
-pub fn figure_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>) {
+pub fn figure_ui(ui: &mut Ui, compared: &RunComparison, context: &mut PaneContext<'_>) {
     let view = context.state.runs.clone();
     heading_ui(ui, "Distributions");
     let mut figure = view.figure.clone();
@@ -333,7 +333,7 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
         });
 }
 
-fn convergence_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
+fn convergence_ui(ui: &mut Ui, compared: &RunComparison, palette: &Palette) {
     ui.label(palette.small("Squared max_distance: median of the queries, and the band of 10 to 90 %"));
     plot("", palette)
         .id(Id::unique("compared convergence"))

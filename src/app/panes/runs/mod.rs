@@ -8,7 +8,7 @@ use egui_extras::{Column, TableBuilder, TableRow};
 use super::empty::{Pane, PaneContext, without_run};
 use crate::app::features::export::PaneData;
 use crate::app::features::export::state::ExportKind;
-use crate::app::features::runs::state::{ListedRun, RunId, RunList, RunsAction, Saved};
+use crate::app::features::runs::state::{ListedRun, RunId, RunList, RunsAction, SaveScope};
 use crate::app::look::{menu_entry_ui, menu_ui, sort_head_ui};
 use crate::app::model::{SortKey, sorted};
 use crate::app::prelude::*;
@@ -66,12 +66,12 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(text::count(runs.runs().len() as u64, "run", "runs")).strong());
         menu_ui(ui, "Save recording", |ui| {
-            for which in Saved::ALL {
+            for which in SaveScope::ALL {
                 let there = match which {
-                    Saved::Shown => shown.or(runs.cursor).is_some(),
-                    Saved::Compared => runs.pair().is_some(),
-                    Saved::Pinned => runs.runs().iter().any(|run| run.pinned),
-                    Saved::All => !runs.runs().is_empty(),
+                    SaveScope::Shown => shown.or(runs.cursor).is_some(),
+                    SaveScope::Compared => runs.pair().is_some(),
+                    SaveScope::Pinned => runs.runs().iter().any(|run| run.pinned),
+                    SaveScope::All => !runs.runs().is_empty(),
                 };
                 if ui.add_enabled(there, Button::new(which.text())).clicked() {
                     actions.send(Action::StartExport(ExportKind::Recording(which)));

@@ -2,7 +2,7 @@
 
 use egui::{Painter, Rangef};
 
-use super::{Row, Tracks};
+use super::{Row, TrackPainter};
 use crate::app::features::selection::state::SelectAction;
 use crate::app::look::fact_ui;
 use crate::app::model::select_mode::SelectMode;
@@ -10,7 +10,7 @@ use crate::app::model::views::NAMES;
 use crate::app::prelude::*;
 use crate::export::tables::query_record;
 use crate::knn::Measure;
-use crate::run::{Multiprocessor, PhaseSpan, UnitKind, WarpTime};
+use crate::run::{UnitTracks, PhaseSpan, UnitKind, WarpTime};
 use crate::text::{self, sentence_case};
 
 /// The colour of an engine's n-th phase. The first six are the colours of the warp-per-query search's
@@ -27,7 +27,7 @@ pub fn color(phase: usize, palette: &Palette) -> Color32 {
     concepts.get(phase).copied().unwrap_or_else(|| palette.phases[phase % palette.phases.len()])
 }
 
-impl Tracks<'_> {
+impl TrackPainter<'_> {
     pub(super) fn row_ui(&self, ui: &Ui, canvas: Rect, row: Row, range: Rangef) {
         let y = Rangef::new(self.top + range.min, self.top + range.max);
         let names = ui.painter_at(Rect::from_x_y_ranges(canvas.left()..=canvas.left() + NAMES - 4.0, y));
@@ -109,7 +109,7 @@ impl Tracks<'_> {
     }
 
     /// The number of active warps, pixel by pixel, with marks at the picked and selected queries.
-    fn multiprocessor_ui(&self, painter: &Painter, multiprocessor: &Multiprocessor, y: Rangef) {
+    fn multiprocessor_ui(&self, painter: &Painter, multiprocessor: &UnitTracks, y: Rangef) {
         let most = self.timeline.max_warps().max(1) as f32;
         let range = self.axis.range();
         let step = 1.0 / painter.ctx().pixels_per_point();
@@ -221,7 +221,7 @@ enum HitTarget<'a> {
     Active(u32, usize),
 }
 
-impl Tracks<'_> {
+impl TrackPainter<'_> {
     /// Draws the pointer's line, shows a tooltip, and handles a click.
     pub(super) fn point_ui(
         &self,

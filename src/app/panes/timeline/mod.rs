@@ -65,7 +65,7 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             Sense::click_and_drag(),
         );
         name_widget(&response, Role::Canvas, "Tracks of the run");
-        let tracks = Tracks { record, timeline, axis, palette, session, top: canvas.top() };
+        let tracks = TrackPainter { record, timeline, axis, palette, session, top: canvas.top() };
         let shown = rows.iter().filter(|(_, range)| range.max >= seen.top() && range.min <= seen.bottom());
         for &(row, range) in shown {
             if let Row::Multiprocessor(at) = row {
@@ -90,7 +90,7 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 }
 
 /// Everything needed to draw a track.
-struct Tracks<'a> {
+struct TrackPainter<'a> {
     record: &'a RunRecord,
     timeline: &'a Timeline,
     axis: TimeAxis,
@@ -182,7 +182,7 @@ fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
 }
 
 /// The button that expands or collapses a multiprocessor's warps.
-fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &mut TimelineView) {
+fn toggle_ui(ui: &mut Ui, tracks: &TrackPainter<'_>, at: usize, range: Rangef, view: &mut TimelineView) {
     let sm = tracks.timeline.multiprocessors[at].sm;
     let open = view.open.contains(&sm);
     let left = ui.max_rect().left();

@@ -5,7 +5,7 @@ use crate::app::model::{Draft, EngineStatus, Field, FieldError};
 use crate::app::prelude::*;
 use crate::cloud::Order;
 use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, EngineId, Parameter, Values};
+use crate::knn::{Descriptor, DeviceId, EngineId, Parameter, AllowedValues};
 use crate::run::EngineChoice;
 use crate::text;
 
@@ -201,7 +201,7 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &str, draft: &mut Dra
     let row = row_ui(ui, parameter.name, palette, |ui, label| {
         let width = ui.available_width();
         match &parameter.values {
-            Values::Numbers(_) => {
+            AllowedValues::Numbers(_) => {
                 let mut typed = given.to_owned();
                 let edit = TextEdit::singleline(&mut typed)
                     .id_salt(parameter.name)
@@ -213,7 +213,7 @@ fn parameter_ui(ui: &mut Ui, parameter: &Parameter, given: &str, draft: &mut Dra
                 }
                 response
             }
-            Values::Words(words) => {
+            AllowedValues::Words(words) => {
                 let shown = if given.is_empty() { palette.weak(DEFAULT_HINT) } else { RichText::new(given) };
                 let combo = ComboBox::from_id_salt(parameter.name).width(width).selected_text(shown).show_ui(
                     ui,

@@ -4,7 +4,7 @@ use egui::Modifiers;
 
 use crate::app::model::Mode;
 use crate::app::prelude::*;
-use crate::app::shell::finder::{FinderEntry, find};
+use crate::app::shell::finder::{CommandPaletteEntry, find};
 
 /// Height of a list row, and the gap between rows.
 const LINE: f32 = 24.0;
@@ -70,7 +70,7 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
 }
 
 /// Draws the matches; only visible rows, because columns may be thousands. Returns the clicked row.
-fn list_ui(ui: &mut Ui, found: &[FinderEntry], at: usize, moved: bool, most: f32) -> Option<usize> {
+fn list_ui(ui: &mut Ui, found: &[CommandPaletteEntry], at: usize, moved: bool, most: f32) -> Option<usize> {
     // An always visible scroll bar shows that there is more.
     ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
     let height = found.len() as f32 * (LINE + GAP);
@@ -106,7 +106,7 @@ fn list_ui(ui: &mut Ui, found: &[FinderEntry], at: usize, moved: bool, most: f32
 }
 
 /// A row: name and keys.
-fn entry_ui(ui: &mut Ui, place: Rect, entry: &FinderEntry, current: bool) -> Response {
+fn entry_ui(ui: &mut Ui, place: Rect, entry: &CommandPaletteEntry, current: bool) -> Response {
     let shortcut = if let Some(Action::Command(command)) = &entry.action { command.shortcut() } else { None };
     let keys = shortcut.map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
     let button = Button::selectable(current, &entry.text).truncate();

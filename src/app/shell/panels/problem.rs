@@ -11,7 +11,7 @@ use crate::app::model::fields::number;
 use crate::app::model::files::{column_ranges, unused_columns_sentence};
 use crate::app::model::{DataKind, Draft, Field, FieldError, QueryKind, UnusedColumn, data_file, plan_of};
 use crate::app::prelude::*;
-use crate::cloud::{ColumnChoice, Globe, PointCloud, Source, generate};
+use crate::cloud::{ColumnChoice, GlobeAxes, PointCloud, Source, generate};
 use crate::knn::Metric;
 use crate::run::RunRecord;
 use crate::run::planner::{Planner, Purpose};
@@ -388,8 +388,8 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
                 .on_hover_text("1 − cos of that angle: the same neighbours.");
         }
         let axes = session.cloud.as_ref().map_or(&[][..], |cloud| cloud.axes());
-        let globe = Globe::from_axes(axes).ok();
-        if Globe::is_sky(axes) || draft.metric == Metric::Sky {
+        let globe = GlobeAxes::from_axes(axes).ok();
+        if GlobeAxes::is_sky(axes) || draft.metric == Metric::Sky {
             ui.selectable_value(&mut draft.metric, Metric::Sky, "Sky")
                 .on_hover_text("Angle in degrees between positions on the celestial sphere.");
         } else if globe.is_some() || draft.metric == Metric::Haversine {
@@ -447,7 +447,7 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
 /// A cached plan text and its inputs: comparing them is cheaper than parsing many selected rows in each
 /// frame.
 #[derive(Clone)]
-struct Planned {
+struct CachedPlan {
     draft: Draft,
     /// Weak, so that a replaced cloud is freed.
     cloud: Option<Weak<PointCloud>>,
@@ -460,7 +460,7 @@ struct Planned {
 fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Option<String> {
     let id = Id::unique(if purpose == Purpose::Answer { "plan of a query" } else { "plan of the run" });
     let engines = session.engines.iter().filter(|status| status.device.is_some()).count();
-    let known = ui.data(|data| data.get_temp::<Arc<Planned>>(id)).filter(|planned| {
+    let known = ui.data(|data| data.get_temp::<Arc<CachedPlan>>(id)).filter(|planned| {
         // A new run corrects later predictions.
         let corrected = planned.record.as_ref().map(Weak::as_ptr) != session.record.as_ref().map(Arc::as_ptr);
         let same_cloud = planned.cloud.as_ref().map(Weak::as_ptr) == session.cloud.as_ref().map(Arc::as_ptr);
@@ -473,7 +473,7 @@ fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Opt
     let text = plan.and_then(|plan| if purpose == Purpose::Answer { plan.short() } else { plan.sentence() });
     let (cloud, record) =
         (session.cloud.as_ref().map(Arc::downgrade), session.record.as_ref().map(Arc::downgrade));
-    let planned = Planned { draft: draft.clone(), cloud, record, engines, text };
+    let planned = CachedPlan { draft: draft.clone(), cloud, record, engines, text };
     let text = planned.text.clone();
     ui.data_mut(|data| data.insert_temp(id, Arc::new(planned)));
     text

@@ -8,10 +8,10 @@ use crate::app::features::selection::state::SelectAction;
 use crate::app::look::{fact_ui, follow_ui, heading_ui, if_shuffled};
 use crate::app::model::distances::pair_sentence;
 use crate::app::model::select_mode::SelectMode;
-use crate::app::model::{AnswerSummary, ClassCounts, Draft, Ended};
+use crate::app::model::{AnswerSummary, ClassCounts, Draft, FailureReason};
 use crate::app::prelude::*;
 use crate::cloud::Source;
-use crate::knn::{Measure, Metric, Setup};
+use crate::knn::{Measure, Metric, ProblemParameters};
 use crate::run::{EngineChoice, RunRecord};
 use crate::text;
 
@@ -58,8 +58,8 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
                     }
                     None => {
                         let why = match &session.endings.ask {
-                            Some(Ended::Cancelled) => "Cancelled before it was answered.",
-                            Some(Ended::Failed(why)) => why,
+                            Some(FailureReason::Cancelled) => "Cancelled before it was answered.",
+                            Some(FailureReason::Failed(why)) => why,
                             None => "Not answered.",
                         };
                         ui.label(palette.weak(why));
@@ -269,7 +269,7 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
     fact_ui(
         ui,
         "k",
-        format!("{} (K = {})", spec.k, crate::knn::theory::capacity(Setup::from(spec).found_k())),
+        format!("{} (K = {})", spec.k, crate::knn::theory::capacity(ProblemParameters::from(spec).found_k())),
         palette,
     );
     let order = match spec.order {

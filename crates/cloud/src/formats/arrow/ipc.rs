@@ -19,7 +19,7 @@ use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 use parquet::arrow::ARROW_SCHEMA_META_KEY;
 use parquet::file::metadata::KeyValue;
 
-use super::{Batches, Each, error};
+use super::{BatchReader, Each, error};
 use crate::formats::limits::{LZ4, MAX_ARROW_DEPTH};
 use crate::formats::{FormatError, Input, Result};
 
@@ -220,7 +220,7 @@ fn bytes(file: &mut fs::File, input: &Input<'_>, start: u64, length: u64) -> Res
     Ok(bytes)
 }
 
-impl Batches for File<'_, '_> {
+impl BatchReader for File<'_, '_> {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

@@ -10,10 +10,10 @@ use arrow_array::{Array as _, ArrayRef};
 use arrow_schema::{DataType, Field};
 use serde_json::Value;
 
-use super::values::Moment;
-use super::{Batches, values};
+use super::values::TimestampType;
+use super::{BatchReader, values};
 use crate::formats::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS, MAX_PROMISED_COLUMNS};
-use crate::formats::vector_cell::{Candidate, POINTS, Vector, VectorDetector, axes, parse, rank, unreadable};
+use crate::formats::vector_cell::{Candidate, POINTS, VectorColumn, VectorDetector, axes, parse, rank, unreadable};
 use crate::formats::{ColumnKind, Crs, Input, Result, SheetColumn, printable};
 
 /// Bytes per column besides its name.
@@ -31,7 +31,7 @@ pub(super) struct Layout {
     /// Names of the list columns.
     lists: HashMap<usize, String>,
     /// Text and byte columns that contain vectors.
-    vectors: Vec<Vector>,
+    vectors: Vec<VectorColumn>,
     pub candidates: Vec<Candidate>,
     /// By the index of the field.
     geometries: HashMap<usize, Geometry>,
@@ -47,7 +47,7 @@ struct Origin {
     /// An attribute: a coordinate only if selected explicitly.
     attribute: bool,
     /// Unit and time zone, if the numbers are timestamps.
-    moment: Option<Moment>,
+    moment: Option<TimestampType>,
 }
 
 enum ColumnSource {
@@ -70,7 +70,7 @@ enum ColumnSource {
 }
 
 impl Layout {
-    pub fn new(file: &dyn Batches, input: &Input<'_>) -> Result<Self> {
+    pub fn new(file: &dyn BatchReader, input: &Input<'_>) -> Result<Self> {
         let schema = file.schema();
         let lists: Vec<usize> = (0..schema.fields().len())
             .filter(|&root| values::is_list(schema.field(root).data_type()))
@@ -163,7 +163,7 @@ impl Layout {
                 what,
                 narrow: values::fits_f32(kind),
                 attribute,
-                moment: Moment::from_type(kind),
+                moment: TimestampType::from_type(kind),
             });
         }
         points
@@ -211,7 +211,7 @@ impl Layout {
     }
 
     /// Looks for vectors in texts and bytes. Texts are skipped if a list is the vector by its name.
-    fn sample(&mut self, file: &dyn Batches, input: &Input<'_>) -> Result<()> {
+    fn sample(&mut self, file: &dyn BatchReader, input: &Input<'_>) -> Result<()> {
         let schema = file.schema();
         let texts = self.candidates.iter().all(|candidate| candidate.rank <= POINTS);
         let sampled = |kind: &DataType| values::is_binary(kind) || texts && values::is_text(kind);
@@ -422,8 +422,8 @@ impl Geometry {
 
 /// The name of a type, or its beginning.
 fn shortened(kind: &DataType) -> String {
-    struct Short(String);
-    impl fmt::Write for Short {
+    struct TruncatingWriter(String);
+    impl fmt::Write for TruncatingWriter {
         fn write_str(&mut self, text: &str) -> fmt::Result {
             let left = TYPE_NAME - self.0.chars().count();
             self.0.extend(text.chars().take(left));
@@ -431,7 +431,7 @@ fn shortened(kind: &DataType) -> String {
             if text.chars().nth(left).is_some() { Err(fmt::Error) } else { Ok(()) }
         }
     }
-    let mut short = Short(String::new());
+    let mut short = TruncatingWriter(String::new());
     if write!(short, "{kind}").is_err() {
         short.0.push('…');
     }
@@ -439,7 +439,7 @@ fn shortened(kind: &DataType) -> String {
 }
 
 /// The length of the lists of some columns, taken from the first list that is not null.
-fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<usize>> {
+fn widths(file: &dyn BatchReader, lists: &[usize], input: &Input<'_>) -> Result<Vec<usize>> {
     let schema = file.schema();
     let mut widths: Vec<Option<usize>> = lists
         .iter()

@@ -22,7 +22,7 @@ use super::{
 use crate::table::{Real, Values, with_values};
 pub(super) use ipc::is_stream;
 use layout::Layout;
-pub use values::Moment;
+pub use values::TimestampType;
 
 /// Rows decoded at a time.
 const BATCH: usize = 8192;
@@ -31,7 +31,7 @@ const BATCH: usize = 8192;
 type Each<'e> = dyn FnMut(u64, &RecordBatch) -> Result<bool> + 'e;
 
 /// A file that delivers its columns in batches.
-trait Batches {
+trait BatchReader {
     /// The schema of all columns.
     fn schema(&self) -> SchemaRef;
     /// The number of rows, and the format's name for display; known before reading.
@@ -69,7 +69,7 @@ pub(super) fn ipc_attribute(input: &Input<'_>, name: &str) -> Result<Option<Stri
     decoded("Arrow", input, || Ok(attribute(&ipc::File::open(input)?, name)))
 }
 
-fn attribute(file: &dyn Batches, name: &str) -> Option<String> {
+fn attribute(file: &dyn BatchReader, name: &str) -> Option<String> {
     file.schema().metadata().get(name).cloned()
 }
 
@@ -94,7 +94,7 @@ fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
     input.malformed(what, "damaged, and cannot be decoded")
 }
 
-fn read(file: &dyn Batches, input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
+fn read(file: &dyn BatchReader, input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let layout = Layout::new(file, input)?;
     let mut columns = layout.columns();
     let numbers: Vec<bool> =
@@ -173,7 +173,7 @@ fn read(file: &dyn Batches, input: &Input<'_>, request: &ColumnRequest<'_>) -> R
 
 // Reads all columns of a few rows, decoding only the batches that contain them.
 
-fn read_records(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
+fn read_records(file: &dyn BatchReader, input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let layout = Layout::new(file, input)?;
     let columns = layout.columns();
     let rows = file.about().0;

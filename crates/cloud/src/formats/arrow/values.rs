@@ -258,7 +258,7 @@ pub(super) fn bytes(array: &ArrayRef, row: usize) -> Option<&[u8]> {
 
 /// The unit of a column that counts time since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moment {
+pub struct TimestampType {
     /// The duration of one unit of the column.
     pub unit: Unit,
     /// Whether the values are in UTC; otherwise the time zone is unknown.
@@ -276,7 +276,7 @@ pub enum Unit {
     Nanoseconds,
 }
 
-impl Moment {
+impl TimestampType {
     /// The unit of a data type; `None` for times of day and durations.
     pub(super) fn from_type(kind: &DataType) -> Option<Self> {
         let here = |unit| Some(Self { unit, utc: false });
@@ -329,7 +329,7 @@ impl Moment {
 /// The exact date or timestamp in a row; `None` for other types, null, and values outside the calendar's
 /// range.
 pub(super) fn date(array: &ArrayRef, row: usize) -> Option<String> {
-    let moment = Moment::from_type(array.data_type()).filter(|_| array.is_valid(row))?;
+    let moment = TimestampType::from_type(array.data_type()).filter(|_| array.is_valid(row))?;
     downcast_temporal_array!(
         array => array.value_as_datetime(row).map(|at| moment.shown(at)),
         _ => None
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn timestamps_format_as_iso_dates() {
-        let moment = |unit, utc, value| Moment { unit, utc }.text(value);
+        let moment = |unit, utc, value| TimestampType { unit, utc }.text(value);
         for (unit, utc, value, text) in [
             (Unit::Days, false, 20_000.0, "2024-10-04"),
             (Unit::Days, false, -1.0, "1969-12-31"),

@@ -57,7 +57,7 @@ impl Dialect {
         let line_end = if sample.contains(&b'\r') && !sample.contains(&b'\n') { b'\r' } else { b'\n' };
         let mut dialect = Self { line_end, ..Self::default() };
         let mut declared = None;
-        let (mut records, mut begin): (Vec<Census<'_>>, usize) = (Vec::new(), 0);
+        let (mut records, mut begin): (Vec<DelimiterCounts<'_>>, usize) = (Vec::new(), 0);
         let mut rest = sample;
         if let (&[b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', delimiter], after) = first_line(sample) {
             (declared, rest) = (Some(Separator::Byte(delimiter)), after);
@@ -69,7 +69,7 @@ impl Dialect {
             if let Some(mark) =
                 mark_of(line).filter(|&mark| begins || mark == MARKS[0] || dialect.mark == Some(mark))
             {
-                if records.iter().all(Census::is_count) {
+                if records.iter().all(DelimiterCounts::is_count) {
                     dialect
                         .comments
                         .push(line[line.iter().take_while(|byte| mark.contains(byte)).count()..].to_vec());
@@ -81,7 +81,7 @@ impl Dialect {
             if records.is_empty() {
                 begin = sample.len() - rest.len();
             }
-            let record = Census::of_record(rest);
+            let record = DelimiterCounts::of_record(rest);
             rest = &rest[record.text.len()..];
             // The sample may end within a record.
             if !record.blank && (whole || !rest.is_empty() || records.is_empty()) {
@@ -194,12 +194,12 @@ fn is_number(field: &[u8]) -> bool {
 }
 
 /// The delimiter, and whether commas and spaces are ambiguous.
-fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
+fn choose(records: &[DelimiterCounts<'_>], tabs: bool) -> (Separator, bool) {
     let Some(first) = records.first() else { return (Separator::Byte(b','), false) };
     if tabs && first.count(b'\t') > 0 {
         return (Separator::Byte(b'\t'), false);
     }
-    let fields = |record: &Census<'_>, separator| {
+    let fields = |record: &DelimiterCounts<'_>, separator| {
         if let Separator::Byte(delimiter) = separator { record.count(delimiter) + 1 } else { record.words }
     };
     // The header may lack a name for the row names, or the trailing delimiter of the rows.
@@ -235,7 +235,7 @@ fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
 
 /// Distinguishes decimal commas between spaces (`1,5 2,25`) from delimiters, in records with equal numbers of
 /// commas and words. Tuples, such as `1,5 2,7` for two pairs, are ambiguous.
-fn commas(records: &[Census<'_>]) -> (Separator, bool) {
+fn commas(records: &[DelimiterCounts<'_>]) -> (Separator, bool) {
     let (mut decimal, mut numeric, mut certain, mut trailing) = (true, true, false, false);
     let (mut parts, mut wholes, mut fractions) = (HashSet::new(), HashSet::new(), HashSet::new());
     for word in records.iter().flat_map(|record| words(record.text)) {
@@ -277,7 +277,7 @@ fn commas(records: &[Census<'_>]) -> (Separator, bool) {
 
 /// How often each candidate delimiter occurs in a record, outside quotes.
 #[derive(Debug)]
-struct Census<'a> {
+struct DelimiterCounts<'a> {
     /// Including the line end.
     text: &'a [u8],
     counts: [usize; CANDIDATES.len()],
@@ -288,7 +288,7 @@ struct Census<'a> {
     digits: bool,
 }
 
-impl<'a> Census<'a> {
+impl<'a> DelimiterCounts<'a> {
     fn count(&self, candidate: u8) -> usize {
         CANDIDATES.iter().position(|&other| other == candidate).map_or(0, |at| self.counts[at])
     }

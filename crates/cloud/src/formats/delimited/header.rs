@@ -17,7 +17,7 @@ const NUMBERED: usize = 4;
 
 /// How a text begins, and additional fields in its records.
 #[derive(Debug, Default)]
-pub(super) struct Heading {
+pub(super) struct HeaderLayout {
     /// Whether the first record contains names.
     pub named: bool,
     /// Whether the first field of each record is a row name without a name in the header.
@@ -46,9 +46,9 @@ pub(super) fn detect(
     mut records: Records<impl BufRead>,
     dialect: &Dialect,
     input: &Input<'_>,
-) -> Result<Heading> {
+) -> Result<HeaderLayout> {
     if !records.advance(input)? || dialect.counted && !records.advance(input)? {
-        return Ok(Heading::default());
+        return Ok(HeaderLayout::default());
     }
     let first = row(&records, dialect);
     let numbered = (0..first.used).all(|at| records.field(at).trim_ascii() == at.to_string().as_bytes());
@@ -95,7 +95,7 @@ pub(super) fn detect(
         note = Some(format!("the first line, `{}`, {read}", numbers.join(",")));
     }
     let units = named && is_units(&second, &rest);
-    Ok(Heading { named, row_names, units, width, trailing, note })
+    Ok(HeaderLayout { named, row_names, units, width, trailing, note })
 }
 
 fn row(records: &Records<impl BufRead>, dialect: &Dialect) -> Row {
@@ -231,9 +231,9 @@ mod tests {
     use super::super::dialect::Hints;
     use super::*;
 
-    fn heading(text: &str) -> Heading {
+    fn heading(text: &str) -> HeaderLayout {
         let mut dialect = Dialect::detect(text.as_bytes(), true, Hints::default());
-        let mut found = Heading::default();
+        let mut found = HeaderLayout::default();
         with_input(u64::MAX, |input| {
             dialect.notations = super::super::notation::detect(text.as_bytes(), &dialect, input).unwrap();
             found = detect(Records::new(text.as_bytes(), &dialect), &dialect, input).unwrap();

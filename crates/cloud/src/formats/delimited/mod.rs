@@ -12,13 +12,13 @@ mod text;
 
 use super::cell::Cell;
 use super::sheet::gather;
-use super::vector_cell::{Candidate, Vector, append, choose_vector};
+use super::vector_cell::{Candidate, VectorColumn, append, choose_vector};
 use super::{
     CategoryBuilder, ColumnKind, ColumnRequest, Input, RecordPicker, Records, Result, Sheet, SheetColumn,
     cell, columns,
 };
 use crate::{ColumnChoice, Hint};
-use text::Text;
+use text::TextRecords;
 
 /// Number of records after which columns that turned out to be text no longer take memory.
 const DROP_TEXT_AFTER: u64 = 1024;
@@ -27,7 +27,7 @@ const DROP_TEXT_AFTER: u64 = 1024;
 const CHECKED_RECORDS: u64 = 100;
 
 pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
-    let mut text = Text::open(input)?;
+    let mut text = TextRecords::open(input)?;
     let mut columns = text.columns.clone();
     let (width, vectors) = (columns.len(), std::mem::take(&mut text.vectors));
     let candidates = append(&mut columns, &vectors, input)?;
@@ -35,7 +35,7 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
     let (declared, note) = choose_vector(&mut columns, &candidates, numeric, input, request)?;
     let mut selected = request.resolve(&columns, input)?;
     let read = |candidate: &Candidate| selected.iter().any(|at| candidate.columns.contains(at));
-    let vectors: Vec<(usize, &Vector)> = candidates
+    let vectors: Vec<(usize, &VectorColumn)> = candidates
         .iter()
         .zip(&vectors)
         .filter(|(candidate, _)| read(candidate))
@@ -101,19 +101,19 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
             columns[at].kind = ColumnKind::Empty;
         }
     }
-    let Text { format, rows, mut skipped, .. } = text;
+    let TextRecords { format, rows, mut skipped, .. } = text;
     skipped.extend(note);
     Ok(Sheet { skipped, declared, ..Sheet::new(input, format, columns, selected, rows, values) })
 }
 
 /// Reads one column as text, including any numbers before its first text.
 fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet> {
-    let mut text = Text::open(input)?;
+    let mut text = TextRecords::open(input)?;
     let mut texts = CategoryBuilder::default();
     while text.advance(input)? {
         texts.push(&cell::text(text.field(at)), &text.columns[at].name, input)?;
     }
-    let Text { format, mut columns, rows, skipped, .. } = text;
+    let TextRecords { format, mut columns, rows, skipped, .. } = text;
     columns[at].kind = ColumnKind::Text;
     columns[at].texts = Some(texts);
     Ok(Sheet { skipped, ..Sheet::new(input, format, columns, Vec::new(), rows, Vec::<f64>::new()) })
@@ -121,7 +121,7 @@ fn read_texts(input: &Input<'_>, at: usize) -> Result<Sheet> {
 
 /// Reads all columns of some records.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
-    let mut text = Text::open(input)?;
+    let mut text = TextRecords::open(input)?;
     let mut marks = input.marks.map(|marks| marks.for_input(input));
     let (mut columns, vectors) = (std::mem::take(&mut text.columns), std::mem::take(&mut text.vectors));
     let width = columns.len();
@@ -162,12 +162,12 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
 
 /// A note about a first line that is not part of the table.
 pub(super) fn note(input: &Input<'_>) -> Result<Option<String>> {
-    Ok(Text::open(input)?.note)
+    Ok(TextRecords::open(input)?.note)
 }
 
 /// The 1-based line on which a record begins.
 pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64> {
-    let mut text = Text::open(input)?;
+    let mut text = TextRecords::open(input)?;
     while text.rows <= record && text.advance(input)? {}
     text.line(input)
 }

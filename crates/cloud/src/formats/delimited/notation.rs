@@ -42,7 +42,7 @@ fn is_ambiguous(field: &[u8]) -> bool {
 
 /// Statistics of a column's notation.
 #[derive(Clone, Copy)]
-struct Tally {
+struct NotationStats {
     numbers: usize,
     texts: usize,
     /// Whether one of the numbers is not plain.
@@ -54,7 +54,7 @@ struct Tally {
     ambiguous: bool,
 }
 
-impl Tally {
+impl NotationStats {
     const NONE: Self =
         Self { numbers: 0, texts: 0, other: false, point: true, comma: true, ambiguous: false };
 
@@ -105,10 +105,10 @@ pub(super) fn detect(text: &[u8], dialect: &Dialect, input: &Input<'_>) -> Resul
         return Ok(Vec::new());
     }
     let mut records = Records::new(text, dialect);
-    let mut columns: Vec<Tally> = Vec::new();
+    let mut columns: Vec<NotationStats> = Vec::new();
     let mut first = true;
     while records.advance(input)? {
-        columns.resize(columns.len().max(records.len()), Tally::NONE);
+        columns.resize(columns.len().max(records.len()), NotationStats::NONE);
         columns
             .iter_mut()
             .take(records.len())

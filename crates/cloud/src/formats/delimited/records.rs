@@ -11,7 +11,7 @@ use crate::formats::{FormatError, Input, Result, cell};
 
 /// An iterator over the records of a text.
 pub(super) enum Records<R> {
-    Quoted(Box<Quoted<R>>),
+    Quoted(Box<QuotedRecords<R>>),
     Spaced {
         reader: R,
         line_end: u8,
@@ -24,8 +24,8 @@ pub(super) enum Records<R> {
 }
 
 /// Records whose fields may be quoted.
-pub(super) struct Quoted<R> {
-    reader: BufReader<Ended<R>>,
+pub(super) struct QuotedRecords<R> {
+    reader: BufReader<LineFeedReader<R>>,
     parser: csv_core::Reader,
     /// An additional comment mark besides `#`, which the parser skips.
     mark: Option<&'static [u8]>,
@@ -44,7 +44,7 @@ pub(super) struct Quoted<R> {
     unclosed: bool,
 }
 
-impl<R: BufRead> Quoted<R> {
+impl<R: BufRead> QuotedRecords<R> {
     fn advance(&mut self, input: &Input<'_>) -> Result<bool> {
         let mut length = 0;
         (self.count, self.start) = (0, self.next);
@@ -109,8 +109,8 @@ impl<R: BufRead> Records<R> {
     pub fn new(reader: R, dialect: &Dialect) -> Self {
         let Dialect { line_end, mark, .. } = *dialect;
         match dialect.separator {
-            Separator::Byte(delimiter) => Self::Quoted(Box::new(Quoted {
-                reader: BufReader::with_capacity(1 << 17, Ended { reader, by_return: line_end == b'\r' }),
+            Separator::Byte(delimiter) => Self::Quoted(Box::new(QuotedRecords {
+                reader: BufReader::with_capacity(1 << 17, LineFeedReader { reader, by_return: line_end == b'\r' }),
                 parser: csv_core::ReaderBuilder::new().delimiter(delimiter).comment(Some(b'#')).build(),
                 mark,
                 fields: Vec::new(),
@@ -232,12 +232,12 @@ impl<R: BufRead> Records<R> {
 
 /// Converts carriage returns to line feeds. The csv reader ends a comment only at a line feed, so in a text
 /// with only carriage returns it would swallow the rest.
-pub(super) struct Ended<R> {
+pub(super) struct LineFeedReader<R> {
     reader: R,
     by_return: bool,
 }
 
-impl<R: Read> Read for Ended<R> {
+impl<R: Read> Read for LineFeedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(buffer)?;
         if self.by_return {

@@ -5,12 +5,12 @@ use std::io::{BufRead, Chain, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::dialect::{Dialect, Hints};
-use super::header::Heading;
+use super::header::HeaderLayout;
 use super::notation::Notation;
 use super::records::Records;
 use super::{header, notation};
 use crate::formats::cell::{self, Cell};
-use crate::formats::vector_cell::{self, Content, Vector, VectorDetector};
+use crate::formats::vector_cell::{self, CellContent, VectorColumn, VectorDetector};
 use crate::formats::{Input, Result, SheetColumn, known_extensions, unpacked};
 
 /// Bytes sampled to detect the delimiter and the header.
@@ -20,7 +20,7 @@ const SAMPLE: u64 = 1 << 18;
 const COLUMN: usize = 3 * size_of::<SheetColumn>();
 
 /// An iterator over the data records of a text.
-pub(super) struct Text<R> {
+pub(super) struct TextRecords<R> {
     records: Records<R>,
     dialect: Dialect,
     /// Byte offset in the text at which `records` begins.
@@ -32,7 +32,7 @@ pub(super) struct Text<R> {
     /// The columns of the text.
     pub columns: Vec<SheetColumn>,
     /// Text columns that contain vectors. The columns of their elements are appended to the text's columns.
-    pub vectors: Vec<Vector>,
+    pub vectors: Vec<VectorColumn>,
     /// Columns with text at the beginning, ascending.
     pub texts: Vec<usize>,
     /// Content that is not data, one sentence each.
@@ -54,7 +54,7 @@ pub(super) struct Text<R> {
 
 type Stream<'a> = Chain<Cursor<Vec<u8>>, Box<dyn BufRead + 'a>>;
 
-impl<'a> Text<Stream<'a>> {
+impl<'a> TextRecords<Stream<'a>> {
     /// Detects the dialect and stops before the first data record.
     pub fn open(input: &Input<'a>) -> Result<Self> {
         let (mut stream, gzip, before) = unpacked::text_after(input)?;
@@ -93,7 +93,7 @@ impl<'a> Text<Stream<'a>> {
         let summary =
             !dialect.counted && header::is_summary(Records::new(&sample[..], &dialect), &dialect, input)?;
         let mut heading = if summary {
-            Heading::default()
+            HeaderLayout::default()
         } else {
             header::detect(Records::new(&sample[..], &dialect), &dialect, input)?
         };
@@ -101,7 +101,7 @@ impl<'a> Text<Stream<'a>> {
         let (detectors, begins) = vectors(Records::new(&sample[..], &dialect), &dialect, passed, input)?;
         if begins {
             // Row names are not vectors.
-            heading = Heading::default();
+            heading = HeaderLayout::default();
         }
         let header = heading.named;
         let mut records = Records::new(Cursor::new(sample).chain(stream), &dialect);
@@ -219,7 +219,7 @@ impl<'a> Text<Stream<'a>> {
     }
 }
 
-impl<R: BufRead> Text<R> {
+impl<R: BufRead> TextRecords<R> {
     /// Advances to the next data record; false at the end.
     ///
     /// # Errors
@@ -328,7 +328,7 @@ fn vectors(
         for at in (0..records.len()).filter(|&at| may(at, records.field(at))) {
             let content = vector_cell::parse(records.field(at), false, &mut numbers);
             match content {
-                Content::Point(_) | Content::List(Some(_)) if first => above.push(at),
+                CellContent::Point(_) | CellContent::List(Some(_)) if first => above.push(at),
                 _ if first => {}
                 content => found.entry(at).or_default().add(content, &numbers),
             }

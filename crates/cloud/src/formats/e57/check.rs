@@ -19,7 +19,7 @@ const REALLOCATION: u64 = 3;
 /// the decoder will report.
 pub(super) fn claim(scan: &PointCloud, input: &Input<'_>) -> Result<u64> {
     let file = File::open(&input.path).map_err(|why| input.io(why))?;
-    let mut pages = Pages { file: BufReader::new(file), at: 0, physical: 0 };
+    let mut pages = PagedFile { file: BufReader::new(file), at: 0, physical: 0 };
     let mut queues = Queues::new(scan);
     match queues.fill(&mut pages, scan, input) {
         Ok(()) => {}
@@ -50,7 +50,7 @@ impl Queues {
     }
 
     /// Reads packets like the decoder, until all points are complete.
-    fn fill(&mut self, pages: &mut Pages, scan: &PointCloud, input: &Input<'_>) -> io::Result<()> {
+    fn fill(&mut self, pages: &mut PagedFile, scan: &PointCloud, input: &Input<'_>) -> io::Result<()> {
         pages.seek(scan.file_offset);
         let section: [u8; 32] = pages.read()?;
         let data = whole(&section[16..24]);
@@ -111,14 +111,14 @@ impl Queues {
 }
 
 /// A file of pages, addressed without their checksums.
-struct Pages {
+struct PagedFile {
     file: BufReader<File>,
     at: u64,
     /// Physical position in the file.
     physical: u64,
 }
 
-impl Pages {
+impl PagedFile {
     /// Seeks to a byte of the file.
     fn seek(&mut self, physical: u64) {
         self.at = physical - physical / PAGE * (PAGE - CONTENT);

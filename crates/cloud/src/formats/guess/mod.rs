@@ -10,7 +10,7 @@ use rayon::slice::ParallelSlice as _;
 use strum::IntoEnumIterator as _;
 
 use super::sheet::{conventional, positions_by_column};
-use super::{ColumnKind, Declared, Sheet, SheetColumn, file_of};
+use super::{ColumnKind, DeclaredCoordinates, Sheet, SheetColumn, file_of};
 use crate::ColumnChoice;
 use crate::headings::{Space, coordinates, position};
 use crate::roles::{Role, ranges};
@@ -195,7 +195,7 @@ impl Sheet {
             columns.filter(|&at| found[at] == Role::Coordinate && nonfinite[at].is_some()).collect::<Vec<_>>()
         };
         let mut roles = found.clone();
-        let (taken, reason) = if let Some(Declared { columns, why }) = &self.declared {
+        let (taken, reason) = if let Some(DeclaredCoordinates { columns, why }) = &self.declared {
             (columns.clone(), Reason::Declared(why.clone()))
         } else if !elements.is_empty() {
             (elements, Reason::Elements)

@@ -20,7 +20,7 @@ const TIMES: &str = "time times timestamp timestamps ts datetime date day epoch 
 const COUNTED: &str = "row record object";
 
 /// The role indicated by a heading's words.
-struct Heading {
+struct HeadingRole {
     label: bool,
     id: bool,
     /// An id, if its values are unique.
@@ -28,7 +28,7 @@ struct Heading {
     time: bool,
 }
 
-impl Heading {
+impl HeadingRole {
     fn parse(heading: &str) -> Self {
         let words = lower_words(heading);
         let number = has_word(&words, INDEX_WORDS);
@@ -86,7 +86,7 @@ impl Columns<'_> {
         let role = |column: usize| {
             let outermost = column == 0 || column == last;
             // Only candidates by heading or position are examined.
-            let heading = Heading::parse(self.names[column]);
+            let heading = HeadingRole::parse(self.names[column]);
             let unnamed = column == 0 && self.rows > 1 && is_unnamed(self.names[column]);
             let candidate = if headed {
                 heading.label || heading.id || heading.number || unnamed
@@ -266,9 +266,9 @@ impl Columns<'_> {
 
 /// The role of a column by its heading alone.
 pub(super) fn role_by_heading(heading: &str) -> Role {
-    match Heading::parse(heading) {
-        Heading { label: true, .. } => Role::Label,
-        Heading { id: true, .. } => Role::Id,
+    match HeadingRole::parse(heading) {
+        HeadingRole { label: true, .. } => Role::Label,
+        HeadingRole { id: true, .. } => Role::Id,
         _ => Role::Other,
     }
 }

@@ -12,7 +12,7 @@ use hdf5_reader::messages::filter_pipeline::FilterDescription;
 use hdf5_reader::messages::layout::DataLayout;
 use hdf5_reader::{Dataset, Datatype, Hdf5File};
 
-use super::{Number, error, inspect};
+use super::{NumberType, error, inspect};
 use crate::formats::limits::{MAX_HDF5_DATASETS, MAX_HDF5_DEPTH, MAX_HDF5_LINKS, MAX_LISTED_AGAIN};
 use crate::formats::{DatasetInfo, DatasetState, FormatError, Input, Result, printable};
 
@@ -30,7 +30,7 @@ pub(super) struct DatasetList {
 /// Lists the data sets below the root, at most [`MAX_HDF5_DATASETS`].
 pub(super) fn list(file: &Hdf5File, input: &Input<'_>) -> Result<DatasetList> {
     let root = file.root_group().map_err(|why| error(input, "HDF5", why))?;
-    let mut walk = Walk {
+    let mut walk = GroupWalker {
         file,
         input,
         above: Vec::new(),
@@ -47,7 +47,7 @@ fn named(path: &str) -> String {
     if path.is_empty() { "the root group".to_owned() } else { format!("group `{}`", printable(path)) }
 }
 
-struct Walk<'w, 'i> {
+struct GroupWalker<'w, 'i> {
     file: &'w Hdf5File,
     input: &'w Input<'i>,
     /// The addresses of the current group and those around it.
@@ -59,7 +59,7 @@ struct Walk<'w, 'i> {
     found: DatasetList,
 }
 
-impl Walk<'_, '_> {
+impl GroupWalker<'_, '_> {
     fn group(&mut self, group: &Group, path: &str) -> Result<()> {
         self.above.push(group.address());
         self.members(group, path)?;
@@ -168,7 +168,7 @@ const CHUNK_MEMORY: u64 = 64;
 pub(super) fn check(
     file: &Hdf5File,
     set: &Dataset,
-    number: Number,
+    number: NumberType,
     what: &str,
     input: &Input<'_>,
 ) -> Result<()> {
@@ -207,7 +207,7 @@ pub(super) fn check(
                 });
                 let claimed = grid.min(input.size / 32).saturating_mul(CHUNK_MEMORY);
                 input.claim(claimed, "the chunk index")?;
-                let index = Index {
+                let index = ChunkIndex {
                     file,
                     set,
                     number,
@@ -235,7 +235,7 @@ fn require(holds: bool, why: impl FnOnce() -> String) -> Result<(), Error> {
 }
 
 /// Whether a number type is standard: an IEEE 754 float, or an integer without float fields.
-fn is_standard(set: &Dataset, number: Number) -> Result<(), Error> {
+fn is_standard(set: &Dataset, number: NumberType) -> Result<(), Error> {
     let raw = set.raw_datatype()?;
     let (head, fields) = raw.split_at_checked(8).unwrap_or((&raw, &[]));
     let bits = 8 * number.size() as u8;
@@ -262,10 +262,10 @@ fn is_standard(set: &Dataset, number: Number) -> Result<(), Error> {
 type Key = (u32, u32, Vec<u64>);
 
 /// A chunk index without checksums: a tree with the chunks in order in its leaves.
-struct Index<'a> {
+struct ChunkIndex<'a> {
     file: &'a Hdf5File,
     set: &'a Dataset,
-    number: Number,
+    number: NumberType,
     filters: &'a [FilterDescription],
     /// The sizes of a chunk along each dimension.
     sizes: Vec<u64>,
@@ -279,7 +279,7 @@ struct Index<'a> {
     stored: Vec<(u64, u64)>,
 }
 
-impl Index<'_> {
+impl ChunkIndex<'_> {
     fn check(mut self, address: u64) -> Result<(), Error> {
         if Cursor::is_undefined_offset(address, self.file.superblock().offset_size) {
             return Ok(());

@@ -21,10 +21,10 @@ use metadata::DatasetList;
 
 use super::datasets::{self, DatasetInfo, DatasetState};
 use super::limits::{LZF, MAX_COLUMNS, MAX_HDF5_CHUNK, MAX_HDF5_VALUES};
-use super::lzf::Lzf;
+use super::lzf::LzfReader;
 use super::npy::sizes;
 use super::{
-    ColumnRequest, Endian, FormatError, Input, Number, Range, Records, Result, Sheet, SheetColumn, decoded,
+    ColumnRequest, Endian, FormatError, Input, NumberType, ColumnStats, Records, Result, Sheet, SheetColumn, decoded,
     number_cell, printable,
 };
 use crate::table::{Real, Values, with_values};
@@ -77,7 +77,7 @@ fn open(input: &Input<'_>) -> Result<(Hdf5File, Arc<AtomicU64>)> {
 /// Decompresses LZF, h5py's own compression. Output beyond `most` is truncated, which the reader detects.
 fn unpack_lzf(packed: &[u8], most: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    Lzf::new(packed).take(most.min(packed.len() as u64 * LZF)).read_to_end(&mut bytes)?;
+    LzfReader::new(packed).take(most.min(packed.len() as u64 * LZF)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -134,7 +134,7 @@ fn inspect(name: String, set: &Dataset) -> (DatasetInfo, DatasetState) {
 struct SelectedDataset {
     info: DatasetInfo,
     set: Dataset,
-    number: Number,
+    number: NumberType,
     /// The data set's name for error messages.
     what: String,
 }
@@ -209,7 +209,7 @@ fn chunk_sizes(set: &Dataset) -> impl Iterator<Item = u64> {
 }
 
 /// Decompressed bytes of all chunks, which may extend beyond the data at the edges; 0 if there are none.
-fn unpacked(set: &Dataset, number: Number) -> u64 {
+fn unpacked(set: &Dataset, number: NumberType) -> u64 {
     if set.chunks().is_none() {
         return 0;
     }
@@ -281,7 +281,7 @@ fn read_dataset(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet>
     let read = if matches!(request, ColumnRequest::Everything) {
         // Descriptions need only the ranges.
         selected.clear();
-        let mut ranges = vec![Range::default(); width as usize];
+        let mut ranges = vec![ColumnStats::default(); width as usize];
         let mut take = |numbers: &[Value]| {
             numbers
                 .chunks_exact(width as usize)
@@ -353,14 +353,14 @@ fn visit(chosen: &SelectedDataset, input: &Input<'_>, take: &mut Take<'_>) -> Re
 struct Value(pub f64);
 
 /// The element type of a data set, or the reason it is not numeric.
-fn element(dtype: &Datatype) -> Result<(Number, Endian), String> {
+fn element(dtype: &Datatype) -> Result<(NumberType, Endian), String> {
     let (number, order) = match dtype {
         Datatype::FixedPoint { size, signed, byte_order } => {
-            let number = Number::from_kind(if *signed { 'i' } else { 'u' }, u64::from(*size));
+            let number = NumberType::from_kind(if *signed { 'i' } else { 'u' }, u64::from(*size));
             (number.ok_or_else(|| format!("its integers have {size} bytes"))?, byte_order)
         }
         Datatype::FloatingPoint { size, byte_order } => {
-            let number = Number::from_kind('f', u64::from(*size));
+            let number = NumberType::from_kind('f', u64::from(*size));
             (
                 number.ok_or_else(|| format!("its floats have {size} bytes; store 32- or 64-bit ones"))?,
                 byte_order,

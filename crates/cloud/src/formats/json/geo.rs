@@ -5,8 +5,8 @@
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected};
 
-use super::table::{Builder, DeferredValue, Kind, POINT, Place, Step};
-use super::visit::{Container, JsonVisitor, Node, Seed, number, stop};
+use super::table::{Builder, DeferredValue, PointKind, POINT, Place, Step};
+use super::visit::{Container, JsonVisitor, NodeVisitor, Seed, number, stop};
 use crate::formats::Crs;
 use crate::formats::cell::Cell;
 
@@ -32,19 +32,19 @@ impl GeoJsonType {
 }
 
 /// Deserialises the whole document.
-pub(super) struct Features<'b, 'i, 'p> {
+pub(super) struct DocumentSeed<'b, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
     pub geo: GeoJsonType,
 }
 
-impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for DocumentSeed<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         // Coordinate columns come first, even if a property has the same name.
         let axes = self.builder.axes();
         self.builder.degrees = Some(true);
-        let mut rows = Rows { builder: self.builder, axes, features: 0 };
+        let mut rows = FeatureSink { builder: self.builder, axes, features: 0 };
         match self.geo {
             GeoJsonType::Collection => Seed(rows).deserialize(deserializer),
             GeoJsonType::Feature => {
@@ -60,14 +60,14 @@ impl<'de> DeserializeSeed<'de> for Features<'_, '_, '_> {
 }
 
 /// Feeds features to the builder.
-struct Rows<'b, 'i, 'p> {
+struct FeatureSink<'b, 'i, 'p> {
     builder: &'b mut Builder<'i, 'p>,
     /// The nodes of x, y and z in the builder.
     axes: [u32; 3],
     features: u64,
 }
 
-impl Rows<'_, '_, '_> {
+impl FeatureSink<'_, '_, '_> {
     fn add<E: Error>(&mut self, (geometry, properties): FeatureContent) -> Result<(), E> {
         let feature = format!("feature {}", self.features);
         self.features += 1;
@@ -105,7 +105,7 @@ impl Rows<'_, '_, '_> {
                 }
             }
             stop(self.builder.store(&properties))?;
-            stop(self.builder.end_point(Kind::Feature, 0))?;
+            stop(self.builder.end_point(PointKind::Feature, 0))?;
         }
         let texts: usize = properties.iter().map(|held| held.text.len()).sum();
         let bytes = properties.capacity() * size_of::<DeferredValue>() + texts + counted;
@@ -114,7 +114,7 @@ impl Rows<'_, '_, '_> {
     }
 }
 
-impl JsonVisitor for Rows<'_, '_, '_> {
+impl JsonVisitor for FeatureSink<'_, '_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "a collection of features";
@@ -127,7 +127,7 @@ impl JsonVisitor for Rows<'_, '_, '_> {
                 // The 2008 standard allowed other systems besides WGS 84.
                 "crs" => {
                     self.builder.degrees =
-                        map.next_value::<Option<Named>>()?.and_then(Named::degrees).or(Some(true))
+                        map.next_value::<Option<NamedCrs>>()?.and_then(NamedCrs::degrees).or(Some(true))
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -140,7 +140,7 @@ impl JsonVisitor for Rows<'_, '_, '_> {
 
 /// The reference system of a collection.
 #[derive(Deserialize)]
-struct Named {
+struct NamedCrs {
     properties: Option<NameOrCode>,
 }
 
@@ -150,7 +150,7 @@ struct NameOrCode {
     code: Option<u32>,
 }
 
-impl Named {
+impl NamedCrs {
     fn degrees(self) -> Option<bool> {
         let NameOrCode { name, code } = self.properties?;
         let name = name.or_else(|| code.map(|code| format!("EPSG:{code}")))?;
@@ -159,7 +159,7 @@ impl Named {
 }
 
 /// The features of a collection.
-impl JsonVisitor for &mut Rows<'_, '_, '_> {
+impl JsonVisitor for &mut FeatureSink<'_, '_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "an array of features";
@@ -220,7 +220,7 @@ impl JsonVisitor for Geometry<'_, '_, '_> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "type" => kind = Some(map.next_value()?),
-                "coordinates" => coordinates = map.next_value_seed(Seed(Nested(self.0)))?,
+                "coordinates" => coordinates = map.next_value_seed(Seed(CoordinatesVisitor(self.0)))?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -249,7 +249,7 @@ impl JsonVisitor for Properties<'_, '_, '_> {
         let point = Place::from_node(POINT);
         while let Some(key) = map.next_key::<String>()? {
             let place = &builder.below(&point, Step::Member(&key));
-            map.next_value_seed(Seed(Node { builder, place, item: false }))?;
+            map.next_value_seed(Seed(NodeVisitor { builder, place, item: false }))?;
         }
         Ok(builder.release())
     }
@@ -265,9 +265,9 @@ enum Coordinates {
 }
 
 /// The content of `coordinates`, or a part of it.
-struct Nested<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
+struct CoordinatesVisitor<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
-impl JsonVisitor for Nested<'_, '_, '_> {
+impl JsonVisitor for CoordinatesVisitor<'_, '_, '_> {
     type Value = Coordinates;
 
     const EXPECTED: &'static str = "coordinates";
@@ -279,7 +279,7 @@ impl JsonVisitor for Nested<'_, '_, '_> {
 
     fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<Coordinates, A::Error> {
         let (mut position, mut numbers, mut positions, mut other) = ([f64::NAN; 3], 0, Vec::new(), false);
-        while let Some(element) = seq.next_element_seed(Seed(Nested(self.0)))? {
+        while let Some(element) = seq.next_element_seed(Seed(CoordinatesVisitor(self.0)))? {
             match element {
                 Coordinates::Number(value) => {
                     // A fourth coordinate has no standard meaning.

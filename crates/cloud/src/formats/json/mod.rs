@@ -20,8 +20,8 @@ use serde_json::error::Category;
 use super::datasets::{self, DatasetInfo};
 use super::limits::MAX_LINE;
 use super::{ColumnRequest, FormatError, Input, Records, Result, Sheet, unpacked};
-use geo::{Features, GeoJsonType};
-use object::{Frame, Members, SelectedMember};
+use geo::{DocumentSeed, GeoJsonType};
+use object::{TableVisitor, Members, SelectedMember};
 use table::Builder;
 use visit::{Point, Points, Seed};
 
@@ -55,11 +55,11 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String> {
             let Some(found) = members(input)? else { return lines(builder, input) };
             if let Some(geo) = found.kind.as_deref().and_then(GeoJsonType::from_type) {
                 datasets::check_single("a GeoJSON file", input)?;
-                done(Features { builder, geo }.deserialize(&mut json), builder, input)?;
+                done(DocumentSeed { builder, geo }.deserialize(&mut json), builder, input)?;
                 return Ok("GeoJSON".to_owned());
             }
             if let Some(table) = found.table().filter(|_| input.dataset().is_none()) {
-                done(Seed(Frame { builder, table }).deserialize(&mut json), builder, input)?;
+                done(Seed(TableVisitor { builder, table }).deserialize(&mut json), builder, input)?;
                 return Ok("JSON, an object".to_owned());
             }
             if found.datasets.is_empty() {

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected};
 
 use super::table::{Builder, POINT, Place, Step};
-use super::visit::{Container, JsonVisitor, Node, Point, Points, Seed, stop};
+use super::visit::{Container, JsonVisitor, NodeVisitor, Point, Points, Seed, stop};
 use crate::formats::limits::MAX_DATASETS;
 use crate::formats::{DatasetInfo, FormatError, Input, cell};
 
@@ -28,7 +28,7 @@ pub(super) struct Members<'i, 'p> {
 
 /// The layout of an object that is a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Table {
+pub(super) enum TableLayout {
     /// One member per column: a list of values, or an object from row number to value.
     Columns,
     /// One member per row number, each an object.
@@ -49,7 +49,7 @@ impl<'i, 'p> Members<'i, 'p> {
     }
 
     /// Whether the object is one table: lists of equal length, or objects with equal keys.
-    pub fn table(&self) -> Option<Table> {
+    pub fn table(&self) -> Option<TableLayout> {
         let (first, rest) = self.sizes.split_first()?;
         let alike = first.rows > 0
             && rest.iter().all(|size| {
@@ -58,9 +58,9 @@ impl<'i, 'p> Members<'i, 'p> {
         match first {
             _ if !alike => None,
             _ if !self.sizes.iter().all(|size| size.flat) => None,
-            Size { objects: true, numbered: true, .. } => Some(Table::Columns),
-            Size { objects: true, .. } if self.numbered => Some(Table::Rows),
-            Size { objects: false, .. } if !rest.is_empty() => Some(Table::Columns),
+            Size { objects: true, numbered: true, .. } => Some(TableLayout::Columns),
+            Size { objects: true, .. } if self.numbered => Some(TableLayout::Rows),
+            Size { objects: false, .. } if !rest.is_empty() => Some(TableLayout::Columns),
             _ => None,
         }
     }
@@ -75,7 +75,7 @@ impl JsonVisitor for &mut Members<'_, '_> {
     fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         self.numbered = true;
         while let Some(name) = map.next_key::<String>()? {
-            let member = map.next_value_seed(Seed(Member { outer: true, texts: name == "columns" }))?;
+            let member = map.next_value_seed(Seed(MemberInspector { outer: true, texts: name == "columns" }))?;
             if name == "type" {
                 self.kind = member.text;
             }
@@ -131,17 +131,17 @@ struct Size {
 }
 
 /// Inspects a value. Of an array or object, only the outermost level is inspected.
-struct Member {
+struct MemberInspector {
     outer: bool,
     /// Whether string elements should be returned.
     texts: bool,
 }
 
-impl Member {
+impl MemberInspector {
     const INNER: Self = Self { outer: false, texts: false };
 }
 
-impl JsonVisitor for Member {
+impl JsonVisitor for MemberInspector {
     type Value = Content;
 
     const EXPECTED: &'static str = "a value";
@@ -229,12 +229,12 @@ impl JsonVisitor for SelectedMember<'_, '_, '_, '_> {
 // An object that is one table, as written by pandas: one member per column, or per row.
 
 /// The whole object. Scalar members are not part of the table and are skipped.
-pub(super) struct Frame<'b, 'i, 'p> {
+pub(super) struct TableVisitor<'b, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
-    pub table: Table,
+    pub table: TableLayout,
 }
 
-impl JsonVisitor for Frame<'_, '_, '_> {
+impl JsonVisitor for TableVisitor<'_, '_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "an object";
@@ -245,15 +245,15 @@ impl JsonVisitor for Frame<'_, '_, '_> {
         let mut rows = 0;
         while let Some(name) = map.next_key::<String>()? {
             match table {
-                Table::Rows => map.next_value_seed(Point(builder))?,
-                Table::Columns => {
+                TableLayout::Rows => map.next_value_seed(Point(builder))?,
+                TableLayout::Columns => {
                     builder.start_column();
-                    map.next_value_seed(Seed(Column { builder, name }))?;
+                    map.next_value_seed(Seed(ColumnVisitor { builder, name }))?;
                     rows = rows.max(builder.row());
                 }
             }
         }
-        if table == Table::Columns {
+        if table == TableLayout::Columns {
             builder.end_columns(rows);
         }
         Ok(())
@@ -261,12 +261,12 @@ impl JsonVisitor for Frame<'_, '_, '_> {
 }
 
 /// A column, if the member is a list or an object.
-struct Column<'b, 'i, 'p> {
+struct ColumnVisitor<'b, 'i, 'p> {
     builder: &'b mut Builder<'i, 'p>,
     name: String,
 }
 
-impl JsonVisitor for Column<'_, '_, '_> {
+impl JsonVisitor for ColumnVisitor<'_, '_, '_> {
     type Value = ();
 
     const EXPECTED: &'static str = "a column";
@@ -279,7 +279,7 @@ impl JsonVisitor for Column<'_, '_, '_> {
         let Self { builder, name } = self;
         let point = Place::from_node(POINT);
         let place = &builder.below(&point, Step::Member(&name));
-        while seq.next_element_seed(Seed(Node { builder, place, item: false }))?.is_some() {
+        while seq.next_element_seed(Seed(NodeVisitor { builder, place, item: false }))?.is_some() {
             stop(builder.next_row())?;
         }
         Ok(())
@@ -290,7 +290,7 @@ impl JsonVisitor for Column<'_, '_, '_> {
         let point = Place::from_node(POINT);
         let place = &builder.below(&point, Step::Member(&name));
         while map.next_key::<IgnoredAny>()?.is_some() {
-            map.next_value_seed(Seed(Node { builder, place, item: false }))?;
+            map.next_value_seed(Seed(NodeVisitor { builder, place, item: false }))?;
             stop(builder.next_row())?;
         }
         Ok(())

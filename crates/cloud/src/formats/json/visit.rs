@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
-use super::table::{Builder, Kind, POINT, Place, Step};
+use super::table::{Builder, PointKind, POINT, Place, Step};
 use crate::formats::cell::Cell;
 
 /// The values accepted at a position of the text, and their conversion. Any other value is an error.
@@ -139,14 +139,14 @@ impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let (kind, length) = Seed(Node { builder: self.0, place: &Place::from_node(POINT), item: false })
+        let (kind, length) = Seed(NodeVisitor { builder: self.0, place: &Place::from_node(POINT), item: false })
             .deserialize(deserializer)?;
         stop(self.0.end_point(kind, length))
     }
 }
 
 /// A nested value in a point. Deserialises to the value's kind and length.
-pub(super) struct Node<'b, 'a, 'i, 'p> {
+pub(super) struct NodeVisitor<'b, 'a, 'i, 'p> {
     pub builder: &'b mut Builder<'i, 'p>,
     /// The value's place in the point.
     pub place: &'a Place<'a>,
@@ -154,8 +154,8 @@ pub(super) struct Node<'b, 'a, 'i, 'p> {
     pub item: bool,
 }
 
-impl JsonVisitor for Node<'_, '_, '_, '_> {
-    type Value = (Kind, usize);
+impl JsonVisitor for NodeVisitor<'_, '_, '_, '_> {
+    type Value = (PointKind, usize);
 
     const EXPECTED: &'static str = "a value";
 
@@ -169,7 +169,7 @@ impl JsonVisitor for Node<'_, '_, '_, '_> {
             (_, Unexpected::Str(text)) => builder.set_text(place, text, item),
             _ => builder.set(place, Cell::Missing, "", item),
         })?;
-        Ok((Kind::Scalar, 1))
+        Ok((PointKind::Scalar, 1))
     }
 
     fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
@@ -177,8 +177,8 @@ impl JsonVisitor for Node<'_, '_, '_, '_> {
         let mut length = 0;
         loop {
             let place = &builder.below(place, Step::Item(length));
-            if seq.next_element_seed(Seed(Node { builder, place, item: true }))?.is_none() {
-                return Ok((Kind::Array, length));
+            if seq.next_element_seed(Seed(NodeVisitor { builder, place, item: true }))?.is_none() {
+                return Ok((PointKind::Array, length));
             }
             length += 1;
         }
@@ -189,9 +189,9 @@ impl JsonVisitor for Node<'_, '_, '_, '_> {
         let mut length = 0;
         while let Some(key) = map.next_key::<String>()? {
             let place = &builder.below(place, Step::Member(&key));
-            map.next_value_seed(Seed(Node { builder, place, item }))?;
+            map.next_value_seed(Seed(NodeVisitor { builder, place, item }))?;
             length += 1;
         }
-        Ok((Kind::Object, length))
+        Ok((PointKind::Object, length))
     }
 }

@@ -14,7 +14,7 @@ use laz::record::{
 use laz::{DecompressionSelection, LasZipError, LazVlr};
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
-use super::times::{ChunkTimes, PointTime};
+use super::times::{ChunkTimeDecoder, TimeDecompressor};
 use super::{Layout, Take};
 use crate::formats::limits::{MAX_CHUNK_BYTES, MAX_CHUNK_POINTS, MAX_POINTS_PER_BYTE};
 use crate::formats::{Input, Result, catch_panics, whole};
@@ -60,7 +60,7 @@ pub(super) fn visit(
     }
     let layers =
         if layered { Some(layers(&vlr).ok_or_else(|| bad("unknown kind of layers"))?) } else { None };
-    if let Some(chunks) = Chunks::read(&mut file, &vlr, layers, layout, input) {
+    if let Some(chunks) = ChunkList::read(&mut file, &vlr, layers, layout, input) {
         return chunks.visit(file, xyz_only, from, input, take);
     }
     // Without a usable chunk table, points are decoded sequentially.
@@ -121,7 +121,7 @@ pub(super) fn visit(
 /// Decodes the points of chunks, one after the other.
 enum Decoder<'d, R: Read + Seek> {
     Sequential(SequentialPointRecordDecompressor<'d, R>),
-    Layered { decoder: LayeredPointRecordDecompressor<'d, R>, layers: u64, times: Option<Box<ChunkTimes>> },
+    Layered { decoder: LayeredPointRecordDecompressor<'d, R>, layers: u64, times: Option<Box<ChunkTimeDecoder>> },
 }
 
 impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
@@ -156,7 +156,7 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
                 *times = if xyz_only {
                     None
                 } else {
-                    Some(Box::new(ChunkTimes::read(decoder.get_mut(), record as u64, *layers)?))
+                    Some(Box::new(ChunkTimeDecoder::read(decoder.get_mut(), record as u64, *layers)?))
                 };
                 decoder.reset();
                 decoder.set_fields_from(vlr.items())?;
@@ -223,7 +223,7 @@ pub(super) fn add_fields<R: Read>(
 ) -> Result<(), LasZipError> {
     for item in vlr.items() {
         if matches!(item.item_type(), LazItemType::GpsTime) && item.version() == 2 {
-            decoder.add_field_decompressor(PointTime::default());
+            decoder.add_field_decompressor(TimeDecompressor::default());
         } else {
             decoder.set_fields_from(&vec![*item])?;
         }
@@ -310,7 +310,7 @@ struct Chunk {
 }
 
 /// The chunks of a file, in order.
-struct Chunks<'l> {
+struct ChunkList<'l> {
     chunks: Vec<Chunk>,
     vlr: &'l LazVlr,
     /// Number of layers per chunk, for layered formats.
@@ -318,7 +318,7 @@ struct Chunks<'l> {
     layout: &'l Layout,
 }
 
-impl<'l> Chunks<'l> {
+impl<'l> ChunkList<'l> {
     /// Reads the chunk table; `None` if the table is missing or does not match the file's size and number of
     /// points.
     pub fn read(
@@ -452,7 +452,7 @@ mod tests {
         let taken = |points: u64, record: usize| {
             let layout = layout(16 * points, record);
             let chunks = (0..16).map(|at| Chunk { start: 100 * at, bytes: 100, points }).collect();
-            let chunks = Chunks { chunks, vlr: &vlr, layers: None, layout: &layout };
+            let chunks = ChunkList { chunks, vlr: &vlr, layers: None, layout: &layout };
             let (group, bytes) = chunks.group(&chunks.chunks, 8);
             (group.len(), bytes)
         };
@@ -474,7 +474,7 @@ mod tests {
         let input = Input::new(file.path(), &NoProgress).unwrap();
         // Records of 65,535 bytes, or of 1024.
         let found = |record: usize| {
-            Chunks::read(&mut Cursor::new(&content), &vlr, None, &layout(MAX_CHUNK_POINTS, record), &input)
+            ChunkList::read(&mut Cursor::new(&content), &vlr, None, &layout(MAX_CHUNK_POINTS, record), &input)
                 .is_some()
         };
         assert_eq!((found(65_535), found(1 << 10)), (false, true));

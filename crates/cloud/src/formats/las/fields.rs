@@ -1,6 +1,6 @@
 //! The fields of a point: their location in a record, and how to decode them.
 
-use crate::formats::{Endian, Number, printable};
+use crate::formats::{Endian, NumberType, printable};
 
 /// One column of a scan.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub(super) struct Field {
     pub name: String,
     /// Byte offset in a record.
     at: usize,
-    number: Number,
+    number: NumberType,
     /// Lowest bit and width, for a bit field.
     bits: Option<(u8, u8)>,
     /// Scale and offset of a coordinate: `raw × scale + offset`.
@@ -19,7 +19,7 @@ pub(super) struct Field {
 const EXTRA: usize = 192;
 
 impl Field {
-    fn new(name: &str, at: usize, number: Number) -> Self {
+    fn new(name: &str, at: usize, number: NumberType) -> Self {
         Self { name: name.to_owned(), at, number, bits: None, transform: None }
     }
 
@@ -31,7 +31,7 @@ impl Field {
     /// Fast path of [`Field::value`] for x, y and z, which are most of the data read.
     pub fn coordinate(&self, record: &[u8]) -> f64 {
         let (scale, offset) = self.transform.unwrap_or((1.0, 0.0));
-        Number::I32.decode_one(Endian::Little, &record[self.at..self.at + 4]) * scale + offset
+        NumberType::I32.decode_one(Endian::Little, &record[self.at..self.at + 4]) * scale + offset
     }
 
     /// Decodes the field from a record of at least [`Field::end`] bytes.
@@ -50,15 +50,15 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
     let mut fields: Vec<Field> = (0..3)
         .map(|axis| Field {
             transform: Some((scale[axis], offset[axis])),
-            ..Field::new(["x", "y", "z"][axis], 4 * axis, Number::I32)
+            ..Field::new(["x", "y", "z"][axis], 4 * axis, NumberType::I32)
         })
         .collect();
     let mut add = |name, at, number| fields.push(Field::new(name, at, number));
-    add("intensity", 12, Number::U16);
+    add("intensity", 12, NumberType::U16);
     let (first_bits, at): (&[(&str, usize, u8, u8)], _) = if format < 6 {
-        add("scan_angle", 16, Number::I8);
-        add("user_data", 17, Number::U8);
-        add("point_source_id", 18, Number::U16);
+        add("scan_angle", 16, NumberType::I8);
+        add("user_data", 17, NumberType::U8);
+        add("point_source_id", 18, NumberType::U16);
         let bits = &[
             ("return_number", 14, 0, 3),
             ("number_of_returns", 14, 3, 3),
@@ -71,10 +71,10 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
         ];
         (bits, 20)
     } else {
-        add("classification", 16, Number::U8);
-        add("user_data", 17, Number::U8);
-        add("scan_angle", 18, Number::I16);
-        add("point_source_id", 20, Number::U16);
+        add("classification", 16, NumberType::U8);
+        add("user_data", 17, NumberType::U8);
+        add("scan_angle", 18, NumberType::I16);
+        add("point_source_id", 20, NumberType::U16);
         let bits = &[
             ("return_number", 14, 0, 4),
             ("number_of_returns", 14, 4, 4),
@@ -96,20 +96,20 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
         _ => (None, None, None),
     };
     if let Some(at) = time {
-        add("gps_time", at, Number::F64);
+        add("gps_time", at, NumberType::F64);
     }
     if let Some(at) = colour {
         ["red", "green", "blue"]
             .into_iter()
             .enumerate()
-            .for_each(|(channel, name)| add(name, at + 2 * channel, Number::U16));
+            .for_each(|(channel, name)| add(name, at + 2 * channel, NumberType::U16));
     }
     if let Some(at) = infrared {
-        add("nir", at, Number::U16);
+        add("nir", at, NumberType::U16);
     }
     fields.extend(first_bits.iter().map(|&(name, at, lowest, count)| Field {
         bits: Some((lowest, count)),
-        ..Field::new(name, at, Number::U8)
+        ..Field::new(name, at, NumberType::U8)
     }));
     if format >= 6
         && let Some(angle) = fields.iter_mut().find(|field| field.name == "scan_angle")
@@ -124,8 +124,8 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
 ///
 /// Omits fields past the end of the record. Arrays and untyped bytes are skipped.
 pub(super) fn extra(descriptions: &[u8], mut at: usize, length: usize) -> Vec<Field> {
-    use Number::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-    const TYPES: [Number; 10] = [U8, I8, U16, I16, U32, I32, U64, I64, F32, F64];
+    use NumberType::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    const TYPES: [NumberType; 10] = [U8, I8, U16, I16, U32, I32, U64, I64, F32, F64];
     let mut fields = Vec::new();
     for raw in descriptions.chunks_exact(EXTRA) {
         let (kind, options) = (usize::from(raw[2]), raw[3]);
@@ -143,7 +143,7 @@ pub(super) fn extra(descriptions: &[u8], mut at: usize, length: usize) -> Vec<Fi
                 String::from_utf8_lossy(raw[4..36].split(|&byte| byte == 0).next().unwrap_or_default())
                     .trim()
                     .to_owned();
-            let real = |at: usize| Number::F64.decode_one(Endian::Little, &raw[at..at + 8]);
+            let real = |at: usize| NumberType::F64.decode_one(Endian::Little, &raw[at..at + 8]);
             let scale = if options & 8 == 0 { 1.0 } else { real(112) };
             let offset = if options & 16 == 0 { 0.0 } else { real(136) };
             let transform = (options & 24 != 0).then_some((scale, offset));

@@ -15,7 +15,7 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
 use super::limits::{BATCH_POINTS, MAX_POINTS_PER_BYTE};
 use super::{
-    ColumnRequest, Crs, Declared, FixedRecords, Input, Range, RecordPicker, Records, Result, Sheet,
+    ColumnRequest, Crs, DeclaredCoordinates, FixedRecords, Input, ColumnStats, RecordPicker, Records, Result, Sheet,
     SheetColumn, catch_panics, decoded, number_cell, read_bytes, whole,
 };
 use crate::ColumnChoice;
@@ -52,7 +52,7 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
     if matches!(request, ColumnRequest::Everything) {
         // Record only the ranges: all fields together are much larger than the coordinates.
         selected.clear();
-        let mut ranges = vec![Range::default(); columns.len()];
+        let mut ranges = vec![ColumnStats::default(); columns.len()];
         layout.visit(input, false, 0, &mut |_, records| {
             layout.fields.par_iter().zip(&mut ranges).for_each(|(field, range)| {
                 records.chunks_exact(layout.record).for_each(|record| range.add(field.value(record)));
@@ -99,19 +99,19 @@ fn declare(
     columns: &mut [SheetColumn],
     input: &Input<'_>,
     request: &ColumnRequest<'_>,
-) -> Result<Option<Declared>> {
+) -> Result<Option<DeclaredCoordinates>> {
     let Some(crs) = &layout.crs else { return Ok(None) };
     if !layout.is_geographic() {
         if crs.geographic && matches!(request, ColumnRequest::Selected(ColumnChoice::Default)) {
             let why = "its angles are not degrees; reproject it, or choose columns: --columns x,y,z";
             return Err(input.unsupported(crs.about(), why));
         }
-        return Ok((!crs.geographic).then(|| Declared { columns: vec![0, 1, 2], why: crs.about() }));
+        return Ok((!crs.geographic).then(|| DeclaredCoordinates { columns: vec![0, 1, 2], why: crs.about() }));
     }
     for (column, old) in columns.iter_mut().zip(["x", "y", "z"]) {
         column.alias = Some(old);
     }
-    Ok(Some(Declared {
+    Ok(Some(DeclaredCoordinates {
         columns: vec![0, 1],
         why: format!("{} by its {}; heights are left out", crs.name, layout.crs_from),
     }))

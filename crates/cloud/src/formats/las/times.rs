@@ -23,7 +23,7 @@ const VERBATIM: i32 = MAX_MULTIPLIER - MIN_MULTIPLIER + 1;
 
 /// The times so far, from which the next one is predicted.
 #[derive(Clone)]
-pub(super) struct Times {
+pub(super) struct TimePredictor {
     /// Whether unchanged times have no symbol, as in layered files.
     layered: bool,
     /// Symbol models: after a step of 0, and after any other step.
@@ -40,7 +40,7 @@ pub(super) struct Times {
     newest: usize,
 }
 
-impl Times {
+impl TimePredictor {
     /// The state after a first time, given by its bits.
     pub fn new(layered: bool, first: i64) -> Self {
         let unchanged = u32::from(!layered);
@@ -135,15 +135,15 @@ impl Times {
 }
 
 /// The time in a point with sequential fields.
-pub(super) struct PointTime(Times);
+pub(super) struct TimeDecompressor(TimePredictor);
 
-impl Default for PointTime {
+impl Default for TimeDecompressor {
     fn default() -> Self {
-        Self(Times::new(false, 0))
+        Self(TimePredictor::new(false, 0))
     }
 }
 
-impl<R: Read> FieldDecompressor<R> for PointTime {
+impl<R: Read> FieldDecompressor<R> for TimeDecompressor {
     fn size_of_field(&self) -> usize {
         8
     }
@@ -152,7 +152,7 @@ impl<R: Read> FieldDecompressor<R> for PointTime {
         let mut raw = [0; 8];
         file.read_exact(&mut raw)?;
         out.copy_from_slice(&raw);
-        self.0 = Times::new(false, i64::from_le_bytes(raw));
+        self.0 = TimePredictor::new(false, i64::from_le_bytes(raw));
         Ok(())
     }
 
@@ -198,7 +198,7 @@ const MEDIAN_OF: [[u8; 16]; 16] = [
 type Layer = ArithmeticDecoder<Cursor<Vec<u8>>>;
 
 /// Fills in the times of a chunk's points in sequence.
-pub(super) struct ChunkTimes {
+pub(super) struct ChunkTimeDecoder {
     xy: Layer,
     /// `None` if no time differs from the one before.
     gps: Option<Layer>,
@@ -207,7 +207,7 @@ pub(super) struct ChunkTimes {
     started: bool,
 }
 
-impl ChunkTimes {
+impl ChunkTimeDecoder {
     /// Reads the layers of the chunk at the current position, which is preserved. `record` is the size of a
     /// point, `layers` the number of layers; their sizes have been checked against the size of the file.
     pub fn read(file: &mut (impl Read + Seek), record: u64, layers: u64) -> io::Result<Self> {
@@ -289,7 +289,7 @@ struct Context {
     changed: bool,
     /// The bits of the last time.
     time: i64,
-    times: Times,
+    times: TimePredictor,
     changes: Vec<ArithmeticModel>,
     channel: ArithmeticModel,
     return_counts: [Option<ArithmeticModel>; 16],
@@ -310,7 +310,7 @@ impl Context {
             returns,
             changed: false,
             time,
-            times: Times::new(true, time),
+            times: TimePredictor::new(true, time),
             changes: vec![model(128); 8],
             channel: model(3),
             return_counts: [const { None }; 16],
@@ -413,12 +413,12 @@ mod tests {
             .collect();
         for layers in [1, BEFORE as u64] {
             let refused =
-                ChunkTimes::read(&mut Cursor::new(chunk.clone()), RECORD, layers).err().map(|why| why.kind());
+                ChunkTimeDecoder::read(&mut Cursor::new(chunk.clone()), RECORD, layers).err().map(|why| why.kind());
             assert_eq!(refused, Some(io::ErrorKind::InvalidData), "{layers} layers");
         }
         // Declared, but missing.
         let refused =
-            ChunkTimes::read(&mut Cursor::new(chunk), RECORD, BEFORE as u64 + 1).err().map(|why| why.kind());
+            ChunkTimeDecoder::read(&mut Cursor::new(chunk), RECORD, BEFORE as u64 + 1).err().map(|why| why.kind());
         assert_eq!(refused, Some(io::ErrorKind::UnexpectedEof));
     }
 }

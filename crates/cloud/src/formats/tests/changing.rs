@@ -14,12 +14,12 @@ type Change = fn(&Path);
 type Call<'a> = &'a dyn Fn(&Path, &dyn Progress) -> Option<FormatError>;
 
 /// Changes a file at the first progress report, while it is being read.
-struct Changing {
+struct FileModifier {
     path: PathBuf,
     change: Mutex<Option<Change>>,
 }
 
-impl Progress for Changing {
+impl Progress for FileModifier {
     fn update(&self, _done: u64, _total: u64) {
         if let Some(change) = self.change.lock().unwrap().take() {
             change(&self.path);
@@ -32,7 +32,7 @@ impl Progress for Changing {
 }
 
 /// 20,000 rows × 3, more than a buffer holds.
-fn samples() -> [Sample; 4] {
+fn samples() -> [SampleFile; 4] {
     let value = |at: usize| (at * 37 % 101) as f32;
     let csv: String = (0..20_000)
         .map(|row| format!("{},{},{}\n", value(3 * row), value(3 * row + 1), value(3 * row + 2)))
@@ -42,10 +42,10 @@ fn samples() -> [Sample; 4] {
                y\nproperty float z\nend_header\n";
     let big_ann = [20_000_u32.to_le_bytes(), 3_u32.to_le_bytes()].concat();
     [
-        Sample::new("a.csv", csv),
-        Sample::new("a.npy", npy::npy("<f4", false, "(20000, 3)", &bytes)),
-        Sample::new("a.fbin", [big_ann, bytes.clone()].concat()),
-        Sample::new("a.ply", [ply.as_bytes(), &bytes].concat()),
+        SampleFile::new("a.csv", csv),
+        SampleFile::new("a.npy", npy::npy("<f4", false, "(20000, 3)", &bytes)),
+        SampleFile::new("a.fbin", [big_ann, bytes.clone()].concat()),
+        SampleFile::new("a.ply", [ply.as_bytes(), &bytes].concat()),
     ]
 }
 
@@ -88,7 +88,7 @@ fn file_changes_during_reading_are_detected() {
             ];
             for (call, work) in calls {
                 put(&sample.path, &whole);
-                let changing = Changing { path: sample.path.clone(), change: Mutex::new(Some(change)) };
+                let changing = FileModifier { path: sample.path.clone(), change: Mutex::new(Some(change)) };
                 let why = work(&sample.path, &changing);
                 let path = sample.path.display();
                 assert!(matches!(why, Some(FormatError::Changed { .. })), "{call}, {what}: {why:?}: {path}");

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Sample {
+impl SampleFile {
     pub(super) fn column(&self, name: &str) -> Result<ColumnData, String> {
         column(&self.path, name, &NoProgress).map_err(|why| why.to_string())
     }
@@ -19,7 +19,7 @@ impl Sample {
 #[test]
 fn text_files_give_numeric_and_categorical_columns() {
     let sample =
-        Sample::new("a.csv", "x,city,y,late,none\n1,Ulm,5,7,\n,Köln,6,8,NA\ninf,Ulm,7,9z,\n4,,8,,\n");
+        SampleFile::new("a.csv", "x,city,y,late,none\n1,Ulm,5,7,\n,Köln,6,8,NA\ninf,Ulm,7,9z,\n4,,8,,\n");
     assert_values(&sample.numbers("X"), &[1.0, f64::NAN, f64::INFINITY, 4.0]);
     assert_values(&sample.numbers("2"), &[5.0, 6.0, 7.0, 8.0]);
     assert_values(&sample.numbers("none"), &[f64::NAN; 4]);
@@ -36,9 +36,9 @@ fn text_files_give_numeric_and_categorical_columns() {
 #[test]
 fn too_many_distinct_texts_are_refused() {
     let rows = |count: usize| (0..count).map(|at| format!("{at},n{at}\n")).collect::<String>();
-    let most = Sample::new("a.csv", rows(MAX_CATEGORIES)).column("1").unwrap();
+    let most = SampleFile::new("a.csv", rows(MAX_CATEGORIES)).column("1").unwrap();
     assert!(matches!(most, ColumnData::Categories { names, .. } if names.len() == MAX_CATEGORIES));
-    let error = Sample::new("a.csv", rows(MAX_CATEGORIES + 1)).column("1").unwrap_err();
+    let error = SampleFile::new("a.csv", rows(MAX_CATEGORIES + 1)).column("1").unwrap_err();
     assert!(error.starts_with("column `y`: more than 65536 distinct texts"), "{error}");
 }
 
@@ -48,7 +48,7 @@ fn las_attributes_are_readable_as_columns() {
         [(0, false), (1, true), (3, false), (3, true), (6, true), (7, false), (7, true)]
     {
         let sample =
-            Sample::new(if compressed { "a.laz" } else { "a.las" }, las::scan(format, compressed, 9000));
+            SampleFile::new(if compressed { "a.laz" } else { "a.las" }, las::scan(format, compressed, 9000));
         let counted: Vec<f64> = (0..9000).map(f64::from).collect();
         assert_eq!(sample.numbers("intensity"), counted, "format {format}, compressed {compressed}");
         assert_eq!(sample.numbers("number_of_returns"), vec![1.0; 9000]);
@@ -64,7 +64,7 @@ fn las_attributes_are_readable_as_columns() {
 
 /// The cells of records. Checks them against a full read where the two must agree.
 #[track_caller]
-fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
+fn records_of(sample: &SampleFile, wanted: &[u64]) -> Vec<Vec<Cell>> {
     let found = records(&sample.path, wanted, &NoProgress).unwrap();
     let sheet = scan(&sample.path, &ColumnRequest::Everything, &NoProgress).unwrap();
     assert_eq!(found.columns, sheet.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>());
@@ -91,9 +91,9 @@ fn records_are_read_from_every_format() {
     let wanted = [4, 0, 4, 2];
     let rows =
         [[12.0, 13.0, 14.0], [0.0, 1.0, 2.0], [12.0, 13.0, 14.0], [6.0, 7.0, 8.0]].map(|row| numbers(&row));
-    assert_eq!(records_of(&Sample::new("a.npy", npy::npy("<f4", false, "(5, 3)", &floats)), &wanted), rows);
+    assert_eq!(records_of(&SampleFile::new("a.npy", npy::npy("<f4", false, "(5, 3)", &floats)), &wanted), rows);
     let packed = npz::npz(&[("a.npy", npy::npy("<f4", false, "(5, 3)", &floats))]);
-    assert_eq!(records_of(&Sample::new("a.npz", packed), &wanted), rows);
+    assert_eq!(records_of(&SampleFile::new("a.npz", packed), &wanted), rows);
     // The second member is stored uncompressed.
     let array = |fortran| npy::npy("<f4", fortran, "(5, 3)", &floats);
     for fortran in [false, true] {
@@ -110,7 +110,7 @@ fn records_are_read_from_every_format() {
         };
         for packed in ["first", "second"] {
             assert_eq!(
-                records_of(&Sample::new("a.npz", archive(packed)), &wanted),
+                records_of(&SampleFile::new("a.npz", archive(packed)), &wanted),
                 want,
                 "{packed}, {fortran}"
             );
@@ -118,27 +118,27 @@ fn records_are_read_from_every_format() {
     }
     let big_endian: Vec<u8> = (0..15u8).flat_map(|at| f32::from(at).to_be_bytes()).collect();
     let images = idx::idx(13, &[5, 3], &big_endian);
-    assert_eq!(records_of(&Sample::new("a.idx", &images), &wanted), rows);
-    assert_eq!(records_of(&Sample::new("a.idx.gz", gzip(&images)), &wanted), rows);
+    assert_eq!(records_of(&SampleFile::new("a.idx", &images), &wanted), rows);
+    assert_eq!(records_of(&SampleFile::new("a.idx.gz", gzip(&images)), &wanted), rows);
     let atoms: String =
         (0..5).map(|row| format!("H {} {} {}\n", 3 * row, 3 * row + 1, 3 * row + 2)).collect();
     let with_element = |row: &Vec<Cell>| [&[Cell::Text("H".to_owned())], &row[..]].concat();
     assert_eq!(
-        records_of(&Sample::new("a.xyz", format!("5\n\n{atoms}")), &wanted),
+        records_of(&SampleFile::new("a.xyz", format!("5\n\n{atoms}")), &wanted),
         rows.each_ref().map(with_element)
     );
     for content in [pcd::ascii(), pcd::binary(), pcd::compressed()] {
-        let found = records_of(&Sample::new("a.pcd", content), &[2, 1, 2]);
+        let found = records_of(&SampleFile::new("a.pcd", content), &[2, 1, 2]);
         assert_eq!((&found[0], &found[0][1], &found[1][0]), (&found[2], &Cell::Number(-2.0), &Cell::Missing));
     }
-    assert_eq!(records_of(&Sample::new("a.e57", e57::one()), &[1, 0, 1]).len(), 3);
-    let by_column = records_of(&Sample::new("a.npy", npy::npy("<f4", true, "(5, 3)", &floats)), &wanted);
+    assert_eq!(records_of(&SampleFile::new("a.e57", e57::one()), &[1, 0, 1]).len(), 3);
+    let by_column = records_of(&SampleFile::new("a.npy", npy::npy("<f4", true, "(5, 3)", &floats)), &wanted);
     assert_eq!(by_column[0], numbers(&[4.0, 9.0, 14.0]));
     let texmex: Vec<u8> = floats.chunks(12).flat_map(|row| [&3i32.to_le_bytes()[..], row].concat()).collect();
-    assert_eq!(records_of(&Sample::new("a.fvecs", texmex), &wanted), rows);
+    assert_eq!(records_of(&SampleFile::new("a.fvecs", texmex), &wanted), rows);
     assert_eq!(
         records_of(
-            &Sample::new("a.fbin", [&5u32.to_le_bytes()[..], &3u32.to_le_bytes(), &floats].concat()),
+            &SampleFile::new("a.fbin", [&5u32.to_le_bytes()[..], &3u32.to_le_bytes(), &floats].concat()),
             &wanted
         ),
         rows
@@ -147,10 +147,10 @@ fn records_are_read_from_every_format() {
                   5\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
     let binary =
         [header.replace("FORMAT", "binary_little_endian").as_bytes(), &[1, 7, 2, 7, 7], &floats].concat();
-    assert_eq!(records_of(&Sample::new("a.ply", binary), &wanted), rows);
+    assert_eq!(records_of(&SampleFile::new("a.ply", binary), &wanted), rows);
     let text: String = (0..5).map(|row| format!("{} {} {}\n", 3 * row, 3 * row + 1, 3 * row + 2)).collect();
     let ascii = header.replace("FORMAT", "ascii").replace("face 2", "face 0") + &text;
-    assert_eq!(records_of(&Sample::new("a.ply", ascii), &wanted), rows);
+    assert_eq!(records_of(&SampleFile::new("a.ply", ascii), &wanted), rows);
     // Lists among a vertex's properties make records uneven.
     let uneven: Vec<u8> = floats
         .chunks(12)
@@ -161,10 +161,10 @@ fn records_are_read_from_every_format() {
         .replace("FORMAT", "binary_little_endian")
         .replace("face 2", "face 0")
         .replace("property float x", "property list uchar uchar m\nproperty float x");
-    assert_eq!(records_of(&Sample::new("a.ply", [lists.as_bytes(), &uneven].concat()), &wanted), rows);
-    assert_eq!(records_of(&Sample::new("a.txt", text), &wanted), rows);
+    assert_eq!(records_of(&SampleFile::new("a.ply", [lists.as_bytes(), &uneven].concat()), &wanted), rows);
+    assert_eq!(records_of(&SampleFile::new("a.txt", text), &wanted), rows);
     for (format, compressed) in [(3, false), (1, true), (7, true)] {
-        let sample = Sample::new("a.las", las::scan(format, compressed, 60_000));
+        let sample = SampleFile::new("a.las", las::scan(format, compressed, 60_000));
         let found = records_of(&sample, &[59_999, 3, 8192]);
         assert_eq!(
             found.iter().map(|row| row[3].clone()).collect::<Vec<_>>(),
@@ -175,7 +175,7 @@ fn records_are_read_from_every_format() {
 
 #[test]
 fn records_of_delimited_text_are_typed_cells() {
-    let sample = Sample::new("a.csv", "x,city\n1,\"Ulm, \"\n# no\n\n,b\nNaN,3\n");
+    let sample = SampleFile::new("a.csv", "x,city\n1,\"Ulm, \"\n# no\n\n,b\nNaN,3\n");
     let found = records_of(&sample, &[2, 0, 1]);
     assert_eq!(found[0], [Cell::Missing, Cell::Number(3.0)]);
     assert_eq!(found[1], [Cell::Number(1.0), Cell::Text("Ulm,".to_owned())]);
@@ -191,7 +191,7 @@ fn codes_with_leading_zeros_display_as_text_and_remain_numeric() {
         ("a.csv", "x;zip\n1,5;06484\n007;10115\n"),
         ("a.json", r#"[{"x":1.5,"zip":"06484"},{"x":"007","zip":10115}]"#),
     ] {
-        let sample = Sample::new(name, text);
+        let sample = SampleFile::new(name, text);
         let found = records(&sample.path, &[0, 1], &NoProgress).unwrap().rows;
         let code = |text: &str| Cell::Text(text.to_owned());
         assert_eq!(
@@ -216,9 +216,9 @@ fn codes_with_leading_zeros_display_as_text_and_remain_numeric() {
 
 /// Remembers which bytes of the file were read.
 #[derive(Default)]
-struct Reads(std::sync::Mutex<Vec<u64>>);
+struct ReadRecorder(std::sync::Mutex<Vec<u64>>);
 
-impl crate::progress::Progress for Reads {
+impl crate::progress::Progress for ReadRecorder {
     fn update(&self, done: u64, _: u64) {
         self.0.lock().unwrap().push(done);
     }
@@ -240,14 +240,14 @@ fn marks_of_earlier_reads_speed_up_record_lookup() {
                 if at % 1000 == 7 { format!("{end}# comment") } else { String::new() }
             )
         };
-        let sample = Sample::new("a.csv", start.to_owned() + &(0..60_000).map(record).collect::<String>());
+        let sample = SampleFile::new("a.csv", start.to_owned() + &(0..60_000).map(record).collect::<String>());
         let size = std::fs::metadata(&sample.path).unwrap().len();
-        let cells = |at: u64, reads: &Reads| {
+        let cells = |at: u64, reads: &ReadRecorder| {
             records_indexed(&sample.path, &[at], &marks, reads).unwrap().rows.remove(0)
         };
         let want = |at: u64| [Cell::Number(at as f64), Cell::Text(format!("text {at}"))];
-        assert_eq!(cells(55_000, &Reads::default()), want(55_000));
-        let reads = Reads::default();
+        assert_eq!(cells(55_000, &ReadRecorder::default()), want(55_000));
+        let reads = ReadRecorder::default();
         assert_eq!(cells(59_999, &reads), want(59_999));
         // The beginning determines the dialect; the text in between is skipped.
         let between =
@@ -255,14 +255,14 @@ fn marks_of_earlier_reads_speed_up_record_lookup() {
         assert_eq!(between, 0, "{:?} of {size}", reads.0.lock().unwrap());
         let scattered = [0, 1, 16_383, 16_384, 16_385, 32_768, 7, 54_999];
         for at in scattered {
-            assert_eq!(cells(at, &Reads::default()), want(at), "{start:?}");
+            assert_eq!(cells(at, &ReadRecorder::default()), want(at), "{start:?}");
         }
         // The text between records that are requested together is skipped too.
         assert_eq!(
             records_indexed(&sample.path, &scattered, &marks, &NoProgress).unwrap().rows,
             scattered.map(want)
         );
-        let reads = Reads::default();
+        let reads = ReadRecorder::default();
         assert_eq!(
             records_indexed(&sample.path, &[59_999, 3, 59_999], &marks, &reads).unwrap().rows,
             [59_999, 3, 59_999].map(want)
@@ -288,7 +288,7 @@ fn marks_work_across_scan_boundaries() {
     let scan =
         |from: usize| -> String { (from..from + 20_000).map(|at| format!("{at} 0.5 1 7\n")).collect() };
     let text: String = (0..3).map(|at| format!("20000\n{}", scan(at * 20_000))).collect();
-    let sample = Sample::new("a.pts", text);
+    let sample = SampleFile::new("a.pts", text);
     // Reading the last record of each scan leaves marks; count lines occur between marks.
     for at in [50_000, 41_000, 39_999, 40_000, 59_999, 19_999, 20_000, 0] {
         let row = records_indexed(&sample.path, &[at], &marks, &NoProgress).unwrap().rows.remove(0);

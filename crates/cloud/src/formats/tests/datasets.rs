@@ -13,10 +13,10 @@ fn two() -> Vec<u8> {
 
 #[test]
 fn colons_in_file_names_do_not_select_a_part() {
-    let text = Sample::new("12:30.csv", "1,2\n");
+    let text = SampleFile::new("12:30.csv", "1,2\n");
     assert_eq!(text.table("").1, [1.0, 2.0]);
     assert_eq!(file_of(&text.path), text.path);
-    let archive = Sample::new("12:30.npz", two());
+    let archive = SampleFile::new("12:30.npz", two());
     assert_eq!(archive.dataset("a"), [1.0; 4]);
     // Names may contain colons too, and only existing files are split.
     assert_eq!(archive.dataset("group/b:c"), [2.0; 4]);
@@ -30,14 +30,14 @@ fn colons_in_file_names_do_not_select_a_part() {
 
 #[test]
 fn single_cloud_formats_have_no_parts() {
-    let text = Sample::new("a.csv", "1,2\n");
+    let text = SampleFile::new("a.csv", "1,2\n");
     assert_eq!(datasets(&text.path, &NoProgress).unwrap(), []);
     let message = text.read_dataset("x").unwrap_err().to_string();
     assert!(message.starts_with("part `x`: a delimited text holds one cloud"), "{message}");
     let feature = r#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}"#;
     let features = format!(r#"{{"type":"FeatureCollection","features":[{feature}]}}"#);
     for (name, text) in [("a.json", "[[1,2]]"), ("a.jsonl", "[1,2]\n[3,4]\n"), ("a.geojson", &features)] {
-        let sample = Sample::new(name, text);
+        let sample = SampleFile::new(name, text);
         assert_eq!(sample.table("0").1[0], 1.0);
         let message = sample.read_dataset("typo").unwrap_err().to_string();
         assert!(
@@ -49,7 +49,7 @@ fn single_cloud_formats_have_no_parts() {
 
 #[test]
 fn ambiguous_files_list_their_parts() {
-    let sample = Sample::new("a.npz", two());
+    let sample = SampleFile::new("a.npz", two());
     let Err(FormatError::Ambiguous { datasets, path }) = sample.read("") else { panic!("one was chosen") };
     assert_eq!(datasets.iter().map(|dataset| dataset.name.as_str()).collect::<Vec<_>>(), ["a", "group/b:c"]);
     assert_eq!(path, sample.path);
@@ -57,5 +57,5 @@ fn ambiguous_files_list_their_parts() {
         ("test.npy", npy("|u1", false, "(2, 2)", &[1; 4])),
         ("train.npy", npy("|u1", false, "(1, 2)", &[9; 2])),
     ]);
-    assert_eq!(Sample::new("a.npz", train).table("").1, [9.0, 9.0]);
+    assert_eq!(SampleFile::new("a.npz", train).table("").1, [9.0, 9.0]);
 }

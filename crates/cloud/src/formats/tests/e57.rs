@@ -103,7 +103,7 @@ pub(super) fn one() -> Vec<u8> {
 fn points_and_attributes_are_read_with_invalid_points_as_nan() {
     // Many packets and pages.
     let count = 20_000;
-    let sample = Sample::new("a.e57", file(vec![cartesian("hall", None, count)]));
+    let sample = SampleFile::new("a.e57", file(vec![cartesian("hall", None, count)]));
     let want: Vec<f64> = (0..count)
         .flat_map(|at| if at == 1 || at == 2 { [NAN; 3] } else { [at as f64, (at * at) as f64, -1.5] })
         .collect();
@@ -129,7 +129,7 @@ fn spherical_coordinates_and_poses_are_converted_to_cartesian() {
             assert!((found - want).abs() < 1e-12 || found.is_nan() && want.is_nan(), "{found} and {want}")
         });
     };
-    let sample = Sample::new("a.e57", file(vec![spherical()]));
+    let sample = SampleFile::new("a.e57", file(vec![spherical()]));
     let (a, e) = (0.6f64, -0.3f64);
     near(
         &sample.table("").1,
@@ -149,7 +149,7 @@ fn spherical_coordinates_and_poses_are_converted_to_cartesian() {
         ],
     );
     assert_eq!(sample.info().format, "E57, scan `dome`, spherical");
-    let sample = Sample::new("a.e57", file(vec![cartesian("", Some(build_problem()), 5)]));
+    let sample = SampleFile::new("a.e57", file(vec![cartesian("", Some(build_problem()), 5)]));
     // (x, y) turns into (−y, x).
     near(&sample.table("").1[..3], &[100.0, 200.0, 298.5]);
     near(&sample.table("").1[9..], &[91.0, 203.0, 298.5, 84.0, 204.0, 298.5]);
@@ -159,7 +159,7 @@ fn spherical_coordinates_and_poses_are_converted_to_cartesian() {
 #[test]
 fn files_with_several_scans_require_a_choice() {
     let sample =
-        Sample::new("a.e57", file(vec![cartesian("hall", None, 4), spherical(), cartesian("hall", None, 2)]));
+        SampleFile::new("a.e57", file(vec![cartesian("hall", None, 4), spherical(), cartesian("hall", None, 2)]));
     assert_eq!(
         sample.error(),
         "the file contains several clouds: choose one with FILE:NAME; available: `hall` (4 × 7), `dome` (4 × \
@@ -173,18 +173,18 @@ fn files_with_several_scans_require_a_choice() {
 #[test]
 fn empty_truncated_and_damaged_files_are_refused() {
     assert_eq!(
-        Sample::new("a.e57", file(vec![])).error(),
+        SampleFile::new("a.e57", file(vec![])).error(),
         "no scans: the file has no points, perhaps only images"
     );
     let whole = one();
     assert!(
-        Sample::new("a.e57", &whole[..whole.len() - 1024])
+        SampleFile::new("a.e57", &whole[..whole.len() - 1024])
             .error()
             .starts_with("cut short: the description of the scans ends at byte")
     );
     let mut damaged = file(vec![cartesian("hall", None, 20_000)]);
     damaged[50_000] ^= 1;
-    let message = Sample::new("a.e57", damaged).error();
+    let message = SampleFile::new("a.e57", damaged).error();
     assert!(message.starts_with("E57: ") && message.contains("checksum"), "{message}");
 }
 
@@ -206,7 +206,7 @@ fn missing_points_are_refused() {
             let sum = checksum(&page[..1020]).to_be_bytes();
             page[1020..].copy_from_slice(&sum);
         }
-        Sample::new("a.e57", content)
+        SampleFile::new("a.e57", content)
     };
     assert_eq!(promising(b'0').read("").unwrap().rows(), 20);
     for digit in [b'1', b'9'] {

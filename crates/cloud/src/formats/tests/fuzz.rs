@@ -62,7 +62,7 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn undamaged_files_are_read() {
     for (name, content) in valid() {
-        assert!(Sample::new(name, content).read("").is_ok(), "{name}");
+        assert!(SampleFile::new(name, content).read("").is_ok(), "{name}");
     }
 }
 
@@ -72,7 +72,7 @@ fn binary_readers_respect_the_memory_limit() {
     for (name, content) in
         valid().into_iter().filter(|(name, _)| !text.contains(&name.rsplit('.').next().unwrap()))
     {
-        let sample = Sample::new(name, content);
+        let sample = SampleFile::new(name, content);
         let read = |free: u64| {
             let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(free);
             (recognise(&input).unwrap().read)(&input, &ColumnRequest::Selected(&ColumnChoice::Default))
@@ -84,7 +84,7 @@ fn binary_readers_respect_the_memory_limit() {
 
 /// Reads and describes a file. Any result is fine, but not a panic.
 fn try_to_read(name: &str, content: &[u8]) {
-    let sample = Sample::new(name, content);
+    let sample = SampleFile::new(name, content);
     for columns in ["", "1,0"] {
         match sample.read(columns) {
             Ok(table) => assert_eq!(table.values.len() % table.columns.len(), 0),

@@ -31,7 +31,7 @@ fn open_in(folder: &TempDir, name: &str) -> Sheet {
 #[test]
 fn images_become_rows_of_pixels() {
     for name in ["train-images-idx3-ubyte", "a.idx", "train-images.idx3-ubyte"] {
-        let sample = Sample::new(name, images());
+        let sample = SampleFile::new(name, images());
         assert_eq!(
             sample.table(""),
             (names(&["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]), (0..18).map(f64::from).collect())
@@ -39,7 +39,7 @@ fn images_become_rows_of_pixels() {
         assert_eq!(sample.info().format, "IDX, 3 × 2 × 3 u8");
     }
     for name in ["train-images-idx3-ubyte.gz", "a.idx.gz", "a.idx3-ubyte.gz"] {
-        let sample = Sample::new(name, gzip(images()));
+        let sample = SampleFile::new(name, gzip(images()));
         assert_eq!(sample.table("r1c1,0").1, [4.0, 0.0, 10.0, 6.0, 16.0, 12.0]);
         assert_eq!(sample.info().format, "IDX, 3 × 2 × 3 u8, gzip");
     }
@@ -56,17 +56,17 @@ fn every_type_and_rank_is_read() {
         (14, (-2.5f64).to_be_bytes().to_vec(), -2.5),
     ] {
         assert_eq!(
-            Sample::new("a.idx", idx(kind, &[2], &bytes.repeat(2))).table(""),
+            SampleFile::new("a.idx", idx(kind, &[2], &bytes.repeat(2))).table(""),
             (names(&["x"]), vec![value; 2])
         );
         assert_eq!(
-            Sample::new("a.idx", idx(kind, &[1, 4], &bytes.repeat(4))).table("").0,
+            SampleFile::new("a.idx", idx(kind, &[1, 4], &bytes.repeat(4))).table("").0,
             names(&["d0", "d1", "d2", "d3"])
         );
-        assert_eq!(Sample::new("a.idx", idx(kind, &[1, 2, 1, 2], &bytes.repeat(4))).table("").1, [value; 4]);
+        assert_eq!(SampleFile::new("a.idx", idx(kind, &[1, 2, 1, 2], &bytes.repeat(4))).table("").1, [value; 4]);
     }
     assert_eq!(
-        Sample::new("train-labels-idx1-ubyte", idx(8, &[2], &[7, 9])).table(""),
+        SampleFile::new("train-labels-idx1-ubyte", idx(8, &[2], &[7, 9])).table(""),
         (names(&["label"]), vec![7.0, 9.0])
     );
 }
@@ -116,7 +116,7 @@ fn matching_label_files_add_a_label_column() {
 
 #[test]
 fn false_headers_are_refused() {
-    let error = |content: Vec<u8>| Sample::new("a.idx", content).error();
+    let error = |content: Vec<u8>| SampleFile::new("a.idx", content).error();
     assert!(error(idx(8, &[4, 2, 3], &[0; 18])).starts_with("cut short"));
     assert!(error(idx(8, &[u32::MAX, 2, 3], &[0; 18])).starts_with("cut short"));
     assert_eq!(
@@ -127,19 +127,19 @@ fn false_headers_are_refused() {
     let wide = idx(13, &[1, 1 << 20], &[0; 4]);
     let why = "cut short: the header declares rows of 1048576 numbers, more than the file holds";
     assert_eq!(
-        (error(wide.clone()), Sample::new("a.idx.gz", gzip(&wide)).error()),
+        (error(wide.clone()), SampleFile::new("a.idx.gz", gzip(&wide)).error()),
         (why.to_owned(), why.to_owned())
     );
     let none = "nothing to read: the header declares 0 rows";
     assert_eq!(
         (
             error(idx(13, &[0, 1 << 20], &[])),
-            Sample::new("a.idx.gz", gzip(idx(8, &[0, 2036, 49], &[]))).error()
+            SampleFile::new("a.idx.gz", gzip(idx(8, &[0, 2036, 49], &[]))).error()
         ),
         (none.to_owned(), none.to_owned())
     );
     assert_eq!(
-        Sample::new("a.idx.gz", gzip(idx(13, &[1, 1 << 14], &[0; 4 << 14]))).info().columns.len(),
+        SampleFile::new("a.idx.gz", gzip(idx(13, &[1, 1 << 14], &[0; 4 << 14]))).info().columns.len(),
         1 << 14
     );
     assert_eq!(error(idx(8, &[3, 0, 3], &[])), "header: the rows are empty");
@@ -150,22 +150,22 @@ fn false_headers_are_refused() {
         "header: does not begin with two zero bytes; possibly another format"
     );
     assert_eq!(
-        Sample::new("a.idx", idx(8, &[1], &[1, 2])).info().skipped,
+        SampleFile::new("a.idx", idx(8, &[1], &[1, 2])).info().skipped,
         ["data after the numbers was not read"]
     );
-    assert_eq!(Sample::new("a.idx", idx(8, &[0, 2, 2], &[])).info().rows, 0);
+    assert_eq!(SampleFile::new("a.idx", idx(8, &[0, 2, 2], &[])).info().rows, 0);
     // A number of vectors that looks like another format's header.
     let vectors = [&0x0108_0000u32.to_le_bytes()[..], &1u32.to_le_bytes(), &[0; 4]].concat();
-    assert!(Sample::new("a.fbin", vectors).error().starts_with("cut short: 17301504 vectors"));
+    assert!(SampleFile::new("a.fbin", vectors).error().starts_with("cut short: 17301504 vectors"));
 }
 
 #[test]
 fn gzip_checksums_are_verified_despite_trailing_data() {
     let content = [idx(8, &[4], &[1, 2, 3, 4]), vec![9; 1000]].concat();
     let whole = gzip(&content);
-    assert_eq!(Sample::new("a.idx.gz", &whole).info().skipped, ["data after the numbers was not read"]);
+    assert_eq!(SampleFile::new("a.idx.gz", &whole).info().skipped, ["data after the numbers was not read"]);
     let mut damaged = whole;
     let sum = damaged.len() - 8;
     damaged[sum] ^= 1;
-    assert_eq!(Sample::new("a.idx.gz", damaged).error(), "data: damaged, and cannot be unpacked");
+    assert_eq!(SampleFile::new("a.idx.gz", damaged).error(), "data: damaged, and cannot be unpacked");
 }

@@ -3,7 +3,7 @@ use super::*;
 const NAN: f64 = f64::NAN;
 
 fn format(name: &str, text: &str) -> String {
-    Sample::new(name, text).info().format
+    SampleFile::new(name, text).info().format
 }
 
 #[test]
@@ -32,33 +32,33 @@ fn points_are_read_from_every_json_layout() {
         ("a.txt", "[[1.5,-2],[3e3,4]]", "JSON, an array of arrays"),
         ("cloud", "{\"x\":1.5,\"y\":-2}\n{\"x\":3e3,\"y\":4}\n", "JSON Lines of objects"),
     ] {
-        let sample = Sample::new(name, text);
+        let sample = SampleFile::new(name, text);
         assert_eq!(sample.table(""), want, "{text:?}");
         assert_eq!((sample.info().format.as_str(), sample.info().rows), (format, 2), "{text:?}");
         assert_eq!(sample.table("y").1, [-2.0, 4.0], "{text:?}");
         assert_eq!(sample.table("1,0").1.len(), 4);
         if name.ends_with("json") {
-            assert_eq!(Sample::new("a.json.gz", gzip(text)).table(""), want);
+            assert_eq!(SampleFile::new("a.json.gz", gzip(text)).table(""), want);
         }
     }
-    assert_eq!(Sample::new("a.json", "[1, 2.5, null]").table("0").0, names(&["x"]));
-    assert_values(&Sample::new("a.json", "[1, 2.5, null]").table("").1, &[1.0, 2.5, NAN]);
-    assert_eq!(Sample::new("a.jsonl", "[1, 2.5, 3]").table("").1, [1.0, 2.5, 3.0]);
-    assert_eq!(Sample::new("a.json", "[[1,2,3,4]]").table("").0, names(&["d0", "d1", "d2", "d3"]));
+    assert_eq!(SampleFile::new("a.json", "[1, 2.5, null]").table("0").0, names(&["x"]));
+    assert_values(&SampleFile::new("a.json", "[1, 2.5, null]").table("").1, &[1.0, 2.5, NAN]);
+    assert_eq!(SampleFile::new("a.jsonl", "[1, 2.5, 3]").table("").1, [1.0, 2.5, 3.0]);
+    assert_eq!(SampleFile::new("a.json", "[[1,2,3,4]]").table("").0, names(&["d0", "d1", "d2", "d3"]));
 }
 
 #[test]
 fn missing_values_are_nan_and_keep_their_row() {
-    let sample = Sample::new(
+    let sample = SampleFile::new(
         "a.json",
         "[{\"a\":1},{\"b\":2,\"a\":null},{\"c\":true},{\"a\":4,\"b\":\"NaN\",\"c\":false}]",
     );
     assert_eq!(sample.info().default_columns, [0, 1, 2]);
     assert_values(&sample.table("a,b,c").1, &[1.0, NAN, NAN, NAN, 2.0, NAN, NAN, NAN, 1.0, 4.0, NAN, 0.0]);
     // The last of two members with the same name wins.
-    assert_eq!(Sample::new("a.json", "[{\"a\":1,\"a\":2},{\"a\":3}]").table("").1, [2.0, 3.0]);
+    assert_eq!(SampleFile::new("a.json", "[{\"a\":1,\"a\":2},{\"a\":3}]").table("").1, [2.0, 3.0]);
     assert_eq!(
-        Sample::new("a.json", "[{\"a\":1,\"b\":null},{\"a\":1}]").info().columns[1].kind,
+        SampleFile::new("a.json", "[{\"a\":1,\"b\":null},{\"a\":1}]").info().columns[1].kind,
         ColumnKind::Empty
     );
 }
@@ -67,7 +67,7 @@ fn missing_values_are_nan_and_keep_their_row() {
 fn arrays_in_objects_become_coordinates() {
     let text = "{\"id\":7,\"text\":\"a b\",\"embedding\":[1,2,3],\"at\":{\"lat\":5}}\n\
                 {\"id\":8,\"text\":\"c\",\"embedding\":[4,5,6],\"at\":{\"lat\":6}}\n";
-    let sample = Sample::new("a.jsonl", text);
+    let sample = SampleFile::new("a.jsonl", text);
     assert_eq!(
         sample.table(""),
         (names(&["embedding_0", "embedding_1", "embedding_2"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
@@ -75,7 +75,7 @@ fn arrays_in_objects_become_coordinates() {
     assert_eq!(sample.table("at.lat,id").1, [5.0, 7.0, 6.0, 8.0]);
     // Images are rows of rows.
     assert_eq!(
-        Sample::new("a.json", "[[[1,2],[3,4]],[[5,6],[7,8]]]").table(""),
+        SampleFile::new("a.json", "[[[1,2],[3,4]],[[5,6],[7,8]]]").table(""),
         (names(&["d0_0", "d0_1", "d1_0", "d1_1"]), (1..9).map(f64::from).collect())
     );
 }
@@ -83,7 +83,7 @@ fn arrays_in_objects_become_coordinates() {
 #[test]
 fn text_columns_are_read_on_request() {
     let text = "[{\"x\":1,\"name\":\"b\"},{\"x\":2},{\"x\":3,\"name\":\"a\"},{\"x\":4,\"name\":\"b\"}]";
-    let sample = Sample::new("a.json", text);
+    let sample = SampleFile::new("a.json", text);
     let ColumnData::Categories { names: found, codes } = column(&sample.path, "name", &NoProgress).unwrap()
     else {
         panic!("names are text")
@@ -106,7 +106,7 @@ fn text_columns_are_read_on_request() {
             .starts_with("record 4: the file has 4 records")
     );
     // Data after the last requested record is not examined.
-    let picked = records(&Sample::new("a.json", "[[1,2],[3,4],[5,oops").path, &[1], &NoProgress).unwrap();
+    let picked = records(&SampleFile::new("a.json", "[[1,2],[3,4],[5,oops").path, &[1], &NoProgress).unwrap();
     assert_eq!(picked.rows, [[Cell::Number(3.0), Cell::Number(4.0)]]);
     assert_eq!(sample.error_of("name"), "record 0, column `name`: `b` is not a number");
 }
@@ -114,7 +114,7 @@ fn text_columns_are_read_on_request() {
 #[test]
 fn objects_with_several_arrays_require_a_choice() {
     let sample =
-        Sample::new("a.json", "{\"one\":[[1,2],[3,4]],\"two\":[{\"a\":5}],\"list\":[1,2,3],\"none\":1}");
+        SampleFile::new("a.json", "{\"one\":[[1,2],[3,4]],\"two\":[{\"a\":5}],\"list\":[1,2,3],\"none\":1}");
     assert_eq!(
         sample.error(),
         "the file contains several clouds: choose one with FILE:NAME; available: `one` (2 × 2), `two` (1 × \
@@ -124,7 +124,7 @@ fn objects_with_several_arrays_require_a_choice() {
     assert_eq!(sample.dataset("list"), [1.0, 2.0, 3.0]);
     assert_eq!(datasets(&sample.path, &NoProgress).unwrap().len(), 3);
     // The one with the usual name is selected.
-    assert_eq!(Sample::new("a.json", "{\"other\":[[1,2]],\"points\":[[3,4]]}").table("").1, [3.0, 4.0]);
+    assert_eq!(SampleFile::new("a.json", "{\"other\":[[1,2]],\"points\":[[3,4]]}").table("").1, [3.0, 4.0]);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn pandas_json_orients_are_read() {
             "JSON, `data`: an array of arrays",
         ),
     ] {
-        let sample = Sample::new("a.json", text);
+        let sample = SampleFile::new("a.json", text);
         assert_eq!(sample.table(""), want, "{text}");
         assert_eq!(sample.table("y").1, [-2.0, 4.0], "{text}");
         assert_eq!((sample.info().format.as_str(), sample.info().rows), (format, 2), "{text}");
@@ -164,7 +164,7 @@ fn pandas_json_orients_are_read() {
             "{text}"
         );
     }
-    let sample = Sample::new("a.json", "{\"x\":[1,null,3],\"y\":[4,5,6]}");
+    let sample = SampleFile::new("a.json", "{\"x\":[1,null,3],\"y\":[4,5,6]}");
     assert_values(&sample.table("").1, &[1.0, 4.0, NAN, 5.0, 3.0, 6.0]);
     // It is one cloud, but each of its lists can still be selected by name.
     assert!(datasets(&sample.path, &NoProgress).unwrap().is_empty());
@@ -184,7 +184,7 @@ pub(super) const PLACES: &str = concat!(
 #[test]
 fn geojson_points_and_properties_are_read() {
     for (name, text) in [("a.geojson", PLACES.to_owned()), ("a.json", PLACES.replace(['\n', ' '], ""))] {
-        let sample = Sample::new(name, text);
+        let sample = SampleFile::new(name, text);
         assert_eq!(sample.info().format, "GeoJSON of points");
         assert_eq!(
             sample.table(""),
@@ -202,14 +202,14 @@ fn geojson_points_and_properties_are_read() {
             (&names(&["longitude", "latitude"])[..], &[Cell::Number(8.6), Cell::Number(47.5)][..])
         );
     }
-    let values = |text: &str| Sample::new("a.json", text).table("").1;
+    let values = |text: &str| SampleFile::new("a.json", text).table("").1;
     assert_eq!(values("{\"type\":\"Point\",\"coordinates\":[1,2,3]}"), [1.0, 2.0], "without its height");
     assert_eq!(values("{\"type\":\"MultiPoint\",\"coordinates\":[[1,2],[3,4]]}"), [1.0, 2.0, 3.0, 4.0]);
     let nowhere = "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":null,\
                    \"properties\":null},\
                    {\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,2]}}]}";
     assert_values(&values(nowhere), &[NAN, NAN, 1.0, 2.0]);
-    let error = |text: &str| Sample::new("a.geojson", text).error();
+    let error = |text: &str| SampleFile::new("a.geojson", text).error();
     let area = "{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"geometry\":\
                 {\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,0],[0,1],[0,0]]]},\"properties\":{}}]}";
     assert!(error(area).starts_with("feature 0, a Polygon: points are read only"), "{}", error(area));
@@ -223,7 +223,7 @@ fn geojson_points_and_properties_are_read() {
 
 #[test]
 fn errors_give_the_position() {
-    let error = |text: &str| Sample::new("a.json", text).error();
+    let error = |text: &str| SampleFile::new("a.json", text).error();
     assert_eq!(error("[[1,2],[3]]"), "record 1: expected 2 fields, found 1");
     assert_eq!(error("[[1,2],{\"a\":3}]"), "record 1: it is an object, but the first one is an array");
     assert_eq!(
@@ -259,10 +259,10 @@ fn errors_give_the_position() {
 #[test]
 fn disjoint_objects_are_refused() {
     let text: String = (0..20_000).map(|at| format!("{{\"f{at}\":1}}\n")).collect();
-    let message = Sample::new("a.jsonl", text).error();
+    let message = SampleFile::new("a.jsonl", text).error();
     assert!(message.starts_with("objects with few common fields: "), "{message}");
     let name = "n".repeat(10_000);
     let long = format!("[{{\"{name}\":[{}]}}]", vec!["1"; 5000].join(","));
-    assert_eq!(Sample::new("a.json", long).table("").0[4999].len(), 200);
+    assert_eq!(SampleFile::new("a.json", long).table("").0[4999].len(), 200);
     assert_eq!(format("a.json", "[[1]]"), "JSON, an array of arrays");
 }

@@ -51,7 +51,7 @@ fn las_and_laz_are_read_in_several_point_formats() {
         (6, true, 60_000),
         (7, true, 100),
     ] {
-        let sample = Sample::new(if compressed { "a.laz" } else { "a.las" }, scan(format, compressed, count));
+        let sample = SampleFile::new(if compressed { "a.laz" } else { "a.las" }, scan(format, compressed, count));
         let want: Vec<f64> = (0..count).flat_map(place).collect();
         let (found_names, found) = sample.table("");
         assert_eq!(found_names, names(&["x", "y", "z"]));
@@ -67,7 +67,7 @@ fn las_and_laz_are_read_in_several_point_formats() {
 
 #[test]
 fn loading_a_scan_preserves_coordinates() {
-    let sample = Sample::new("a.laz", scan(0, true, 999));
+    let sample = SampleFile::new("a.laz", scan(0, true, 999));
     let source = crate::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
     let cloud = crate::load(&source, false, &NoProgress).unwrap();
     assert_eq!((cloud.len(), cloud.duplicates().after_rounding), (999, 0));
@@ -81,13 +81,13 @@ fn laz_without_a_chunk_table_is_read_sequentially() {
         let mut content = scan(format, true, 60_000);
         let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
         let table = u64::from_le_bytes(content[start..start + 8].try_into().unwrap()) as usize;
-        let whole = Sample::new("a.laz", &content);
+        let whole = SampleFile::new("a.laz", &content);
         // A table without chunks, as written by an interrupted writer.
         content[table + 4..table + 8].fill(0);
-        let without = Sample::new("a.laz", &content);
+        let without = SampleFile::new("a.laz", &content);
         assert!(whole.table("").1 == (0..60_000).flat_map(place).collect::<Vec<_>>());
         assert!(without.table("").1 == whole.table("").1, "format {format}");
-        let row = |sample: &Sample| records(&sample.path, &[59_999], &NoProgress).unwrap().rows;
+        let row = |sample: &SampleFile| records(&sample.path, &[59_999], &NoProgress).unwrap().rows;
         assert_eq!(row(&without), row(&whole));
     }
 }
@@ -98,7 +98,7 @@ fn single_points_are_read_from_their_chunk() {
     let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
     // Damage in the first chunk does not affect points of the second.
     content[start + 100..start + 400].fill(0xff);
-    let sample = Sample::new("a.laz", content);
+    let sample = SampleFile::new("a.laz", content);
     let row = records(&sample.path, &[60_000], &NoProgress).unwrap().rows.remove(0);
     assert_eq!(row[1], Cell::Number(place(60_000)[1]));
 }
@@ -106,7 +106,7 @@ fn single_points_are_read_from_their_chunk() {
 #[test]
 fn scans_without_points_are_empty() {
     for compressed in [false, true] {
-        assert_eq!(Sample::new("a.las", scan(1, compressed, 0)).info().rows, 0);
+        assert_eq!(SampleFile::new("a.las", scan(1, compressed, 0)).info().rows, 0);
     }
 }
 
@@ -147,7 +147,7 @@ fn false_headers_are_refused() {
         // The sizes of the layers follow the first point and the number of points.
         (patched(&layered, start(&layered) + 8 + 30 + 4, &u32::MAX.to_le_bytes()), "cut short"),
     ] {
-        let message = Sample::new("a.laz", content).error();
+        let message = SampleFile::new("a.laz", content).error();
         assert!(message.contains(part), "{message}, not {part}");
     }
 }
@@ -194,12 +194,12 @@ fn gps_times_round_trip() {
         let points: Vec<_> = (0..3000).map(|at| (time(at), channel(at), (at * at % 5) as u8 + 1)).collect();
         let content = timed(format, &points);
         let want: Vec<f64> = points.iter().map(|point| point.0).collect();
-        assert_values(&Sample::new("a.laz", &content).table("gps_time").1, &want);
+        assert_values(&SampleFile::new("a.laz", &content).table("gps_time").1, &want);
         // The same without the chunk table, and for a single point.
         let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
         let table = u64::from_le_bytes(content[start..start + 8].try_into().unwrap()) as usize;
         let without = [&content[..table + 4], &[0; 4], &content[table + 8..]].concat();
-        let without = Sample::new("a.laz", without);
+        let without = SampleFile::new("a.laz", without);
         assert_values(&without.table("gps_time").1, &want);
         let names = without.table("x").0;
         assert_eq!(names, ["x"]);
@@ -214,7 +214,7 @@ fn damaged_gps_times_do_not_overflow_the_stack() {
         let start = u32::from_le_bytes(whole[96..100].try_into().unwrap()) as usize;
         for at in (start..whole.len() - 8).step_by(61).chain([758]) {
             let damaged = [&whole[..at], &[0xff; 8], &whole[at + 8..]].concat();
-            let sample = Sample::new("a.laz", damaged);
+            let sample = SampleFile::new("a.laz", damaged);
             match sample.read("gps_time") {
                 Ok(table) => assert_eq!(table.values.len(), 200),
                 Err(why) => assert!(why.to_string().ends_with("a.laz"), "{why}"),
@@ -226,9 +226,9 @@ fn damaged_gps_times_do_not_overflow_the_stack() {
 #[test]
 fn trailing_data_is_reported() {
     let whole = scan(1, false, 100);
-    assert_eq!(Sample::new("a.las", &whole).info().skipped, [""; 0]);
+    assert_eq!(SampleFile::new("a.las", &whole).info().skipped, [""; 0]);
     let more = [&whole[..], &[0; 280]].concat();
-    assert_eq!(Sample::new("a.las", more).info().skipped, ["280 bytes after the points were not read"]);
+    assert_eq!(SampleFile::new("a.las", more).info().skipped, ["280 bytes after the points were not read"]);
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn long_records_are_read_in_small_batches() {
     let mut plain = scan(1, false, 1);
     plain[105..107].fill(0xff);
     plain.resize(plain.len() + 65_535, 0);
-    assert_eq!(Sample::new("a.las", plain).table("").1, place(0));
+    assert_eq!(SampleFile::new("a.las", plain).table("").1, place(0));
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn chunks_beyond_the_declared_count_are_reported() {
     // Two chunks of 50,000 points at most.
     let whole = scan(1, true, 60_000);
     let patched =
-        |count: u32| Sample::new("a.laz", [&whole[..107], &count.to_le_bytes(), &whole[111..]].concat());
+        |count: u32| SampleFile::new("a.laz", [&whole[..107], &count.to_le_bytes(), &whole[111..]].concat());
     for (count, want) in
         [(60_000, None), (50_001, None), (50_000, Some("1 chunk beyond the header's points was not read"))]
     {
@@ -287,7 +287,7 @@ fn duplicate_extra_bytes_descriptions_are_ignored() {
     plain.insert(start + 28, 7);
     plain.push(8);
     let sample = |names: &[&str]| {
-        Sample::new(
+        SampleFile::new(
             "a.las",
             with_records(&plain, &names.iter().map(|name| describe(name)).collect::<Vec<_>>()),
         )
@@ -305,8 +305,8 @@ fn duplicate_extra_bytes_descriptions_are_ignored() {
 fn empty_records_are_read_through_a_buffer() {
     /// Counts the reads.
     #[derive(Default)]
-    struct Reads(std::sync::atomic::AtomicU64);
-    impl crate::progress::Progress for Reads {
+    struct ReadCounter(std::sync::atomic::AtomicU64);
+    impl crate::progress::Progress for ReadCounter {
         fn update(&self, _: u64, _: u64) {
             self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
@@ -316,8 +316,8 @@ fn empty_records_are_read_through_a_buffer() {
         }
     }
     let sample =
-        Sample::new("a.las", with_records(&scan(1, false, 2), &vec![record("nobody", 1, &[]); 10_000]));
-    let reads = Reads::default();
+        SampleFile::new("a.las", with_records(&scan(1, false, 2), &vec![record("nobody", 1, &[]); 10_000]));
+    let reads = ReadCounter::default();
     assert_eq!(describe(&sample.path, &reads).unwrap().rows, 2);
     // Half a megabyte in buffers of a quarter.
     assert!(reads.0.into_inner() < 20);
@@ -351,7 +351,7 @@ fn las_1_4_uses_the_64_bit_point_count() {
             (patched(7, 100, 4), "1.4"),
             (later, "1.5"),
         ] {
-            let sample = Sample::new("a.las", content);
+            let sample = SampleFile::new("a.las", content);
             assert!(
                 sample.table("").1 == (0..100).flat_map(place).collect::<Vec<_>>(),
                 "{version}, {compressed}"
@@ -418,7 +418,7 @@ fn geographic_scans_give_longitude_and_latitude() {
         (with_records(&degrees(6), &[record("LASF_Projection", 2112, GLOBE.as_bytes())]), "WKT"),
         (after(degrees(6)), "WKT"),
     ] {
-        let sample = Sample::new("a.las", content);
+        let sample = SampleFile::new("a.las", content);
         assert_eq!(
             sample.table(""),
             (names(&["longitude", "latitude"]), vec![10.0, 60.5, 11.0, 60.5, 12.0, 60.5])
@@ -446,7 +446,7 @@ fn geographic_scans_give_longitude_and_latitude() {
 #[test]
 fn projected_systems_are_shown_with_their_unit() {
     let format = |scan: Vec<u8>, entries: &[[u16; 4]]| {
-        let sample = Sample::new("a.las", with_records(&scan, &[keys(entries)]));
+        let sample = SampleFile::new("a.las", with_records(&scan, &[keys(entries)]));
         (sample.table("").0.join(","), sample.info().format)
     };
     let feet = [[1024, 0, 1, 1], [2048, 0, 1, 4269], [3072, 0, 1, 2926], [3076, 0, 1, 9003]];
@@ -461,7 +461,7 @@ fn projected_systems_are_shown_with_their_unit() {
         ("x,y,z".to_owned(), mistaken.to_owned())
     );
     // Other angles are not degrees, unless columns were selected.
-    let grads = Sample::new(
+    let grads = SampleFile::new(
         "a.las",
         with_records(&degrees(1), &[keys(&[[1024, 0, 1, 2], [2048, 0, 1, 4807], [2054, 0, 1, 9105]])]),
     );
@@ -483,9 +483,9 @@ fn false_extended_records_are_ignored() {
     for (length, more) in [(u64::MAX, 0), (1 << 40, 10), (100, 10), (0, 0)] {
         let record = [&head[..20], &u64::to_le_bytes(length), &[0; 32], &vec![b'['; more][..]].concat();
         assert_eq!(
-            Sample::new("a.las", [&content[..], &record].concat()).table("").0,
+            SampleFile::new("a.las", [&content[..], &record].concat()).table("").0,
             names(&["x", "y", "z"])
         );
     }
-    assert_eq!(Sample::new("a.las", content).table("").0, names(&["x", "y", "z"]));
+    assert_eq!(SampleFile::new("a.las", content).table("").0, names(&["x", "y", "z"]));
 }

@@ -53,7 +53,7 @@ fn texts() -> Vec<(&'static str, String)> {
 #[test]
 fn text_readers_respect_the_memory_limit() {
     for (name, text) in texts() {
-        let sample = Sample::new(name, text);
+        let sample = SampleFile::new(name, text);
         let read = |free: u64| {
             let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(free);
             let format = recognise(&input).unwrap();
@@ -74,7 +74,7 @@ fn text_columns_respect_the_memory_limit() {
     let lines: String = (0..5000).map(|at| format!("{at},name {at}\n")).collect();
     let objects: Vec<String> = (0..5000).map(|at| format!("{{\"0\":{at},\"1\":\"name {at}\"}}")).collect();
     for (name, text) in [("a.csv", lines), ("a.json", format!("[{}]", objects.join(",")))] {
-        let sample = Sample::new(name, text);
+        let sample = SampleFile::new(name, text);
         let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(1 << 16);
         let read = (recognise(&input).unwrap().read)(&input, &ColumnRequest::Column(&"1".to_owned()));
         assert!(matches!(read, Err(FormatError::Memory { .. })), "{name}: {read:?}");
@@ -84,7 +84,7 @@ fn text_columns_respect_the_memory_limit() {
 #[test]
 fn empty_arrays_and_objects_take_no_memory() {
     for empty in ["[],", "{},", "[[],{}],"] {
-        let sample = Sample::new("a.json", format!("[[{}1],[{}2]]", empty.repeat(5000), empty.repeat(5000)));
+        let sample = SampleFile::new("a.json", format!("[[{}1],[{}2]]", empty.repeat(5000), empty.repeat(5000)));
         let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(1 << 16);
         let sheet = (recognise(&input).unwrap().read)(&input, &ColumnRequest::Everything).unwrap();
         assert_eq!(sheet.columns.len(), 1, "{empty}");
@@ -95,14 +95,14 @@ fn empty_arrays_and_objects_take_no_memory() {
 #[test]
 fn truncated_names_are_found_by_their_full_name() {
     let long = "n".repeat(limits::MAX_NAME + 7);
-    let sample = Sample::new("a.csv", format!("{long},b\n1,2\n"));
+    let sample = SampleFile::new("a.csv", format!("{long},b\n1,2\n"));
     assert_eq!(sample.info().columns[0].name.len(), limits::MAX_NAME);
     assert_eq!(sample.table(&long).1, [1.0]);
 }
 
 #[test]
 fn unlisted_frames_open_by_number() {
-    let sample = Sample::new("a.xyz", "1\n\nH 1 2 3\n".repeat(limits::MAX_DATASETS + 2));
+    let sample = SampleFile::new("a.xyz", "1\n\nH 1 2 3\n".repeat(limits::MAX_DATASETS + 2));
     assert_eq!(datasets(&sample.path, &NoProgress).unwrap().len(), limits::MAX_DATASETS);
     assert_eq!(
         sample.error(),
@@ -122,11 +122,11 @@ fn streamed_files_release_the_memory_they_claim() {
         )
     };
     let features: Vec<String> = (0..2000).map(feature).collect();
-    let places = Sample::new(
+    let places = SampleFile::new(
         "a.geojson",
         format!("{{\"type\":\"FeatureCollection\",\"features\":[{}]}}", features.join(",")),
     );
-    let batches = Sample::new("a.feather", arrow::batches(64, 1000));
+    let batches = SampleFile::new("a.feather", arrow::batches(64, 1000));
     for (sample, rows, free) in [(&places, 2000, 1 << 17), (&batches, 64_000, 1 << 16)] {
         let input = || Input::new(&sample.path, &NoProgress).unwrap().with_free(free);
         let format = recognise(&input()).unwrap();

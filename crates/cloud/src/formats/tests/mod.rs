@@ -34,7 +34,7 @@ use crate::progress::NoProgress;
 use crate::{CloudError, Source, load};
 
 /// A file with this name and content, in a temporary folder.
-struct Sample {
+struct SampleFile {
     path: PathBuf,
     _folder: TempDir,
 }
@@ -48,11 +48,11 @@ impl<V: AsRef<[f64]>> PartialEq<V> for crate::Values {
 
 /// Runs work with this much free memory and an input that is only used in errors.
 pub(super) fn with_input(free: u64, work: impl FnOnce(&Input<'_>)) {
-    let sample = Sample::new("a.csv", "1");
+    let sample = SampleFile::new("a.csv", "1");
     work(&Input::new(&sample.path, &NoProgress).unwrap().with_free(free));
 }
 
-impl Sample {
+impl SampleFile {
     fn new(name: &str, content: impl AsRef<[u8]>) -> Self {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join(name);
@@ -187,29 +187,29 @@ fn extensions_must_match_the_content() {
         ("a.topojson", b"{}", "TopoJSON files are not supported: convert it to GeoJSON"),
         ("a.warpscope", b"PK\x03\x04", "a recording of runs: open it with `warpscope FILE`"),
     ] {
-        let message = Sample::new(name, content).error();
+        let message = SampleFile::new(name, content).error();
         assert!(message.contains(part), "{name}: {message}");
     }
     // A recording with another extension is still recognised.
-    let message = Sample::new(
+    let message = SampleFile::new(
         "a.npz",
         npz::npz(&[("cloud0/points.npy", b"1".to_vec()), ("recording.json", b"{}".to_vec())]),
     )
     .error();
     assert!(message.starts_with("a recording of runs: "), "{message}");
-    let message = Sample::new("a.tar.gz", gzip("a.csv\0\0")).error();
+    let message = SampleFile::new("a.tar.gz", gzip("a.csv\0\0")).error();
     assert_eq!(message, "tar files are not supported: unpack it first");
-    let message = Sample::new("a.npy.gz", gzip("x")).error();
+    let message = SampleFile::new("a.npy.gz", gzip("x")).error();
     assert!(message.contains("gzip around a NumPy array"), "{message}");
-    let message = Sample::new("a.txt.gz", gzip("1 1:0.5 2:1\n")).error();
+    let message = SampleFile::new("a.txt.gz", gzip("1 1:0.5 2:1\n")).error();
     assert!(message.starts_with("LIBSVM files are not supported"), "{message}");
     // Times of day and ratios are not sparse vectors.
     for text in ["21.5 10:30\n22 10:45\n", "21.5 08:00 09:30\n22 08:15 09:45\n", "21.5 1:4\n22 2:3\n"] {
-        assert_values(&Sample::new("a.txt", text).table("0").1, &[21.5, 22.0]);
+        assert_values(&SampleFile::new("a.txt", text).table("0").1, &[21.5, 22.0]);
     }
     // Without a known extension, the content decides.
-    assert_values(&Sample::new("cloud", "1 2\n3 4\n").table("").1, &[1.0, 2.0, 3.0, 4.0]);
-    assert_values(&Sample::new("cloud", gzip("1 2\n3 4\n")).table("").1, &[1.0, 2.0, 3.0, 4.0]);
+    assert_values(&SampleFile::new("cloud", "1 2\n3 4\n").table("").1, &[1.0, 2.0, 3.0, 4.0]);
+    assert_values(&SampleFile::new("cloud", gzip("1 2\n3 4\n")).table("").1, &[1.0, 2.0, 3.0, 4.0]);
 }
 
 #[test]
@@ -235,6 +235,6 @@ fn every_extension_belongs_to_one_format() {
 #[test]
 fn reading_can_be_cancelled() {
     let stop = std::sync::atomic::AtomicBool::new(true);
-    let sample = Sample::new("a.csv", "1,2\n".repeat(10_000));
+    let sample = SampleFile::new("a.csv", "1,2\n".repeat(10_000));
     assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));
 }

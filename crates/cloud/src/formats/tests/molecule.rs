@@ -5,7 +5,7 @@ pub(super) const WATER: &str =
 
 #[test]
 fn atoms_have_coordinates_and_an_element() {
-    let sample = Sample::new("water.xyz", WATER);
+    let sample = SampleFile::new("water.xyz", WATER);
     assert_eq!(
         sample.table(""),
         (names(&["x", "y", "z"]), vec![0.0, 0.0, 0.119, 0.0, 0.763, -0.477, 0.0, -0.763, -0.477])
@@ -18,16 +18,16 @@ fn atoms_have_coordinates_and_an_element() {
     };
     assert_eq!((found, codes), (names(&["O", "H"]), vec![0, 1, 1]));
     // Charges, blank remarks, other line ends, gzip.
-    let charged = Sample::new("a.xyz", "1\r\n\r\nNa1\t1 2 3 0.5\r\n");
+    let charged = SampleFile::new("a.xyz", "1\r\n\r\nNa1\t1 2 3 0.5\r\n");
     assert_eq!(charged.table("d4,z"), (names(&["d4", "z"]), vec![0.5, 3.0]));
-    assert_eq!(Sample::new("a.xyz.gz", gzip(WATER)).info().rows, 3);
+    assert_eq!(SampleFile::new("a.xyz.gz", gzip(WATER)).info().rows, 3);
     // Points with a count are not atoms.
-    assert_eq!(Sample::new("a.xyz", "2\n1 2 3\n4 5 6\n").info().format, "delimited text, spaces, no header");
+    assert_eq!(SampleFile::new("a.xyz", "2\n1 2 3\n4 5 6\n").info().format, "delimited text, spaces, no header");
 }
 
 #[test]
 fn trajectory_frames_are_parts() {
-    let sample = Sample::new("a.xyz", format!("{WATER}2\nnext\nO 1 2 3\nH 4 5 6\n"));
+    let sample = SampleFile::new("a.xyz", format!("{WATER}2\nnext\nO 1 2 3\nH 4 5 6\n"));
     assert_eq!(
         sample.error(),
         "the file contains several clouds: choose one with FILE:NAME; available: `0` (3 × 4), `1` (2 × 4)"
@@ -37,7 +37,7 @@ fn trajectory_frames_are_parts() {
 
 #[test]
 fn errors_give_the_line() {
-    let error = |text: &str| Sample::new("a.xyz", text).error();
+    let error = |text: &str| SampleFile::new("a.xyz", text).error();
     assert_eq!(error("3\nwater\nO 0 0 0\nH 0 1 0\n"), "cut short: a frame declares 3 atoms but has 2");
     let more = "line 4: `H 0 1 0` is not a number of atoms, which should follow a frame; does it have more \
                 atoms than declared?";

@@ -42,24 +42,24 @@ fn element_types_and_memory_orders_are_read() {
         ("<u8", &|v| u64::from(v).to_le_bytes().into()),
     ];
     for (descr, bytes) in cases {
-        let c = Sample::new("a.npy", npy(descr, false, "(3, 2)", &data(bytes, [1, 2, 3, 4, 5, 6])));
+        let c = SampleFile::new("a.npy", npy(descr, false, "(3, 2)", &data(bytes, [1, 2, 3, 4, 5, 6])));
         assert_eq!(c.table(""), (names(&["x", "y"]), want.to_vec()), "{descr}");
         assert_eq!(c.table("1,0").1, [2.0, 1.0, 4.0, 3.0, 6.0, 5.0], "{descr}");
-        let fortran = Sample::new("a.npy", npy(descr, true, "(3, 2)", &data(bytes, [1, 3, 5, 2, 4, 6])));
+        let fortran = SampleFile::new("a.npy", npy(descr, true, "(3, 2)", &data(bytes, [1, 3, 5, 2, 4, 6])));
         assert_eq!(fortran.table("").1, want, "{descr}");
         assert_eq!(fortran.table("1").1, [2.0, 4.0, 6.0], "{descr}");
-        let line = Sample::new("a.npy", npy(descr, false, "(6,)", &data(bytes, [1, 2, 3, 4, 5, 6])));
+        let line = SampleFile::new("a.npy", npy(descr, false, "(6,)", &data(bytes, [1, 2, 3, 4, 5, 6])));
         assert_eq!(line.table(""), (names(&["x"]), want.to_vec()), "{descr}");
     }
     assert_eq!(
-        Sample::new("a.npy", npy("|b1", false, "(2, 2)", &[0, 1, 1, 0])).table("").1,
+        SampleFile::new("a.npy", npy("|b1", false, "(2, 2)", &[0, 1, 1, 0])).table("").1,
         [0.0, 1.0, 1.0, 0.0]
     );
 }
 
 #[test]
 fn nan_and_infinity_are_kept() {
-    let info = Sample::new(
+    let info = SampleFile::new(
         "a.npy",
         npy("<f4", false, "(4, 1)", &floats(&[f32::NAN, f32::INFINITY, 2.0, f32::NEG_INFINITY])),
     )
@@ -72,7 +72,7 @@ fn nan_and_infinity_are_kept() {
 #[test]
 fn large_arrays_are_read_in_batches() {
     let values: Vec<f32> = (0..300_000).map(|i| i as f32).collect();
-    let sample = Sample::new("a.npy", npy("<f4", false, "(100000, 3)", &floats(&values)));
+    let sample = SampleFile::new("a.npy", npy("<f4", false, "(100000, 3)", &floats(&values)));
     assert_eq!(sample.table("").1, values.iter().map(|&v| f64::from(v)).collect::<Vec<_>>());
     assert_eq!(
         sample.table("1").1,
@@ -84,17 +84,17 @@ fn large_arrays_are_read_in_batches() {
 fn image_arrays_have_one_row_per_image() {
     let values: Vec<u8> = (0..24).collect();
     let want: Vec<f64> = (0..24).map(f64::from).collect();
-    let gray = Sample::new("a.npy", npy("|u1", false, "(4, 2, 3)", &values));
+    let gray = SampleFile::new("a.npy", npy("|u1", false, "(4, 2, 3)", &values));
     assert_eq!(gray.table(""), (names(&["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]), want.clone()));
     assert_eq!(gray.info().format, "NumPy array, 4 × 2 × 3 u8");
-    assert_eq!(Sample::new("a.npy", npy("|u1", false, "(4, 2, 3, 1)", &values)).table(""), gray.table(""));
-    let colour = Sample::new("a.npy", npy("|u1", false, "(4, 1, 2, 3)", &values));
+    assert_eq!(SampleFile::new("a.npy", npy("|u1", false, "(4, 2, 3, 1)", &values)).table(""), gray.table(""));
+    let colour = SampleFile::new("a.npy", npy("|u1", false, "(4, 1, 2, 3)", &values));
     assert_eq!(
         colour.table("").0,
         names(&["r0c0red", "r0c0green", "r0c0blue", "r0c1red", "r0c1green", "r0c1blue"])
     );
     assert_eq!((colour.table("").1, colour.table("r0c1green").1), (want, vec![4.0, 10.0, 16.0, 22.0]));
-    let error = |shape: &str, fortran| Sample::new("a.npy", npy("|u1", fortran, shape, &values)).error();
+    let error = |shape: &str, fortran| SampleFile::new("a.npy", npy("|u1", fortran, shape, &values)).error();
     assert_eq!(
         error("(4, 2, 3)", true),
         "an array of 3 dimensions in Fortran order: save numpy.ascontiguousarray(…)"
@@ -124,14 +124,14 @@ fn every_value_of_a_row_is_a_coordinate() {
     for name in ["a.npy", "a.npz"] {
         let array = npy("|u1", false, "(80, 4)", &grid);
         let sample =
-            Sample::new(name, if name == "a.npy" { array } else { super::npz::npz(&[("grid.npy", array)]) });
+            SampleFile::new(name, if name == "a.npy" { array } else { super::npz::npz(&[("grid.npy", array)]) });
         assert_eq!(
             (sample.info().guessed_columns, sample.info().default_columns),
             (vec![0, 1, 2, 3], vec![0, 1, 2, 3]),
             "{name}"
         );
     }
-    let pictures = Sample::new("a.npy", npy("|u1", false, "(40, 2, 4)", &[0; 320]));
+    let pictures = SampleFile::new("a.npy", npy("|u1", false, "(40, 2, 4)", &[0; 320]));
     assert_eq!(pictures.info().guessed_columns, (0..8).collect::<Vec<_>>());
 }
 
@@ -159,7 +159,7 @@ fn structured_arrays_are_tables() {
             ("a.npz", super::npz::npz(&[("a.npy", content.clone())])),
             ("a.npz", archive("a.txt")),
         ] {
-            let sample = Sample::new(name, content);
+            let sample = SampleFile::new(name, content);
             assert_eq!(
                 sample.table("class,y [m],x"),
                 (names(&["class", "y [m]", "x"]), vec![7.0, 0.0, 0.0, 8.0, -1.0, 1.0, 9.0, -2.0, 2.0])
@@ -169,19 +169,19 @@ fn structured_arrays_are_tables() {
             assert_eq!(cells[0][..3], [Cell::Number(2.0), Cell::Number(-2.0), Cell::Number(9.0)]);
         }
     }
-    let sample = Sample::new("a.npy", structured(&aligned, &loose));
+    let sample = SampleFile::new("a.npy", structured(&aligned, &loose));
     assert_eq!((sample.info().rows, sample.info().format.as_str()), (3, "NumPy array, 3 × 4 records"));
     assert_eq!(sample.error_of("it's"), "record 0, column `it's`: `<U2` is not a number");
     // Named coordinates take precedence over other columns.
     let named = [("'id'", "'|u1'"), ("'z'", "'|u1'"), ("'y'", "'|u1'"), ("'x'", "'|u1'")];
-    let sample = Sample::new("a.npy", structured(&named, &|i| vec![i, 1, 2, 3]));
+    let sample = SampleFile::new("a.npy", structured(&named, &|i| vec![i, 1, 2, 3]));
     assert_eq!(sample.table("").0, names(&["x", "y", "z"]));
 }
 
 #[test]
 fn array_valued_fields_are_refused_by_name() {
     let error = |field: &str, code: &str| {
-        Sample::new("a.npy", structured(&[("'id'", "'|u1'"), (field, code)], &|_| vec![0; 13])).error()
+        SampleFile::new("a.npy", structured(&[("'id'", "'|u1'"), (field, code)], &|_| vec![0; 13])).error()
     };
     assert!(
         error("'pos'", "'<f4', (3,)")
@@ -202,15 +202,15 @@ fn array_valued_fields_are_refused_by_name() {
         ("'a'", "'<U99999999999999999999'"),
     ] {
         assert!(
-            Sample::new("a.npy", structured(&[(field, code)], &|_| vec![0; 4])).read("").is_err(),
+            SampleFile::new("a.npy", structured(&[(field, code)], &|_| vec![0; 4])).read("").is_err(),
             "{field}, {code}"
         );
     }
-    assert!(Sample::new("a.npy", structured(&[("'a'", "'<U0'")], &|_| vec![])).read("").is_err());
+    assert!(SampleFile::new("a.npy", structured(&[("'a'", "'<U0'")], &|_| vec![])).read("").is_err());
     let grid = structured(&[("'x'", "'|u1'")], &|_| vec![0]);
     let at = grid.windows(4).position(|bytes| bytes == b"(3,)").unwrap();
     let grid = [&grid[..at], b"(3,1)", &grid[at + 4..]].concat();
-    assert!(Sample::new("a.npy", grid).read("").is_err());
+    assert!(SampleFile::new("a.npy", grid).read("").is_err());
 }
 
 #[test]
@@ -239,10 +239,10 @@ fn unsupported_arrays_are_refused() {
         (ok[..9].to_vec(), "cut short"),
         ([b"\x93NUMPY\x02\x00\xff\xff\xff\xff", &ok[10..]].concat(), "invalid length of 4294967295 bytes"),
     ] {
-        let message = Sample::new("a.npy", &content).error();
+        let message = SampleFile::new("a.npy", &content).error();
         assert!(message.contains(part), "{message}");
     }
-    assert_eq!(Sample::new("a.npy", npy("<f4", false, "(0, 4096)", &[])).info().columns.len(), 4096);
-    let more = Sample::new("a.npy", [&ok[..], b"more"].concat());
+    assert_eq!(SampleFile::new("a.npy", npy("<f4", false, "(0, 4096)", &[])).info().columns.len(), 4096);
+    let more = SampleFile::new("a.npy", [&ok[..], b"more"].concat());
     assert_eq!(more.info().skipped, ["4 bytes after the array were not read"]);
 }

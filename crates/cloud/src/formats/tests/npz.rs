@@ -36,9 +36,9 @@ fn the_intended_array_is_selected() {
         &[("version.npy", npy("|u1", false, "()", &[1])), ("any.npy", array(2, 1))],
     ];
     for members in archives {
-        assert_eq!(Sample::new("a.npz", npz(members)).table("").1, [1.0; 4], "{:?}", members[0].0);
+        assert_eq!(SampleFile::new("a.npz", npz(members)).table("").1, [1.0; 4], "{:?}", members[0].0);
     }
-    assert_eq!(Sample::new("a.npz", npz(&[("only.npy", line(3))])).table("").1, [9.0; 3]);
+    assert_eq!(SampleFile::new("a.npz", npz(&[("only.npy", line(3))])).table("").1, [9.0; 3]);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn vectors_are_distinguished_from_auxiliary_arrays() {
             }),
         ],
     ] {
-        let found = Sample::new("a.npz", npz(&members)).table("").1;
+        let found = SampleFile::new("a.npz", npz(&members)).table("").1;
         assert!(
             found.len() > 2 && found.iter().all(|&value| value == 1.0),
             "{:?}: {found:?}",
@@ -103,7 +103,7 @@ fn vectors_are_distinguished_from_auxiliary_arrays() {
         vec![("boxes.npy", real(4, 1.0)), ("codes.npy", int(5))],
         vec![("x.npy", line(3)), ("y.npy", line(3)), ("z.npy", line(3))],
     ] {
-        let message = Sample::new("a.npz", npz(&members)).error();
+        let message = SampleFile::new("a.npz", npz(&members)).error();
         assert!(
             message.starts_with("the file contains several clouds: choose one with FILE:NAME; available: `"),
             "{message}"
@@ -131,7 +131,7 @@ fn unsupported_arrays_are_not_replaced_by_another() {
         (&npy("|O", false, "(2,)", b"...."), vec![("codes.npy", int(9))]),
     ] {
         let members = [vec![("data.npy", array.clone())], beside].concat();
-        let sample = Sample::new("a.npz", npz(&members));
+        let sample = SampleFile::new("a.npz", npz(&members));
         let message = sample.error();
         let name = members[1].0.trim_end_matches(".npy");
         assert!(
@@ -145,11 +145,11 @@ fn unsupported_arrays_are_not_replaced_by_another() {
     // The readable array has a usual name, or only accompanies the vectors.
     for beside in [vec![("points.npy", real(3))], vec![("X.npy", int(3))]] {
         assert!(
-            Sample::new("a.npz", npz(&[vec![("data.npy", deep.clone())], beside].concat())).read("").is_ok()
+            SampleFile::new("a.npz", npz(&[vec![("data.npy", deep.clone())], beside].concat())).read("").is_ok()
         );
     }
-    assert!(Sample::new("a.npz", npz(&[("images.npy", deep), ("normals.npy", real(3))])).read("").is_ok());
-    assert!(Sample::new("a.npz", npz(&[("data.npy", text), ("emb.npy", real(3))])).read("").is_ok());
+    assert!(SampleFile::new("a.npz", npz(&[("images.npy", deep), ("normals.npy", real(3))])).read("").is_ok());
+    assert!(SampleFile::new("a.npz", npz(&[("data.npy", text), ("emb.npy", real(3))])).read("").is_ok());
 }
 
 #[test]
@@ -174,23 +174,23 @@ fn unsupported_archives_are_identified() {
     ]);
     for content in [rows, diagonals] {
         assert!(
-            Sample::new("a.npz", content).error().starts_with("a sparse matrix: save it dense, for instance")
+            SampleFile::new("a.npz", content).error().starts_with("a sparse matrix: save it dense, for instance")
         );
     }
     let zipped = npz(&[("a/points.csv", b"1,2".to_vec()), ("readme.txt", vec![])]);
     assert_eq!(
-        Sample::new("a.csv.zip", &zipped).error(),
+        SampleFile::new("a.csv.zip", &zipped).error(),
         "a zip archive with `a/points.csv`, `readme.txt`: unpack it first"
     );
     assert_eq!(
-        Sample::new("a.xlsx", &zipped).error(),
+        SampleFile::new("a.xlsx", &zipped).error(),
         "Excel files are not supported: save the sheet as CSV"
     );
 }
 
 #[test]
 fn arrays_are_selected_by_name() {
-    let sample = Sample::new(
+    let sample = SampleFile::new(
         "a.npz",
         npz(&[
             ("one.npy", array(2, 1)),
@@ -225,28 +225,28 @@ fn long_lists_of_arrays_are_truncated() {
     let members: Vec<(String, Vec<u8>)> = (0..40).map(|at| (format!("a{at}.npy"), array(1, 1))).collect();
     let members: Vec<(&str, Vec<u8>)> =
         members.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
-    let message = Sample::new("a.npz", npz(&members)).error();
+    let message = SampleFile::new("a.npz", npz(&members)).error();
     assert!(message.ends_with("`a11` (1 × 2), … 40 in all"), "{message}");
 }
 
 #[test]
 fn declared_sizes_beyond_the_deflate_ratio_are_refused() {
     let promising = |rows: usize| npy("|u1", false, &format!("({rows}, 2)"), &[7; 64]);
-    let message = Sample::new("a.npz", npz(&[("a.npy", promising(1_000_000))])).error();
+    let message = SampleFile::new("a.npz", npz(&[("a.npy", promising(1_000_000))])).error();
     assert!(
         message.starts_with("array `a`: cut short: the header declares 2000000 bytes of data, which ")
             && message.ends_with("cannot hold"),
         "{message}"
     );
     // Zeros pack a thousandfold.
-    assert_eq!(Sample::new("a.npz", npz(&[("a.npy", array(2_000_000, 0))])).info().rows, 2_000_000);
+    assert_eq!(SampleFile::new("a.npz", npz(&[("a.npy", array(2_000_000, 0))])).info().rows, 2_000_000);
 }
 
 #[test]
 fn unusable_archives_are_refused() {
     let stored = npz(&[("a.txt", vec![]), ("a.npy", npy("|u1", false, "(4, 2)", &[77; 8]))]);
     let damaged = stored.windows(8).position(|bytes| bytes == [77; 8]).unwrap();
-    let checksum = Sample::new("a.npz", [&stored[..damaged], &[78], &stored[damaged + 1..]].concat()).error();
+    let checksum = SampleFile::new("a.npz", [&stored[..damaged], &[78], &stored[damaged + 1..]].concat()).error();
     assert_eq!(checksum, "array `a`: data: damaged, and cannot be unpacked");
     let good = npz(&[("a.npy", array(1000, 1))]);
     for (content, part) in [
@@ -258,7 +258,7 @@ fn unusable_archives_are_refused() {
         (npz(&[("a.npy", npy("<f8", true, "(1000000000, 1000)", &[0; 64]))]), "cut short"),
         (good[..good.len() / 2].to_vec(), "zip archive"),
     ] {
-        let message = Sample::new("a.npz", content).error();
+        let message = SampleFile::new("a.npz", content).error();
         assert!(message.contains(part), "{message}");
     }
 }
@@ -276,7 +276,7 @@ fn find(content: &[u8], bytes: &[u8]) -> usize {
 fn damaged_arrays_are_not_replaced_by_another() {
     // Named like ann-benchmarks; `train` is stored.
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
-    assert_eq!(Sample::new("a.npz", &whole).table("").1, [7.0; 18]);
+    assert_eq!(SampleFile::new("a.npz", &whole).table("").1, [7.0; 18]);
     let local = find(&whole, b"train.npy");
     let listed = local + 1 + find(&whole[local + 1..], b"train.npy");
     let header = local + 9;
@@ -287,7 +287,7 @@ fn damaged_arrays_are_not_replaced_by_another() {
         (patched(&whole, local - 30, b"?"), "zip archive: it is damaged, or was cut short"),
         (patched(&whole, local, b"?"), "zip archive: its name differs from the central directory"),
     ] {
-        let sample = Sample::new("a.npz", content);
+        let sample = SampleFile::new("a.npz", content);
         assert_eq!(sample.error(), format!("array `train`: {why}; choose another with FILE:NAME"));
         assert!(records(&sample.path, &[0], &NoProgress).is_err());
         assert!(
@@ -299,7 +299,7 @@ fn damaged_arrays_are_not_replaced_by_another() {
         );
         assert_eq!(sample.dataset("test"), [1.0; 4]);
     }
-    let renamed = Sample::new("a.npz", patched(&whole, listed, b"?")).error();
+    let renamed = SampleFile::new("a.npz", patched(&whole, listed, b"?")).error();
     assert_eq!(
         renamed,
         "array `?rain`: zip archive: its name differs from the central directory; choose \
@@ -307,7 +307,7 @@ fn damaged_arrays_are_not_replaced_by_another() {
     );
     let data = whole.windows(18).position(|bytes| bytes == [7; 18]).unwrap();
     assert_eq!(
-        Sample::new("a.npz", patched(&whole, data, &[8])).error(),
+        SampleFile::new("a.npz", patched(&whole, data, &[8])).error(),
         "array `train`: data: damaged, and cannot be unpacked"
     );
 }
@@ -317,7 +317,7 @@ fn members_are_read_and_verified_to_their_end() {
     // Extra data after the array, in a deflated and in a stored member.
     let long = [array(4, 3), vec![5; 300_000]].concat();
     let content = npz(&[("deflated.npy", long.clone()), ("stored.npy", long)]);
-    let sample = Sample::new("a.npz", &content);
+    let sample = SampleFile::new("a.npz", &content);
     for part in ["deflated", "stored"] {
         assert_eq!(
             describe(&path_of(&sample.path, part), &NoProgress).unwrap().skipped,
@@ -326,7 +326,7 @@ fn members_are_read_and_verified_to_their_end() {
     }
     let last = content.windows(1000).rposition(|bytes| bytes == [5; 1000]).unwrap() + 999;
     let message =
-        Sample::new("a.npz", patched(&content, last, &[6])).read_dataset("stored").unwrap_err().to_string();
+        SampleFile::new("a.npz", patched(&content, last, &[6])).read_dataset("stored").unwrap_err().to_string();
     assert!(message.starts_with("array `stored`: data: damaged, and cannot be unpacked: "), "{message}");
 }
 
@@ -336,7 +336,7 @@ fn overlapping_members_are_refused() {
     let whole = npz(&[("x.npy", array(2, 1)), ("y.npy", array(2, 1))]);
     let listed = whole.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap();
     assert_eq!(
-        Sample::new("a.npz", patched(&whole, listed + 42, &[0; 4])).error(),
+        SampleFile::new("a.npz", patched(&whole, listed + 42, &[0; 4])).error(),
         "zip archive: its members `x.npy` and `y.npy` overlap"
     );
 }
@@ -363,7 +363,7 @@ fn members_with_altered_names_are_reported() {
         (patched(&whole, listed - 38, &[1]), packed),
         (patched(&whole, own - 22, &[9]), packed),
     ] {
-        let sample = Sample::new("a.npz", content);
+        let sample = SampleFile::new("a.npz", content);
         assert_eq!(sample.error(), format!("array `train`: {why}; choose another with FILE:NAME"));
         assert!(records(&sample.path, &[0], &NoProgress).is_err() && sample.read_dataset("train").is_err());
         assert_eq!(sample.dataset("test"), [1.0; 4]);
@@ -371,7 +371,7 @@ fn members_with_altered_names_are_reported() {
     // Members that are not arrays may have any name.
     let text = npz(&[("test.npy", array(2, 1)), ("about.txt", vec![1])]);
     let [_, listed] = names_of(&text, b"about.txt");
-    assert_eq!(Sample::new("a.npz", patched(&text, listed, b"?")).table("").1, [1.0; 4]);
+    assert_eq!(SampleFile::new("a.npz", patched(&text, listed, b"?")).table("").1, [1.0; 4]);
 }
 
 #[test]
@@ -379,9 +379,9 @@ fn duplicate_member_names_are_refused() {
     let whole = npz(&[("train.npy", array(9, 7)), ("tests.npy", array(2, 1)), ("other.txt", vec![1])]);
     let [own, listed] = names_of(&whole, b"train.npy");
     let message = "zip archive: several of its members have the same name";
-    assert_eq!(Sample::new("a.npz", patched(&whole, listed, b"tests")).error(), message);
+    assert_eq!(SampleFile::new("a.npz", patched(&whole, listed, b"tests")).error(), message);
     assert_eq!(
-        Sample::new("a.npz", patched(&patched(&whole, listed, b"tests"), own, b"tests")).error(),
+        SampleFile::new("a.npz", patched(&patched(&whole, listed, b"tests"), own, b"tests")).error(),
         message
     );
 }
@@ -390,10 +390,10 @@ fn duplicate_member_names_are_refused() {
 fn the_central_directory_must_match_its_end_record() {
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     let end = find(&whole, b"PK\x05\x06");
-    assert_eq!(Sample::new("a.npz", &whole).table("").1, [7.0; 18]);
+    assert_eq!(SampleFile::new("a.npz", &whole).table("").1, [7.0; 18]);
     // The end record counts one of two members.
     let message = "zip archive: its central directory has more members than declared";
-    assert_eq!(Sample::new("a.npz", patched(&whole, end + 8, &[1, 0, 1, 0])).error(), message);
+    assert_eq!(SampleFile::new("a.npz", patched(&whole, end + 8, &[1, 0, 1, 0])).error(), message);
     // Zip64, whose record comes first and has its own position.
     let large = |count: u64| {
         let number = |at: usize| u64::from(u32::from_le_bytes(*whole[at..].first_chunk().unwrap()));
@@ -402,7 +402,7 @@ fn the_central_directory_must_match_its_end_record() {
             [b"PK\x06\x06".as_slice(), &44u64.to_le_bytes(), &[45, 0, 45, 0], &[0; 8], &sizes].concat();
         let place = [b"PK\x06\x07".as_slice(), &[0; 4], &(end as u64).to_le_bytes(), &[1, 0, 0, 0]].concat();
         let tail = [b"PK\x05\x06".as_slice(), &[0; 4], &[0xff; 12], &[0; 2]].concat();
-        Sample::new("a.npz", [&whole[..end], &record, &place, &tail].concat())
+        SampleFile::new("a.npz", [&whole[..end], &record, &place, &tail].concat())
     };
     assert_eq!(large(2).table("").1, [7.0; 18]);
     assert_eq!(large(1).error(), message);

@@ -66,7 +66,7 @@ fn all_three_encodings_agree() {
         })
         .collect();
     for content in [ascii(), binary(), compressed()] {
-        let sample = Sample::new("a.pcd", &content);
+        let sample = SampleFile::new("a.pcd", &content);
         let all = names(&["x", "y", "red", "green", "blue", "f_0", "f_1", "f_2", "label"]);
         let (found_names, values) = sample.table("0-8");
         assert_eq!(found_names, all);
@@ -76,7 +76,7 @@ fn all_three_encodings_agree() {
         let info = sample.info();
         assert_eq!((info.rows, info.columns[0].missing, info.default_columns), (3, 1, vec![0, 1]));
     }
-    assert_eq!(Sample::new("a.pcd", compressed()).info().format, "PCD, binary, compressed");
+    assert_eq!(SampleFile::new("a.pcd", compressed()).info().format, "PCD, binary, compressed");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn every_type_is_read() {
     body.extend(1.5f32.to_le_bytes());
     body.extend((-2.5f64).to_le_bytes());
     let want = [-1.0, -1.0, -1.0, -1.0, 255.0, 65535.0, f64::from(u32::MAX), u64::MAX as f64, 1.5, -2.5];
-    assert_values(&Sample::new("a.pcd", [header.into_bytes(), body].concat()).table("").1, &want);
+    assert_values(&SampleFile::new("a.pcd", [header.into_bytes(), body].concat()).table("").1, &want);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn padding_may_have_any_length() {
     ] {
         let content = [fields.as_bytes(), encoding.as_bytes(), &body].concat();
         assert_eq!(
-            Sample::new("a.pcd", content).table(""),
+            SampleFile::new("a.pcd", content).table(""),
             (names(&["x", "y"]), vec![1.5, 7.0, -2.0, 7.0]),
             "{encoding}"
         );
@@ -124,24 +124,24 @@ fn padding_may_have_any_length() {
 fn optional_header_lines_may_be_missing() {
     let old = "COLUMNS x y z\nWIDTH 2\nHEIGHT 1\nDATA ascii\n1 2 3\n\n4 5 6\n";
     assert_eq!(
-        Sample::new("a.pcd", old).table(""),
+        SampleFile::new("a.pcd", old).table(""),
         (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     );
-    assert_eq!(Sample::new("a.pcd", old.replace('\n', "\r\n")).table("").1.len(), 6);
+    assert_eq!(SampleFile::new("a.pcd", old.replace('\n', "\r\n")).table("").1.len(), 6);
     // Without its first line, the other header lines identify it, also with a generic extension.
-    assert_eq!(Sample::new("cloud", old).info().format, "PCD, ASCII");
+    assert_eq!(SampleFile::new("cloud", old).info().format, "PCD, ASCII");
     let counted = "FIELDS x\nPOINTS 2\nDATA ascii\n1\n2\n";
-    assert_eq!(Sample::new("a.pcd", format!("# .PCD v.5\n{counted}")).table("").1, [1.0, 2.0]);
+    assert_eq!(SampleFile::new("a.pcd", format!("# .PCD v.5\n{counted}")).table("").1, [1.0, 2.0]);
     let grid =
         "# .PCD v.7\nFIELDS x y\nSIZE 4 4\nTYPE F F\nCOUNT 1 1\nWIDTH 2\nHEIGHT 3\nPOINTS 6\nDATA ascii\n";
-    assert_eq!(Sample::new("a.pcd", grid.to_owned() + &"1 2\n".repeat(6)).info().format, "PCD, ASCII, 2 × 3");
+    assert_eq!(SampleFile::new("a.pcd", grid.to_owned() + &"1 2\n".repeat(6)).info().format, "PCD, ASCII, 2 × 3");
 }
 
 #[test]
 fn packed_colours_are_split_for_every_type() {
     let colour = |kind: &str, text: &str| {
         let content = format!("# .PCD\nFIELDS rgba\nSIZE 4\nTYPE {kind}\nWIDTH 1\nDATA ascii\n{text}\n");
-        Sample::new("a.pcd", content).table("").1
+        SampleFile::new("a.pcd", content).table("").1
     };
     // Red, green, blue, alpha.
     assert_eq!(colour("U", "16744448"), [255.0, 128.0, 0.0, 0.0]);
@@ -155,7 +155,7 @@ fn packed_colours_are_split_for_every_type() {
 fn errors_give_the_position() {
     let error = |from: &str, to: &str| {
         let text = header("ascii").replace(from, to) + "1 2 1 2 3 4 5 6 7 8\n";
-        Sample::new("a.pcd", text).error()
+        SampleFile::new("a.pcd", text).error()
     };
     assert_eq!(error("HEIGHT 1", "HEIGHT 2"), "header: 3 × 2 points do not match POINTS 3");
     assert_eq!(error("SIZE 4 8", "SIZE 8"), "header: 6 fields but 5 values in `SIZE`");
@@ -178,14 +178,14 @@ fn errors_give_the_position() {
     );
     assert_eq!(error("POINTS 3", "POINTS 3"), "cut short: the header declares 3 points, but the file has 1");
     assert_eq!(
-        Sample::new("a.pcd", header("ascii") + "1 2\n").error(),
+        SampleFile::new("a.pcd", header("ascii") + "1 2\n").error(),
         "line 12, point 0: expected 10 numbers, found 2"
     );
-    let word = Sample::new("a.pcd", header("ascii") + "1 two 1 2 3 4 5 6 7 8\n").error();
+    let word = SampleFile::new("a.pcd", header("ascii") + "1 two 1 2 3 4 5 6 7 8\n").error();
     assert_eq!(word, "line 12, point 0: `y` is `two`, which is not a number");
-    assert_eq!(Sample::new("a.pcd", "# .PCD\nFIELDS x\n").error(), "header: line `DATA` is missing");
+    assert_eq!(SampleFile::new("a.pcd", "# .PCD\nFIELDS x\n").error(), "header: line `DATA` is missing");
     assert_eq!(
-        Sample::new("a.pcd", "hello\n").error(),
+        SampleFile::new("a.pcd", "hello\n").error(),
         "named .pcd: does not begin like a PCD file; is it damaged, or renamed?"
     );
 }
@@ -194,23 +194,23 @@ fn errors_give_the_position() {
 fn false_headers_are_refused() {
     let whole = binary();
     assert_eq!(
-        Sample::new("a.pcd", &whole[..whole.len() - 1]).error(),
+        SampleFile::new("a.pcd", &whole[..whole.len() - 1]).error(),
         "cut short: the header declares 3 points of 33 bytes, but the file has 2"
     );
     let more = "points: the header declares 3, but the file has 4; if they all belong there, correct POINTS, \
                 WIDTH and HEIGHT";
-    assert_eq!(Sample::new("a.pcd", [&whole[..], &[7; 33]].concat()).error(), more);
+    assert_eq!(SampleFile::new("a.pcd", [&whole[..], &[7; 33]].concat()).error(), more);
     let text = String::from_utf8(ascii()).unwrap();
     let last = text.trim_end().lines().last().unwrap();
-    assert_eq!(Sample::new("a.pcd", format!("{text}\n{last}\n")).error(), more);
+    assert_eq!(SampleFile::new("a.pcd", format!("{text}\n{last}\n")).error(), more);
     let many =
         header("binary").replace("POINTS 3", "POINTS 4000000000").replace("WIDTH 3", "WIDTH 4000000000");
     assert!(
-        Sample::new("a.pcd", many).error().starts_with("cut short: the header declares 4000000000 points")
+        SampleFile::new("a.pcd", many).error().starts_with("cut short: the header declares 4000000000 points")
     );
     let packed = compressed();
     assert!(
-        Sample::new("a.pcd", &packed[..packed.len() - 1])
+        SampleFile::new("a.pcd", &packed[..packed.len() - 1])
             .error()
             .starts_with("cut short: the header declares")
     );
@@ -218,7 +218,7 @@ fn false_headers_are_refused() {
     let patched = |at: usize, number: u32| {
         let mut content = packed.clone();
         content[start + at..start + at + 4].copy_from_slice(&number.to_le_bytes());
-        Sample::new("a.pcd", content).error()
+        SampleFile::new("a.pcd", content).error()
     };
     assert_eq!(
         patched(4, 100),
@@ -230,7 +230,7 @@ fn false_headers_are_refused() {
     let mut broken = packed;
     broken[start + 8] = 0xff;
     assert_eq!(
-        Sample::new("a.pcd", broken).error(),
+        SampleFile::new("a.pcd", broken).error(),
         "compressed points: an LZF back-reference points before the start of the data"
     );
 }
@@ -238,8 +238,8 @@ fn false_headers_are_refused() {
 #[test]
 fn trailing_data_is_reported() {
     for content in [binary(), compressed()] {
-        assert_eq!(Sample::new("a.pcd", &content).info().skipped, [""; 0]);
-        let sample = Sample::new("a.pcd", [&content[..], &[0]].concat());
+        assert_eq!(SampleFile::new("a.pcd", &content).info().skipped, [""; 0]);
+        let sample = SampleFile::new("a.pcd", [&content[..], &[0]].concat());
         assert_eq!(sample.info().skipped, ["1 bytes after the points were not read"]);
     }
     // One literal byte after the last point.
@@ -248,7 +248,7 @@ fn trailing_data_is_reported() {
     let at = at + content[at..].iter().position(|&byte| byte == b'\n').unwrap() + 1;
     let packed = u32::from_le_bytes(*content[at..].first_chunk().unwrap()) + 2;
     content[at..at + 4].copy_from_slice(&packed.to_le_bytes());
-    let message = Sample::new("a.pcd", [&content[..], &[0, 7]].concat()).error();
+    let message = SampleFile::new("a.pcd", [&content[..], &[0, 7]].concat()).error();
     assert!(message.starts_with("compressed points: they decompress to more than the "), "{message}");
 }
 
@@ -265,7 +265,7 @@ fn one_point(names: &str, counts: &str, numbers: usize) -> Vec<u8> {
 fn long_column_names_are_truncated_and_claim_memory() {
     let name = "n".repeat(900_000);
     let header = format!("# .PCD\nFIELDS {name}\nCOUNT 65536\nWIDTH 1\nDATA binary\n");
-    let sample = Sample::new("a.pcd", [header.as_bytes(), &[0; 4 << 16]].concat());
+    let sample = SampleFile::new("a.pcd", [header.as_bytes(), &[0; 4 << 16]].concat());
     let read = |free: u64| {
         let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(free);
         (recognise(&input).unwrap().read)(&input, &ColumnRequest::Everything)
@@ -280,7 +280,7 @@ fn long_column_names_are_truncated_and_claim_memory() {
         sheet.columns.len() == 1 << 16
             && sheet.columns.iter().all(|column| column.name.len() == limits::MAX_NAME)
     );
-    let one = Sample::new("a.pcd", one_point(&name, "", 1));
+    let one = SampleFile::new("a.pcd", one_point(&name, "", 1));
     assert_eq!(one.table("0"), (vec!["n".repeat(limits::MAX_NAME)], vec![1.0]));
 }
 
@@ -289,17 +289,17 @@ fn fields_count_towards_the_column_limit() {
     let names = |count: usize| (0..count).map(|at| format!("f{at}")).collect::<Vec<_>>().join(" ");
     let message = "too many columns: at most 65536 are supported";
     let most = limits::MAX_PCD_COLUMNS;
-    assert_eq!(Sample::new("a.pcd", one_point(&names(most + 1), "", most + 1)).error(), message);
+    assert_eq!(SampleFile::new("a.pcd", one_point(&names(most + 1), "", most + 1)).error(), message);
     // Padding counts per point too.
     assert_eq!(
-        Sample::new("a.pcd", one_point(&format!("x{}", " _".repeat(most)), "", most + 1)).error(),
+        SampleFile::new("a.pcd", one_point(&format!("x{}", " _".repeat(most)), "", most + 1)).error(),
         message
     );
     // A colour is three columns.
     let counts = format!("COUNT 1 {}\n", most - 2);
-    assert_eq!(Sample::new("a.pcd", one_point("rgb f", &counts, most - 1)).error(), message);
+    assert_eq!(SampleFile::new("a.pcd", one_point("rgb f", &counts, most - 1)).error(), message);
     let started = std::time::Instant::now();
-    let sample = Sample::new("a.pcd", one_point(&names(most), "", most));
+    let sample = SampleFile::new("a.pcd", one_point(&names(most), "", most));
     assert_eq!(sample.read("65535,0").unwrap().values, [1.0, 1.0]);
     assert_eq!(sample.info().columns.len(), most);
     // Scanning all columns for each field would take minutes.

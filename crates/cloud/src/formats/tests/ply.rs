@@ -36,7 +36,7 @@ fn both_byte_orders_and_ascii_agree() {
         ascii(XY, "1.5 2.5\n-3 4\n").replace('\n', "\r").into_bytes(),
         binary("little", &format!("comment hello there\nobj_info x\n{XY}"), &little),
     ] {
-        let sample = Sample::new("a.ply", &content);
+        let sample = SampleFile::new("a.ply", &content);
         assert_eq!(
             sample.table(""),
             (names(&["x", "y"]), want.to_vec()),
@@ -58,7 +58,7 @@ fn every_type_has_two_names() {
     let body: Vec<u8> =
         (0u8..12).flat_map(|at| vec![at; [1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4][at as usize]]).collect();
     let found =
-        Sample::new("a.ply", binary("little", &format!("element vertex 1\n{header}"), &body)).table("").1;
+        SampleFile::new("a.ply", binary("little", &format!("element vertex 1\n{header}"), &body)).table("").1;
     let want: Vec<f64> = (0..12u32)
         .map(|at| {
             f64::from(
@@ -69,7 +69,7 @@ fn every_type_has_two_names() {
         })
         .collect();
     assert_eq!(found, want);
-    let signed = Sample::new(
+    let signed = SampleFile::new(
         "a.ply",
         binary("big", "element vertex 1\nproperty char a\nproperty short b\nproperty int c\n", &[255; 7]),
     );
@@ -83,9 +83,9 @@ fn unused_elements_and_lists_are_skipped() {
                   1000000000000\nelement vertex 2\nproperty uchar x\nproperty list uchar short \
                   more\nproperty uchar z\nelement edge 1\nproperty int a\n";
     let body = [&[3u8][..], &[0; 12], &[9, 0, 9], &[1, 2, 0, 0, 0, 0, 2], &[3, 0, 4], &[0; 4]].concat();
-    let sample = Sample::new("a.ply", binary("little", header, &body));
+    let sample = SampleFile::new("a.ply", binary("little", header, &body));
     assert_eq!(sample.table(""), (names(&["x", "z"]), vec![1.0, 2.0, 3.0, 4.0]));
-    let text = Sample::new("a.ply", ascii(header, "3 0 1 2 9\n0 9\n1 2 7 7 2\n3 0 4\n5\n"));
+    let text = SampleFile::new("a.ply", ascii(header, "3 0 1 2 9\n0 9\n1 2 7 7 2\n3 0 4\n5\n"));
     assert_eq!(text.table("").1, [1.0, 2.0, 3.0, 4.0]);
     let skipped = [
         "list `more` was not read",
@@ -101,15 +101,15 @@ fn unused_elements_and_lists_are_skipped() {
 fn normals_and_colours_are_not_coordinates() {
     let header = "element vertex 1\nproperty float nx\nproperty float x\nproperty float y\nproperty float \
                   z\nproperty uchar red\n";
-    let sample = Sample::new("a.ply", ascii(header, "9 1 2 3 255\n"));
+    let sample = SampleFile::new("a.ply", ascii(header, "9 1 2 3 255\n"));
     assert_eq!(sample.table(""), (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0]));
     assert_eq!(sample.table("red,nx").1, [255.0, 9.0]);
-    assert_eq!(Sample::new("a.ply", ascii("element point 1\nproperty int x\n", "7\n")).table("").1, [7.0]);
+    assert_eq!(SampleFile::new("a.ply", ascii("element point 1\nproperty int x\n", "7\n")).table("").1, [7.0]);
 }
 
 #[test]
 fn errors_give_the_position() {
-    let header_error = |header: &str| Sample::new("a.ply", ascii(header, "")).error();
+    let header_error = |header: &str| SampleFile::new("a.ply", ascii(header, "")).error();
     assert_eq!(
         header_error("element vertex many\n"),
         "line 3: `element vertex many` has an invalid number of elements"
@@ -132,13 +132,13 @@ fn errors_give_the_position() {
         header_error("element vertex 1\nproperty list int int x\n"),
         "header: element `vertex` has no properties that are numbers"
     );
-    assert_eq!(Sample::new("a.ply", "ply\nelement vertex 0\n").error(), "header: `end_header` is missing");
-    assert_eq!(Sample::new("a.ply", "ply\nend_header\n").error(), "header: `format` is missing");
+    assert_eq!(SampleFile::new("a.ply", "ply\nelement vertex 0\n").error(), "header: `end_header` is missing");
+    assert_eq!(SampleFile::new("a.ply", "ply\nend_header\n").error(), "header: `format` is missing");
     assert_eq!(
-        Sample::new("a.ply", "ply\nformat xml 1.0\n").error(),
+        SampleFile::new("a.ply", "ply\nformat xml 1.0\n").error(),
         "line 2: `format xml 1.0` is not ascii, binary_little_endian or binary_big_endian"
     );
-    let body_error = |body: &str| Sample::new("a.ply", ascii(XY, body)).error();
+    let body_error = |body: &str| SampleFile::new("a.ply", ascii(XY, body)).error();
     assert_eq!(
         body_error("1 2\n\n3 four\n"),
         "line 9, element `vertex` 1: property `y` is `four`, which is not a number"
@@ -157,13 +157,13 @@ fn false_counts_are_refused() {
             binary("big", header, &[0; 64]),
             ascii(header, "1 1 1 1").into_bytes(),
         ] {
-            let message = Sample::new("a.ply", content).error();
+            let message = SampleFile::new("a.ply", content).error();
             assert!(message.starts_with("cut short"), "{message}");
         }
     }
     let listed = "element face 1\nproperty list uchar int l\nelement vertex 1\nproperty int x\n";
     for count in ["-3", "1.9", "nan", "inf"] {
-        let message = Sample::new("a.ply", ascii(listed, &format!("{count} 4\n5\n"))).error();
+        let message = SampleFile::new("a.ply", ascii(listed, &format!("{count} 4\n5\n"))).error();
         assert_eq!(
             message,
             format!("line 8, element `face` 0: list `l` has {} members", count.replace("nan", "NaN"))
@@ -171,7 +171,7 @@ fn false_counts_are_refused() {
     }
     let negative = "element face 1\nproperty list int int l\nelement vertex 1\nproperty int x\n";
     assert_eq!(
-        Sample::new("a.ply", binary("little", negative, &[255; 64])).error(),
+        SampleFile::new("a.ply", binary("little", negative, &[255; 64])).error(),
         "element `face`: a list has -1 members"
     );
 }
@@ -179,10 +179,10 @@ fn false_counts_are_refused() {
 #[test]
 fn trailing_data_is_reported() {
     let header = "element vertex 2\nproperty char x\n";
-    let binary = |body: &[u8]| Sample::new("a.ply", binary("little", header, body)).info().skipped;
+    let binary = |body: &[u8]| SampleFile::new("a.ply", binary("little", header, body)).info().skipped;
     assert_eq!(binary(&[1, 2]), [""; 0]);
     assert_eq!(binary(&[1, 2, 3, 4, 5]), ["3 bytes after element `vertex` were not read"]);
-    let ascii = |body: &str| Sample::new("a.ply", ascii(header, body)).info().skipped;
+    let ascii = |body: &str| SampleFile::new("a.ply", ascii(header, body)).info().skipped;
     assert_eq!(ascii("1\n2\n \n"), [""; 0]);
     assert_eq!(ascii("1 2 3\n45\n"), ["3 bytes after element `vertex` were not read"]);
 }

@@ -9,12 +9,12 @@ use arrow_array::{ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch, 
 use arrow_schema::{DataType, Field, Schema};
 
 use super::super::crs::Crs;
-use super::super::vector_cell::{Content, parse};
+use super::super::vector_cell::{CellContent, parse};
 use super::*;
 
 /// The searched columns as `names: values`, or the error.
 fn taken(name: &str, content: impl AsRef<[u8]>) -> String {
-    let sample = Sample::new(name, content);
+    let sample = SampleFile::new(name, content);
     match read_auto(&sample.path, AutoColumns::Inferred, &NoProgress) {
         Ok((table, _)) => {
             assert_records_agree(&sample.path, "");
@@ -84,7 +84,7 @@ fn text_lists_are_parsed_in_every_notation() {
     assert_eq!(taken("a.csv", csv("v", &["[1, 2]", "", "[3, 4]"])), "v0 v1: 1 2 NaN NaN 3 4");
     assert_eq!(taken("a.csv", "a,\"[1, 2]\"\nb,\"[3, 4]\"\n"), "y0 y1: 1 2 3 4");
     // The column itself and single elements can be selected.
-    let sample = Sample::new("a.csv", csv("v", &["[1, 2]", "[3, 4]"]));
+    let sample = SampleFile::new("a.csv", csv("v", &["[1, 2]", "[3, 4]"]));
     assert_eq!(sample.table("v1,count").1, [2.0, 7.0, 4.0, 8.0]);
     assert!(matches!(
         sample.column("v").unwrap(),
@@ -244,7 +244,7 @@ fn unsupported_vectors_are_refused_by_name() {
         let message = taken("a.csv", &text);
         assert!(message.starts_with("column `embedding`: ") && message.contains(why), "{message}");
         assert!(message.ends_with("; --columns chooses others"), "{message}");
-        let sample = Sample::new("a.csv", &text);
+        let sample = SampleFile::new("a.csv", &text);
         assert_eq!(sample.table("count").1[..2], [7.0, 8.0], "chosen columns are read");
         assert!(sample.info().skipped.iter().any(|note| note.contains(why)), "{:?}", sample.info().skipped);
         // Named coordinates are searched.
@@ -273,7 +273,7 @@ fn unsupported_vectors_are_refused_by_name() {
          others"
     );
     assert_eq!(taken("a.csv", two.replace("two", "embedding")), "embedding0 embedding1: 3 4.5 7.5 8");
-    assert_eq!(Sample::new("a.csv", two).table("3-4").1, [1.5, 2.0, 5.0, 6.5]);
+    assert_eq!(SampleFile::new("a.csv", two).table("3-4").1, [1.5, 2.0, 5.0, 6.5]);
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn the_float_array_in_objects_is_the_vector() {
         format!("{{\"n\":1,\"at\":{{\"type\":\"{kind}\",\"coordinates\":{coordinates}}}}}\n")
     };
     assert_eq!(taken("a.jsonl", geometry("Point", "[11.5,48.5,500]")), "at.longitude at.latitude: 11.5 48.5");
-    assert_eq!(Sample::new("a.jsonl", geometry("Point", "[11.5,48.5]")).table("at.latitude").1, [48.5]);
+    assert_eq!(SampleFile::new("a.jsonl", geometry("Point", "[11.5,48.5]")).table("at.latitude").1, [48.5]);
     assert!(
         taken("a.jsonl", geometry("LineString", "[[1,2],[3,4]]"))
             .starts_with("column `at`: it holds a LineString")
@@ -338,7 +338,7 @@ fn geojson_is_geographic_unless_another_crs_is_declared() {
     assert_eq!(taken("a.geojson", named("ogc:crs27")), "longitude latitude: 11.5 48.5");
     assert_eq!(taken("a.geojson", named("urn:ogc:def:crs:EPSG::25832")), "x y z: 11.5 48.5 500");
     // The previous names, and properties with these names.
-    let sample = Sample::new("a.geojson", features("", ",\"latitude\":1,\"longitude\":2"));
+    let sample = SampleFile::new("a.geojson", features("", ",\"latitude\":1,\"longitude\":2"));
     assert_eq!(sample.table("x,y,z,latitude").1, [11.5, 48.5, 500.0, 1.0]);
     assert_eq!(sample.table("").0, names(&["geometry.longitude", "geometry.latitude"]));
 }
@@ -567,7 +567,7 @@ fn damaged_cells_never_panic() {
                 damaged[at] = byte;
                 for cell in [&damaged[..], &damaged[..at], &damaged[at..]] {
                     let content = parse(cell, is_binary, &mut numbers);
-                    let holds = matches!(content, Content::List(_) | Content::Point(_));
+                    let holds = matches!(content, CellContent::List(_) | CellContent::Point(_));
                     assert_eq!(holds, !numbers.is_empty(), "{:?}", String::from_utf8_lossy(cell));
                 }
             }

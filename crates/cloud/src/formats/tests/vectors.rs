@@ -14,31 +14,31 @@ fn big_ann(rows: u32, dims: u32, data: &[u8]) -> Vec<u8> {
 
 #[test]
 fn texmex_vectors_are_read() {
-    let f = Sample::new("a.fvecs", texmex(&[&floats(&[1.0, -2.5]), &floats(&[3.0, f32::NAN])], 2));
+    let f = SampleFile::new("a.fvecs", texmex(&[&floats(&[1.0, -2.5]), &floats(&[3.0, f32::NAN])], 2));
     assert_values(&f.table("").1, &[1.0, -2.5, 3.0, f64::NAN]);
     assert_values(&f.table("1").1, &[-2.5, f64::NAN]);
     assert_eq!(
-        Sample::new("a.bvecs", texmex(&[&[1, 255, 3, 4], &[5, 6, 7, 8]], 4)).table("").1,
+        SampleFile::new("a.bvecs", texmex(&[&[1, 255, 3, 4], &[5, 6, 7, 8]], 4)).table("").1,
         [1.0, 255.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     );
     assert_eq!(
-        Sample::new("a.ivecs", texmex(&[&(-7i32).to_le_bytes()], 1)).table(""),
+        SampleFile::new("a.ivecs", texmex(&[&(-7i32).to_le_bytes()], 1)).table(""),
         (names(&["x"]), vec![-7.0])
     );
     // More than one batch.
-    let many = Sample::new("a.bvecs", texmex(&[&[1, 2][..]; 100_000], 2)).table("").1;
+    let many = SampleFile::new("a.bvecs", texmex(&[&[1, 2][..]; 100_000], 2)).table("").1;
     assert!(many.len() == 200_000 && many.chunks(2).all(|row| row == [1.0, 2.0]));
 }
 
 #[test]
 fn big_ann_vectors_are_read() {
     assert_eq!(
-        Sample::new("a.fbin", big_ann(2, 2, &floats(&[1.0, 2.0, 3.0, 4.5]))).table("").1,
+        SampleFile::new("a.fbin", big_ann(2, 2, &floats(&[1.0, 2.0, 3.0, 4.5]))).table("").1,
         [1.0, 2.0, 3.0, 4.5]
     );
-    assert_eq!(Sample::new("a.u8bin", big_ann(1, 3, &[1, 2, 255])).table("").1, [1.0, 2.0, 255.0]);
-    assert_eq!(Sample::new("a.i8bin", big_ann(1, 3, &[1, 2, 255])).table("2,0").1, [-1.0, 1.0]);
-    let empty = Sample::new("a.fbin", big_ann(0, 3, &[]));
+    assert_eq!(SampleFile::new("a.u8bin", big_ann(1, 3, &[1, 2, 255])).table("").1, [1.0, 2.0, 255.0]);
+    assert_eq!(SampleFile::new("a.i8bin", big_ann(1, 3, &[1, 2, 255])).table("2,0").1, [-1.0, 1.0]);
+    let empty = SampleFile::new("a.fbin", big_ann(0, 3, &[]));
     assert_eq!((empty.table("").1.len(), empty.info().rows), (0, 0));
 }
 
@@ -69,7 +69,7 @@ fn inconsistent_sizes_are_refused() {
         ("a.fbin", &big_ann(0, 1 << 20, &[]), "nothing to read: the header declares 0 vectors"),
         ("a.fbin", &[1, 0, 0, 0, 1], "cut short"),
     ] {
-        let message = Sample::new(name, content).error();
+        let message = SampleFile::new(name, content).error();
         assert!(message.contains(part), "{message}");
     }
 }

@@ -60,7 +60,7 @@ fn glove_word2vec_and_fasttext_are_read_under_any_name() {
             ", with a first line of sizes",
         ),
     ] {
-        let sample = Sample::new(name, content);
+        let sample = SampleFile::new(name, content);
         assert_eq!(sample.table(""), (dims_names(dims), want(dims)), "{name}");
         let info = sample.info();
         assert_eq!(
@@ -88,14 +88,14 @@ fn glove_word2vec_and_fasttext_are_read_under_any_name() {
 #[test]
 fn labelled_points_are_read_as_delimited_text() {
     let labelled = "A 1.5 2.5 3\nB 4 5 6\n";
-    assert_eq!(Sample::new("a.txt", labelled).info().format, "delimited text, spaces, no header");
-    assert!(Sample::new("a.csv", glove(50)).read("").is_err());
-    let counted = Sample::new("a.txt", "2\nA 1 2\nB 3 4\n");
+    assert_eq!(SampleFile::new("a.txt", labelled).info().format, "delimited text, spaces, no header");
+    assert!(SampleFile::new("a.csv", glove(50)).read("").is_err());
+    let counted = SampleFile::new("a.txt", "2\nA 1 2\nB 3 4\n");
     assert_eq!(counted.info().format, "delimited text, spaces, no header");
     // Both readers agree where both can read a text.
     let plain: Vec<u8> =
         [b"of", b"to"].iter().enumerate().flat_map(|(at, word)| line(*word, &vector(30, at))).collect();
-    let (as_words, as_text) = (Sample::new("a.txt", &plain), Sample::new("a.csv", &plain));
+    let (as_words, as_text) = (SampleFile::new("a.txt", &plain), SampleFile::new("a.csv", &plain));
     assert!(as_words.info().format.starts_with("word") && as_text.info().format.starts_with("delimited"));
     assert_eq!(as_words.table(""), as_text.table(""));
     assert_eq!(as_words.table("d3,7"), as_text.table("d3,7"));
@@ -103,7 +103,7 @@ fn labelled_points_are_read_as_delimited_text() {
 
 #[test]
 fn errors_give_the_line() {
-    let error = |text: &str| Sample::new("a.vec", text).error();
+    let error = |text: &str| SampleFile::new("a.vec", text).error();
     assert_eq!(
         error("2 3\na 1 2 3\nb 1 2\n"),
         "line 3, record 1: expected 3 numbers after the word, found 2"
@@ -115,7 +115,7 @@ fn errors_give_the_line() {
         "line 71, record 70: `two` is not a number; expected 3 numbers after the word"
     );
     assert_eq!(error("hello\n"), "line 1: no numbers after a word");
-    let count = |promised: usize| Sample::new("a.vec", format!("{promised} 2\na 1 2\nb 3 4\n")).error();
+    let count = |promised: usize| SampleFile::new("a.vec", format!("{promised} 2\na 1 2\nb 3 4\n")).error();
     assert_eq!(
         count(5),
         "words: the first line declares 5, but the file has 2; if the file is not cut short, correct that \
@@ -125,7 +125,7 @@ fn errors_give_the_line() {
         count(1),
         "words: the first line declares 1, but the file has 2; if they all belong there, correct that line"
     );
-    let sample = Sample::new("a.vec", "2 2\na 1 2\n\nb 3 nan\n");
+    let sample = SampleFile::new("a.vec", "2 2\na 1 2\n\nb 3 nan\n");
     let source = crate::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
     let message = crate::load(&source, false, &NoProgress).unwrap_err().to_string();
     assert!(message.starts_with("line 4, row 1, column `d2`: "), "{message}");
@@ -133,7 +133,7 @@ fn errors_give_the_line() {
 
 #[test]
 fn words_are_available_as_a_column() {
-    let sample = Sample::new("a.vec", glove(3));
+    let sample = SampleFile::new("a.vec", glove(3));
     let ColumnData::Categories { names, codes } = column(&sample.path, "word", &NoProgress).unwrap() else {
         panic!("words are text")
     };

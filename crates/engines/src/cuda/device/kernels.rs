@@ -13,7 +13,7 @@ use super::driver::{self, error_text};
 use super::nvrtc;
 use super::units::{EMBEDDED_ABOUT, Unit, build_name};
 use crate::cuda::direct::{KernelConfig, Variant, WARP_KNN_CONFIG, warp_knn_entry};
-use crate::knn::{Build, Problem};
+use crate::knn::{KernelBuild, Problem};
 
 /// Minimum coordinates per pass (queries × n × d) for compiling a kernel for this exact d: such a pass takes
 /// some milliseconds in every run, compared with one second of compilation once.
@@ -27,17 +27,17 @@ pub struct Kernel {
 }
 
 /// Loads modules on demand and caches them.
-pub struct Kernels {
+pub struct KernelCache {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     modules: HashMap<Unit, Arc<CudaModule>>,
     functions: HashMap<(Unit, String), CudaFunction>,
-    searches: HashMap<(Unit, Build), Kernel>,
+    searches: HashMap<(Unit, KernelBuild), Kernel>,
     /// Units that failed to compile, with the error; they are not retried.
     failed: HashMap<Unit, String>,
 }
 
-impl Kernels {
+impl KernelCache {
     pub fn new(context: Arc<CudaContext>, stream: Arc<CudaStream>) -> Self {
         Self {
             context,
@@ -66,12 +66,12 @@ impl Kernels {
             return unit;
         }
         let exact = Unit { exact_dims: problem.dims() as u32, ..unit };
-        self.compile_ahead(&[exact], &[Build::Timed, Build::Counted]);
-        if self.module(exact.for_build(Build::Timed)).is_ok() { exact } else { unit }
+        self.compile_ahead(&[exact], &[KernelBuild::Timed, KernelBuild::Counted]);
+        if self.module(exact.for_build(KernelBuild::Timed)).is_ok() { exact } else { unit }
     }
 
     /// Loads one build of the search kernel.
-    pub fn search(&mut self, unit: Unit, build: Build) -> Result<Kernel, String> {
+    pub fn search(&mut self, unit: Unit, build: KernelBuild) -> Result<Kernel, String> {
         let unit = unit.for_build(build);
         if let Some(kernel) = self.searches.get(&(unit, build)) {
             return Ok(kernel.clone());
@@ -121,7 +121,7 @@ impl Kernels {
 
     /// Compiles builds that are not embedded, in parallel, so that loading them later is cheap. A build that
     /// fails to compile reports its error when it is loaded.
-    pub fn compile_ahead(&mut self, units: &[Unit], builds: &[Build]) {
+    pub fn compile_ahead(&mut self, units: &[Unit], builds: &[KernelBuild]) {
         let all = units
             .iter()
             .filter(|unit| unit.embedded().is_none())

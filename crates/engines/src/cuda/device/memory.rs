@@ -19,7 +19,7 @@ const MAX_BATCH: usize = 4096;
 
 /// The memory layout of the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum PointLayout {
     /// Row-major, padded with infinity.
     Rows,
     /// Row-major, in the order of the nodes of a k-d tree.
@@ -35,14 +35,14 @@ pub enum Form {
 
 /// Points on the device, stored in [`Problem::cache`](crate::knn::Problem::cache).
 pub struct DevicePoints {
-    pub form: Form,
+    pub form: PointLayout,
     /// The coordinates, including the padding of the last batch.
     pub floats: CudaSlice<f32>,
 }
 
 impl DevicePoints {
     /// Whether these points suit a search; the buffer may be larger than necessary.
-    pub fn fits(&self, form: Form, floats: usize) -> bool {
+    pub fn fits(&self, form: PointLayout, floats: usize) -> bool {
         self.form == form && self.floats.len() >= floats
     }
 }
@@ -100,7 +100,7 @@ impl Timer {
 pub const RESERVE: u64 = 64 << 20;
 
 /// Device buffers that every search needs: q queries for k neighbours each among n points in d dimensions.
-pub struct Memory {
+pub struct SearchBuffers {
     pub n: usize,
     pub d: usize,
     pub k: usize,
@@ -134,7 +134,7 @@ pub struct Addresses {
     pub q: u32,
 }
 
-impl Memory {
+impl SearchBuffers {
     /// Reserves memory for a problem and its answer, including `floats` for the points unless they are
     /// already there in this form. `extra` is the number of bytes that the search will reserve in addition.
     ///
@@ -143,7 +143,7 @@ impl Memory {
     pub fn reserve(
         cuda: &Cuda,
         problem: &Problem,
-        form: Form,
+        form: PointLayout,
         floats: usize,
         extra: u64,
     ) -> Result<Self, EngineError> {
@@ -196,7 +196,7 @@ impl Memory {
     /// Those of [`Self::reserve`].
     pub fn with_rows(cuda: &mut Cuda, problem: &Problem, extra: u64) -> Result<Self, EngineError> {
         let mut memory =
-            Self::reserve(cuda, problem, Form::Rows, row_floats(problem.n(), problem.dims(), 1), extra)?;
+            Self::reserve(cuda, problem, PointLayout::Rows, row_floats(problem.n(), problem.dims(), 1), extra)?;
         memory.upload(cuda, problem, |cuda, points| upload_rows(&cuda.stream, problem.points(), points))?;
         Ok(memory)
     }
@@ -244,7 +244,7 @@ impl Memory {
     }
 
     /// Switches this search to points in another form; other searches keep theirs.
-    pub fn rearrange(&mut self, form: Form, floats: CudaSlice<f32>) {
+    pub fn rearrange(&mut self, form: PointLayout, floats: CudaSlice<f32>) {
         self.points = Arc::new(DevicePoints { form, floats });
     }
 

@@ -192,7 +192,7 @@ fn write_entry(path: &Path, code: &[u8]) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cuda::device::units::Builds;
+    use crate::cuda::device::units::BuildSet;
     use crate::cuda::direct::Policy;
     use crate::cuda::trace;
 
@@ -238,8 +238,8 @@ mod tests {
             Unit { policy: Some(policy), ..small },
             trace::unit(33, 3, 85),
             trace::unit(512, 17, 15),
-            Unit { builds: Builds::Traced, ..Unit::new("select/warp_select", 64, 0) },
-            Unit { builds: Builds::Traced, ..Unit::new("select/multi_pass", 0, 0) },
+            Unit { builds: BuildSet::Traced, ..Unit::new("select/warp_select", 64, 0) },
+            Unit { builds: BuildSet::Traced, ..Unit::new("select/multi_pass", 0, 0) },
         ]) {
             let code = compile_source(unit.text(), &options(unit, "sm_75")).unwrap();
             assert!(code.starts_with(b"\x7fELF"), "{unit:?}");

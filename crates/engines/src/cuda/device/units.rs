@@ -1,7 +1,7 @@
 //! Compilation units, each of which becomes a module: embedded by `build.rs`, or as text for NVRTC.
 
 use crate::cuda::direct::Policy;
-use crate::knn::Build;
+use crate::knn::KernelBuild;
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
@@ -25,21 +25,21 @@ pub struct Unit {
     /// A macro that overrides a default of the unit. Only NVRTC does that.
     pub option: Option<(&'static str, u32)>,
     /// The builds of the search in this unit.
-    pub builds: Builds,
+    pub builds: BuildSet,
 }
 
 /// The set of search builds in a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Builds {
+pub enum BuildSet {
     /// The builds that runs use: timed, counted and profiled.
     Runs,
     /// A single build. NVRTC compiles these separately, in parallel.
-    Single(Build),
+    Single(KernelBuild),
     /// The traced build. It is never embedded: it depends on the staging of points, and only lessons use it.
     Traced,
 }
 
-impl Builds {
+impl BuildSet {
     /// The value of `WARPSCOPE_BUILDS` in `cuda/direct/warp_knn.cu`.
     pub fn number(self) -> u32 {
         match self {
@@ -53,7 +53,7 @@ impl Builds {
 impl Unit {
     /// A unit with the table's policy.
     pub fn new(source: &'static str, capacity: u32, dims: u32) -> Self {
-        Self { source, capacity, dims, exact_dims: 0, policy: None, option: None, builds: Builds::Runs }
+        Self { source, capacity, dims, exact_dims: 0, policy: None, option: None, builds: BuildSet::Runs }
     }
 
     /// Source text with includes resolved.
@@ -83,17 +83,17 @@ impl Unit {
 
     /// The unit that contains a given build of the search: this one if it is embedded, otherwise one for that
     /// build alone. The traced unit also contains the kernels that are part of every build.
-    pub fn for_build(self, build: Build) -> Self {
-        if self.embedded().is_some() || self.builds == Builds::Traced {
+    pub fn for_build(self, build: KernelBuild) -> Self {
+        if self.embedded().is_some() || self.builds == BuildSet::Traced {
             self
         } else {
-            Self { builds: Builds::Single(build), ..self }
+            Self { builds: BuildSet::Single(build), ..self }
         }
     }
 
     /// Explains why a unit that is neither embedded nor compiled is unavailable.
     pub fn why_not(self, why: &str) -> String {
-        if self.builds == Builds::Traced {
+        if self.builds == BuildSet::Traced {
             format!("the traced kernel is compiled on demand, and {why}")
         } else if self.exact_dims != 0
             || self.policy.is_some()
@@ -108,11 +108,11 @@ impl Unit {
 }
 
 /// The suffix of a build's kernel names.
-pub fn build_name(build: Build) -> &'static str {
+pub fn build_name(build: KernelBuild) -> &'static str {
     match build {
-        Build::Timed => "timed",
-        Build::Counted => "counted",
-        Build::Profiled => "profiled",
+        KernelBuild::Timed => "timed",
+        KernelBuild::Counted => "counted",
+        KernelBuild::Profiled => "profiled",
     }
 }
 
@@ -154,7 +154,7 @@ mod tests {
             // A unit with another policy is another kernel.
             assert!(
                 Unit { exact_dims: 5, ..unit }.embedded().is_none()
-                    && Unit { builds: Builds::Traced, ..unit }.embedded().is_none()
+                    && Unit { builds: BuildSet::Traced, ..unit }.embedded().is_none()
             );
         }
     }
@@ -168,7 +168,7 @@ mod tests {
             exact.why_not("there is no NVRTC"),
             "this kernel is compiled on demand, and there is no NVRTC"
         );
-        let traced = Unit { builds: Builds::Traced, ..unit };
+        let traced = Unit { builds: BuildSet::Traced, ..unit };
         assert_eq!(
             traced.why_not("there is no NVRTC"),
             "the traced kernel is compiled on demand, and there is no NVRTC"

@@ -14,14 +14,14 @@ use std::sync::Arc;
 use cudarc::driver::{CudaSlice, CudaStream, DriverError, PushKernelArg};
 
 use super::Cuda;
-use super::device::kernels::Kernels;
-use super::device::memory::{Addresses, Form, Memory, blocks, row_floats, upload_rows};
+use super::device::kernels::KernelCache;
+use super::device::memory::{Addresses, PointLayout, SearchBuffers, blocks, row_floats, upload_rows};
 use super::device::units::Unit;
 use super::interface::TallyOut;
 pub use super::interface::direct::{
     GROUP_ROWS_ENTRY, KernelConfig, Policy, Search, WARP_KNN_CONFIG, warp_knn_entry,
 };
-use crate::knn::{Build, EngineError, Problem};
+use crate::knn::{KernelBuild, EngineError, Problem};
 pub use search::{cost, load, load_unit};
 
 /// An instance of the direct kernel's template.
@@ -121,11 +121,11 @@ impl Layout {
         Self { n, d, unit, policy }
     }
 
-    pub fn form(self) -> Form {
+    pub fn form(self) -> PointLayout {
         if self.unit.dims == 0 {
-            Form::Windows { window: self.policy.window, tile: self.policy.tile }
+            PointLayout::Windows { window: self.policy.window, tile: self.policy.tile }
         } else {
-            Form::Rows
+            PointLayout::Rows
         }
     }
 
@@ -162,9 +162,9 @@ impl Layout {
     ///
     /// # Errors
     /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
-    pub fn load(self, cuda: &mut Cuda, problem: &Problem, extra: u64) -> Result<Memory, EngineError> {
+    pub fn load(self, cuda: &mut Cuda, problem: &Problem, extra: u64) -> Result<SearchBuffers, EngineError> {
         let extra = extra + 4 * self.scratch_floats() as u64;
-        let mut memory = Memory::reserve(cuda, problem, self.form(), self.floats(), extra)?;
+        let mut memory = SearchBuffers::reserve(cuda, problem, self.form(), self.floats(), extra)?;
         memory.upload(cuda, problem, |cuda, points| {
             let mut scratch = cuda.stream.alloc_zeros::<f32>(self.scratch_floats().max(1))?;
             self.upload(cuda, problem.points(), points, &mut scratch)
@@ -196,7 +196,7 @@ impl Layout {
     /// The points in this layout, from rows that are already on the device; for any d except 2 and 3.
     pub fn arrange(
         self,
-        kernels: &mut Kernels,
+        kernels: &mut KernelCache,
         stream: &Arc<CudaStream>,
         rows: &CudaSlice<f32>,
     ) -> Result<CudaSlice<f32>, DriverError> {
@@ -208,7 +208,7 @@ impl Layout {
 
     fn group(
         self,
-        kernels: &mut Kernels,
+        kernels: &mut KernelCache,
         stream: &Arc<CudaStream>,
         rows: &CudaSlice<f32>,
         first: usize,
@@ -216,7 +216,7 @@ impl Layout {
         points: &mut CudaSlice<f32>,
     ) -> Result<(), DriverError> {
         let group = kernels
-            .function(self.unit.for_build(Build::Timed), GROUP_ROWS_ENTRY)
+            .function(self.unit.for_build(KernelBuild::Timed), GROUP_ROWS_ENTRY)
             .expect("the search's module was loaded, and holds it");
         let (first, count, n, d, padded) =
             (first as u32, count as u32, self.n as u32, self.d as u32, self.padded_dims() as u32);
@@ -230,7 +230,7 @@ impl Layout {
 
 /// The kernel argument for a launch over a range of queries.
 pub fn arguments(
-    memory: &mut Memory,
+    memory: &mut SearchBuffers,
     stream: &CudaStream,
     queries: &Range<usize>,
     tally: TallyOut,

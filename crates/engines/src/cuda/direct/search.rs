@@ -9,14 +9,14 @@ use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig};
 
 use super::{GROUP_ROWS_ENTRY, Layout, Policy, Variant, arguments};
-use crate::cuda::device::memory::{Form, Memory, launch, read};
+use crate::cuda::device::memory::{PointLayout, SearchBuffers, launch, read};
 use crate::cuda::device::units::Unit;
-use crate::cuda::filtered::{self, FilterKernels, Filtered};
+use crate::cuda::filtered::{self, FilterKernels, FilterSearch};
 use crate::cuda::interface::{ConvergenceEntry, Counters, TallyOut, WarpSpan};
-use crate::cuda::search::{GpuSearch, Kernels};
+use crate::cuda::search::{GpuSearch, SearchKernels};
 use crate::cuda::{Cuda, DIRECT};
 use crate::knn::{
-    self, Answer, Build, CONVERGENCE_ENTRIES, Cost, EngineError, MAX_COUNTED_CHUNK, Parameters, Problem,
+    self, Answer, KernelBuild, CONVERGENCE_ENTRIES, Cost, EngineError, MAX_COUNTED_CHUNK, Parameters, Problem,
     Profile, Shape, theory, warp as rules,
 };
 
@@ -30,7 +30,7 @@ const TALLY_BYTES: u64 = (size_of::<Counters>()
 const POLICY: [&str; 7] = ["warps", "queries", "window", "batch", "slots", "tile", "blocks"];
 
 /// Output buffers of counted and profiled launches: one entry per query of a launch.
-struct Tally {
+struct CounterBuffers {
     counters: CudaSlice<Counters>,
     convergence: CudaSlice<ConvergenceEntry>,
     cycles: Option<CudaSlice<u64>>,
@@ -50,7 +50,7 @@ impl Cuda {
             return Ok(None);
         }
         let unavailable = |why| EngineError::Unavailable { engine: DIRECT.id, why };
-        let tuned = self.kernels.search(unit, Build::Timed).map_err(unavailable)?.config.policy;
+        let tuned = self.kernels.search(unit, KernelBuild::Timed).map_err(unavailable)?.config.policy;
         let mut numbers = tuned.to_array();
         for (number, asked) in numbers.iter_mut().zip(asked) {
             *number = asked.unwrap_or(*number);
@@ -68,16 +68,16 @@ impl Cuda {
 const GROUP: u32 = 32;
 
 /// The kernels of a problem, and the output buffers of counted and profiled launches.
-pub struct Direct {
+pub struct DirectKernels {
     unit: Unit,
     policy: Policy,
     /// The point layout of the direct kernel; the filtered search reads rows.
     layout: Layout,
-    filtered: Option<Filtered>,
+    filtered: Option<FilterSearch>,
     /// Why the filter, the engine's first choice, is not used.
     note: Option<String>,
     profile: bool,
-    tally: Option<Tally>,
+    tally: Option<CounterBuffers>,
 }
 
 /// Reserves memory for a problem and uploads it.
@@ -90,7 +90,7 @@ pub fn load<'a>(
     problem: &Problem,
     parameters: &Parameters,
     profile: bool,
-) -> Result<GpuSearch<'a, Direct>, EngineError> {
+) -> Result<GpuSearch<'a, DirectKernels>, EngineError> {
     let refused = |why: String| EngineError::Parameter { engine: DIRECT.id, why };
     let of_direct = POLICY.into_iter().chain(["exact-d"]).find(|name| parameters.get(name).is_some());
     let capability = cuda.context.compute_capability().unwrap_or_default();
@@ -133,7 +133,7 @@ pub fn load_unit<'a>(
     cuda: &'a mut Cuda,
     problem: &Problem,
     unit: Unit,
-) -> Result<GpuSearch<'a, Direct>, EngineError> {
+) -> Result<GpuSearch<'a, DirectKernels>, EngineError> {
     build(cuda, problem, false, unit, false)
 }
 
@@ -143,26 +143,26 @@ fn build<'a>(
     profile: bool,
     unit: Unit,
     behind_filter: bool,
-) -> Result<GpuSearch<'a, Direct>, EngineError> {
+) -> Result<GpuSearch<'a, DirectKernels>, EngineError> {
     let unavailable = |why| EngineError::Unavailable { engine: DIRECT.id, why };
     // Load now, so that no timed launch includes it.
-    let builds = Build::all(profile);
+    let builds = KernelBuild::all(profile);
     cuda.kernels.compile_ahead(&[unit], builds);
     for &build in builds {
         cuda.kernels.search(unit, build).map_err(unavailable)?;
     }
     if unit.dims == 0 {
-        cuda.kernel(DIRECT.id, unit.for_build(Build::Timed), GROUP_ROWS_ENTRY)?;
+        cuda.kernel(DIRECT.id, unit.for_build(KernelBuild::Timed), GROUP_ROWS_ENTRY)?;
     }
-    let policy = cuda.kernels.search(unit, Build::Timed).map_err(unavailable)?.config.policy;
+    let policy = cuda.kernels.search(unit, KernelBuild::Timed).map_err(unavailable)?.config.policy;
     let layout = Layout::new(problem.n(), problem.dims(), unit, policy);
-    let mut direct = Direct { unit, policy, layout, filtered: None, note: None, profile, tally: None };
+    let mut direct = DirectKernels { unit, policy, layout, filtered: None, note: None, profile, tally: None };
     let tally = TALLY_BYTES * problem.q().min(MAX_COUNTED_CHUNK) as u64;
     if behind_filter {
         let rows = problem.n() * problem.dims();
         // Includes memory for the direct kernel's layout, in case the search falls back to it.
-        let extra = tally + Filtered::bytes(problem) + 4 * layout.floats() as u64;
-        match Memory::reserve(cuda, problem, Form::Rows, rows, extra) {
+        let extra = tally + FilterSearch::bytes(problem) + 4 * layout.floats() as u64;
+        match SearchBuffers::reserve(cuda, problem, PointLayout::Rows, rows, extra) {
             Ok(memory) => return load_filtered(cuda, problem, direct, memory),
             Err(EngineError::Memory { .. } | EngineError::MemoryRefused { .. }) => {
                 direct.note = Some("the filter does not fit into the GPU's memory".to_owned());
@@ -179,9 +179,9 @@ fn build<'a>(
 fn load_filtered<'a>(
     cuda: &'a mut Cuda,
     problem: &Problem,
-    mut direct: Direct,
-    mut memory: Memory,
-) -> Result<GpuSearch<'a, Direct>, EngineError> {
+    mut direct: DirectKernels,
+    mut memory: SearchBuffers,
+) -> Result<GpuSearch<'a, DirectKernels>, EngineError> {
     let (stream, device) = (cuda.stream.clone(), cuda.device_id);
     // Load, and if necessary compile, before the clock starts.
     let cannot = |why| format!("the filter is unavailable ({why})");
@@ -193,7 +193,7 @@ fn load_filtered<'a>(
     let prepare = || -> Result<f64, DriverError> {
         memory.timer.start(&stream)?;
         match kernels
-            .and_then(|kernels| Filtered::new(kernels, &stream, device, problem, &memory).map_err(cannot))
+            .and_then(|kernels| FilterSearch::new(kernels, &stream, device, problem, &memory).map_err(cannot))
         {
             Ok(filtered) => direct.filtered = Some(filtered),
             Err(why) => direct.without_filter(why, cuda, &mut memory)?,
@@ -208,13 +208,13 @@ fn load_filtered<'a>(
     Ok(search)
 }
 
-impl Direct {
+impl DirectKernels {
     /// Falls back to the direct kernel, for which the points are rearranged.
     fn without_filter(
         &mut self,
         why: String,
         cuda: &mut Cuda,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
     ) -> Result<(), DriverError> {
         // Do everything that can fail first, so that the points and the search never disagree about the
         // layout.
@@ -228,7 +228,7 @@ impl Direct {
         if self.tally.as_ref().is_none_or(|tally| tally.counters.len() < count) {
             // Free the old buffers first.
             self.tally = None;
-            self.tally = Some(Tally {
+            self.tally = Some(CounterBuffers {
                 counters: stream.alloc_zeros(count)?,
                 convergence: stream.alloc_zeros(count * CONVERGENCE_ENTRIES)?,
                 cycles: if self.profile {
@@ -249,23 +249,23 @@ impl Direct {
     }
 }
 
-impl Kernels for Direct {
-    fn build(&self, asked: Build) -> Build {
-        if asked == Build::Profiled && !self.profile { Build::Counted } else { asked }
+impl SearchKernels for DirectKernels {
+    fn build(&self, asked: KernelBuild) -> KernelBuild {
+        if asked == KernelBuild::Profiled && !self.profile { KernelBuild::Counted } else { asked }
     }
 
     fn run(
         &mut self,
         cuda: &mut Cuda,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
         queries: &Range<usize>,
-        build: Build,
+        build: KernelBuild,
         _counts: CUdeviceptr,
     ) -> Result<f64, DriverError> {
         let stream = cuda.stream.clone();
         let kernel = cuda.kernels.search(self.unit, build).expect("loaded with the problem");
         let tally =
-            if build == Build::Timed { TallyOut::default() } else { self.tally(&stream, queries.len())? };
+            if build == KernelBuild::Timed { TallyOut::default() } else { self.tally(&stream, queries.len())? };
         memory.timer.start(&stream)?;
         if let Some(filtered) = &mut self.filtered {
             if filtered.search(memory, queries, build, tally)? {
@@ -288,7 +288,7 @@ impl Kernels for Direct {
         &self,
         stream: &Arc<CudaStream>,
         queries: usize,
-        build: Build,
+        build: KernelBuild,
         answer: &mut Answer,
     ) -> Result<(), DriverError> {
         let Some(tally) = &self.tally else { return Ok(()) };
@@ -303,7 +303,7 @@ impl Kernels for Direct {
         answer.convergence.counted_by = rules::CONVERGENCE.to_owned();
         let rows = counters.into_iter().map(|counters| knn::Counters::from(counters).row());
         answer.measured.extend(&rules::MEASURES, rows);
-        if let (Some(cycles), Some(spans), Build::Profiled) = (&tally.cycles, &tally.spans, build) {
+        if let (Some(cycles), Some(spans), KernelBuild::Profiled) = (&tally.cycles, &tally.spans, build) {
             let profile = answer.profile.get_or_insert_with(|| Profile::new(&rules::PHASES));
             profile.cycles.extend(read(stream, &cycles.slice(..queries * rules::PHASES.len()))?);
             let spans = read(stream, &spans.slice(..queries))?;
@@ -328,7 +328,7 @@ impl Kernels for Direct {
         self.note.clone()
     }
 
-    fn first_chunk(&self, cuda: &Cuda, _memory: &Memory) -> usize {
+    fn first_chunk(&self, cuda: &Cuda, _memory: &SearchBuffers) -> usize {
         if self.filtered.is_some() {
             return filtered::FIRST_QUERIES;
         }
@@ -338,7 +338,7 @@ impl Kernels for Direct {
         4 * multiprocessors * self.policy.queries_per_block() as usize
     }
 
-    fn chunk_unit(&self, _cuda: &Cuda, _memory: &Memory) -> usize {
+    fn chunk_unit(&self, _cuda: &Cuda, _memory: &SearchBuffers) -> usize {
         if self.filtered.is_some() { filtered::QUERY_UNIT } else { self.policy.queries_per_block() as usize }
     }
 }

@@ -22,8 +22,8 @@ use frame::frame;
 pub use probe::{check_loss, worst_loss};
 
 use super::device::driver::error_text;
-use super::device::kernels::Kernels;
-use super::device::memory::{Addresses, Memory, blocks, launch};
+use super::device::kernels::KernelCache;
+use super::device::memory::{Addresses, SearchBuffers, blocks, launch};
 use super::device::units::{Unit, build_name};
 use super::direct::Variant;
 use super::interface::TallyOut;
@@ -31,7 +31,7 @@ use super::interface::filtered::{
     FILTER_FORMS, FILTER_THREADS, FILTER_TILE, FILTER_TILES_TOGETHER, Filter, FilterForms, ROUND_ENTRY,
     Rounding, SURVIVOR_WARPS, SurvivorSearch, SurvivorState, filter_entry, survivors_entry,
 };
-use crate::knn::{Build, DeviceId, Problem};
+use crate::knn::{KernelBuild, DeviceId, Problem};
 
 /// Queries and points per filter tile.
 const TILE: usize = FILTER_TILE as usize;
@@ -141,7 +141,7 @@ impl FilterVariant {
 }
 
 /// Rows in the filter's format: whole tiles, rounded to BF16.
-struct Rounded {
+struct RoundedRows {
     rows: CudaSlice<u16>,
     bounds: CudaSlice<f32>,
     /// Rounding errors: per row for queries, the maximum per tile for points.
@@ -169,7 +169,7 @@ pub struct FilterKernels {
     round: CudaFunction,
     filter: CudaFunction,
     /// One selection kernel per build.
-    selects: Vec<(Build, CudaFunction)>,
+    selects: Vec<(KernelBuild, CudaFunction)>,
 }
 
 impl FilterKernels {
@@ -177,7 +177,7 @@ impl FilterKernels {
     ///
     /// # Errors
     /// One sentence saying why they are unavailable.
-    pub fn load(kernels: &mut Kernels, problem: &Problem, profile: bool) -> Result<Self, String> {
+    pub fn load(kernels: &mut KernelCache, problem: &Problem, profile: bool) -> Result<Self, String> {
         let capacity = Variant::new(problem.k(), problem.dims()).capacity;
         let (filters, selects) =
             (Unit::new("filtered/filter", 0, 0), Unit::new("filtered/survivors", capacity, 0));
@@ -187,7 +187,7 @@ impl FilterKernels {
             .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, variant.shared_bytes as i32)
             .map_err(error_text)?;
         let round = kernels.function(filters, ROUND_ENTRY)?;
-        let builds = Build::all(profile);
+        let builds = KernelBuild::all(profile);
         kernels.compile_ahead(&[selects], builds);
         let select = |&build| {
             Ok((
@@ -202,7 +202,7 @@ impl FilterKernels {
 
 /// Points in the filter's format, cached with the problem's points.
 struct FilterPoints {
-    rounded: Rounded,
+    rounded: RoundedRows,
     /// Subtracted from every row before rounding.
     centre: CudaSlice<f32>,
     scale: f64,
@@ -215,7 +215,7 @@ fn scratch_rows(q: usize) -> usize {
 }
 
 /// A problem prepared for the filter.
-pub struct Filtered {
+pub struct FilterSearch {
     stream: Arc<CudaStream>,
     kernels: FilterKernels,
     multiprocessors: u32,
@@ -224,11 +224,11 @@ pub struct Filtered {
     k: usize,
     epsilon: f64,
     points: Arc<FilterPoints>,
-    queries: Rounded,
+    queries: RoundedRows,
     scratch: Scratch,
 }
 
-impl Filtered {
+impl FilterSearch {
     /// Bytes of device memory needed in addition to the problem's own.
     pub fn bytes(problem: &Problem) -> u64 {
         let (n, q) = (problem.n().next_multiple_of(CHUNK) as u64, problem.q() as u64 + 2 * CHUNK as u64);
@@ -247,7 +247,7 @@ impl Filtered {
         stream: &Arc<CudaStream>,
         device: DeviceId,
         problem: &Problem,
-        memory: &Memory,
+        memory: &SearchBuffers,
     ) -> Result<Self, String> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let capacity = Variant::new(k, d).capacity;
@@ -264,7 +264,7 @@ impl Filtered {
             let rounded =
                 |source: &Floats, count: usize, tiles: usize, queries: bool, centre: &Floats, scale: f64| {
                     let rows = tiles * TILE;
-                    let mut rounded = Rounded {
+                    let mut rounded = RoundedRows {
                         rows: stream.alloc_zeros(rows * variant.padded_d)?,
                         bounds: stream.alloc_zeros(rows)?,
                         errors: stream.alloc_zeros(if queries { rows } else { tiles })?,
@@ -290,7 +290,7 @@ impl Filtered {
                     // SAFETY: `Rounding` is the kernel's parameter; its pointers cover the number of rows
                     // that it states.
                     unsafe { launch(stream, round, blocks(tiles as u32, FILTER_THREADS), &arguments) }?;
-                    Ok::<Rounded, DriverError>(rounded)
+                    Ok::<RoundedRows, DriverError>(rounded)
                 };
             let points = match problem.cache().get(device, |_: &FilterPoints| true) {
                 Some(points) => points,
@@ -342,9 +342,9 @@ impl Filtered {
     /// nothing if so many points survive that the direct kernel is faster.
     pub fn search(
         &mut self,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
         queries: &Range<usize>,
-        build: Build,
+        build: KernelBuild,
         tally: TallyOut,
     ) -> Result<bool, DriverError> {
         for start in queries.clone().step_by(MAX_ROWS) {
@@ -359,9 +359,9 @@ impl Filtered {
     /// One pass over the points for a range of queries; returns the same as [`Self::search`].
     fn pass(
         &mut self,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
         queries: &Range<usize>,
-        build: Build,
+        build: KernelBuild,
         tally: TallyOut,
     ) -> Result<bool, DriverError> {
         let rows = queries.len().next_multiple_of(TILE);
@@ -435,10 +435,10 @@ impl Filtered {
 
     fn launch_select(
         &mut self,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
         queries: &Range<usize>,
         chunk: &Range<usize>,
-        build: Build,
+        build: KernelBuild,
         tally: TallyOut,
     ) -> Result<(), DriverError> {
         let (stream, scratch) = (&self.stream, &mut self.scratch);

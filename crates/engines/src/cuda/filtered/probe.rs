@@ -12,7 +12,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, DriverError};
 
 use super::super::device::driver::error_text;
-use super::super::device::kernels::Kernels;
+use super::super::device::kernels::KernelCache;
 use super::super::device::memory::{blocks, launch, read};
 use super::super::device::units::Unit;
 use super::super::interface::filtered::{PROBE_COLUMNS, PROBE_DEPTH, PROBE_ENTRY, PROBE_ROWS, Probe};
@@ -26,7 +26,7 @@ const STEPS: usize = 4;
 const TILES: usize = 4 * DEPTH;
 
 /// The sums to compute, in the device's layout.
-struct Cases {
+struct ProbeInputs {
     rows: Vec<u16>,
     columns: Vec<u16>,
     starts: Vec<f32>,
@@ -37,9 +37,9 @@ struct Cases {
 ///
 /// # Errors
 /// One sentence, if the kernel is unavailable or fails.
-pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64, String> {
+pub fn worst_loss(kernels: &mut KernelCache, stream: &Arc<CudaStream>) -> Result<f64, String> {
     let function = kernels.function(Unit::new("filtered/filter", 0, 0), PROBE_ENTRY)?;
-    let cases = Cases::new();
+    let cases = ProbeInputs::new();
     let run = || -> Result<Vec<f32>, DriverError> {
         let (rows, columns, starts) = (
             stream.clone_htod(&cases.rows)?,
@@ -74,7 +74,7 @@ pub fn check_loss(loss: f64) -> Result<(), String> {
     }
 }
 
-impl Cases {
+impl ProbeInputs {
     fn new() -> Self {
         let mut cases = Self {
             rows: vec![0; TILES * STEPS * ROWS * DEPTH],
@@ -181,7 +181,7 @@ mod tests {
     }
 
     fn worst_of(add: impl Fn(f32, &[f32]) -> f32) -> f64 {
-        let cases = Cases::new();
+        let cases = ProbeInputs::new();
         let sums: Vec<f32> = (0..cases.starts.len())
             .map(|sum| cases.terms(sum))
             .map(|(start, terms)| add(start, &terms))

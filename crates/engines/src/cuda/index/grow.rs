@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
 
-use crate::cuda::device::kernels::Kernels;
+use crate::cuda::device::kernels::KernelCache;
 use crate::cuda::device::memory::{self, launch, read};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::index::{
@@ -14,7 +14,7 @@ use crate::cuda::interface::index::{
     Tree, index_entry,
 };
 use crate::index;
-use crate::index::{BitRange, Depth, Frame as HostFrame, WARP};
+use crate::index::{BitRange, SortPrecision, MortonGrid as HostFrame, WARP};
 
 /// Keys per tile, which a block sorts.
 const TILE: usize = (SORT_THREADS * SORT_ITEMS) as usize;
@@ -32,7 +32,7 @@ pub struct Scratch {
 
 /// At least one row of d coordinates in device memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Rows {
+pub struct DeviceRows {
     pub address: CUdeviceptr,
     pub count: usize,
     pub d: usize,
@@ -109,17 +109,17 @@ impl Layout {
 }
 
 /// The kernels that build a tree, and that sort points and queries by their Morton codes.
-pub struct Grower {
+pub struct TreeBuilder {
     codes: CudaFunction,
     sweep: CudaFunction,
     leaves: CudaFunction,
     boxes: CudaFunction,
 }
 
-impl Grower {
+impl TreeBuilder {
     /// # Errors
     /// Why the kernels are unavailable.
-    pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
+    pub fn load(kernels: &mut KernelCache) -> Result<Self, String> {
         let mut step = |name: &str| kernels.function(Unit::new(super::BUILD, 0, 0), &index_entry(name));
         Ok(Self {
             codes: step("codes")?,
@@ -141,11 +141,11 @@ impl Grower {
         &self,
         stream: &Arc<CudaStream>,
         scratch: &mut Scratch,
-        rows: Rows,
+        rows: DeviceRows,
         frame: Frame,
         parts: &[BitRange],
     ) -> Result<CUdeviceptr, DriverError> {
-        let Rows { address, count, d } = rows;
+        let DeviceRows { address, count, d } = rows;
         debug_assert!(0 < count && count <= scratch.len());
         let tiles = count.div_ceil(TILE);
         let keys = scratch.keys.each_mut().map(|keys| keys.device_ptr_mut(stream).0);
@@ -271,14 +271,14 @@ impl DeviceTree {
     pub unsafe fn load_kernels(
         &mut self,
         stream: &Arc<CudaStream>,
-        grower: &Grower,
+        grower: &TreeBuilder,
         scratch: &mut Scratch,
         rows: CUdeviceptr,
     ) -> Result<(), DriverError> {
         let n = self.n;
         self.n = n.min(WARP * WARP + 1);
         // SAFETY: guaranteed by the caller; the rows exist.
-        let grown = unsafe { self.grow(stream, grower, scratch, rows, Depth::Coarse) };
+        let grown = unsafe { self.grow(stream, grower, scratch, rows, SortPrecision::Coarse) };
         self.n = n;
         grown
     }
@@ -293,16 +293,16 @@ impl DeviceTree {
     pub unsafe fn grow(
         &mut self,
         stream: &Arc<CudaStream>,
-        grower: &Grower,
+        grower: &TreeBuilder,
         scratch: &mut Scratch,
         rows: CUdeviceptr,
-        depth: Depth,
+        depth: SortPrecision,
     ) -> Result<(), DriverError> {
         let (parts, below) = self.frame.bit_ranges(depth);
         let frame = self.device_frame(stream);
         // SAFETY: guaranteed by the caller; the frame's axes are on the device.
         let order = unsafe {
-            grower.sort(stream, scratch, Rows { address: rows, count: self.n, d: self.d }, frame, &parts)
+            grower.sort(stream, scratch, DeviceRows { address: rows, count: self.n, d: self.d }, frame, &parts)
         }?;
         stream.memset_zeros(&mut self.crowded)?;
         // Mark these as written by the kernels.

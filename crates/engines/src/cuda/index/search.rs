@@ -6,14 +6,14 @@ use std::sync::Arc;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaFunction, DevicePtr, DriverError, PushKernelArg};
 
-use super::grow::{DeviceTree, Grower, Rows, Scratch};
+use super::grow::{DeviceTree, TreeBuilder, DeviceRows, Scratch};
 use crate::cuda::Cuda;
-use crate::cuda::device::memory::{Addresses, Memory, blocks, launch};
-use crate::cuda::device::units::{Builds, Unit};
+use crate::cuda::device::memory::{Addresses, SearchBuffers, blocks, launch};
+use crate::cuda::device::units::{BuildSet, Unit};
 use crate::cuda::interface::index::{TRAVERSE_WARPS, Traversal, packet_entry, traverse_entry};
-use crate::cuda::search::{BuildKernels, GpuSearch, Kernels};
-use crate::index::{self, BVH, Depth, MEASURES, WORTH_PACKING, packet_length};
-use crate::knn::{Build, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
+use crate::cuda::search::{BuildKernels, GpuSearch, SearchKernels};
+use crate::index::{self, BVH, SortPrecision, MEASURES, WORTH_PACKING, packet_length};
+use crate::knn::{KernelBuild, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 use crate::lockstep::registers_for;
 
 /// Fewer queries are searched in input order: sorting them would take longer than the search.
@@ -33,7 +33,7 @@ fn unit(problem: &Problem) -> Unit {
 /// The tree over a problem's points, and the kernels that search it.
 pub struct Bvh {
     tree: Arc<DeviceTree>,
-    grower: Grower,
+    grower: TreeBuilder,
     scratch: Option<Scratch>,
     /// Whether the queries are the points, in the same order.
     all_points: bool,
@@ -57,7 +57,7 @@ pub fn load<'a>(
 ) -> Result<GpuSearch<'a, Bvh>, EngineError> {
     let (n, d, q) = (problem.n(), problem.dims(), problem.q());
     let unavailable = |why| EngineError::Unavailable { engine: BVH.id, why };
-    let grower = Grower::load(&mut cuda.kernels).map_err(unavailable)?;
+    let grower = TreeBuilder::load(&mut cuda.kernels).map_err(unavailable)?;
     let unit = unit(problem);
     let Unit { capacity, dims, .. } = unit;
     let traverse = BuildKernels::load(cuda, BVH.id, unit, |build| traverse_entry(capacity, dims, build))?;
@@ -75,7 +75,7 @@ pub fn load<'a>(
     let there = problem.cache().get(cuda.device_id, |_: &DeviceTree| true);
     let growing = if there.is_some() { 0 } else { DeviceTree::bytes(n, d) + Scratch::bytes(n) };
     let searching = Scratch::bytes(q) + (q.min(MAX_COUNTED_CHUNK) * 4 * MEASURES.len()) as u64;
-    let memory = Memory::with_rows(cuda, problem, growing + searching)?;
+    let memory = SearchBuffers::with_rows(cuda, problem, growing + searching)?;
     let (tree, built_ms) = match there {
         Some(tree) => (tree, None),
         None => {
@@ -93,19 +93,19 @@ pub fn load<'a>(
 /// Builds the tree over points on the device; returns it with the time that took.
 fn grow(
     cuda: &Cuda,
-    memory: &Memory,
-    grower: &Grower,
+    memory: &SearchBuffers,
+    grower: &TreeBuilder,
     problem: &Problem,
 ) -> Result<(Arc<DeviceTree>, f64), DriverError> {
     let stream = &cuda.stream;
-    let frame = index::Frame::new(problem.extents());
+    let frame = index::MortonGrid::new(problem.extents());
     let mut tree = DeviceTree::reserve(stream, frame, problem.n())?;
     let mut scratch = Scratch::reserve(stream, problem.n())?;
     let rows = memory.points.floats.device_ptr(stream).0;
     // SAFETY: the points are on the device, row by row.
     unsafe { tree.load_kernels(stream, grower, &mut scratch, rows) }?;
     let mut ms = 0.0;
-    for depth in [Depth::Coarse, Depth::Fine] {
+    for depth in [SortPrecision::Coarse, SortPrecision::Fine] {
         memory.timer.start(stream)?;
         // SAFETY: the points are on the device, row by row.
         unsafe { tree.grow(stream, grower, &mut scratch, rows, depth) }?;
@@ -119,7 +119,7 @@ fn grow(
 
 impl Bvh {
     /// The search for a range of queries in input order, without counters.
-    fn traversal(&self, cuda: &Cuda, memory: &mut Memory, queries: &Range<usize>) -> Traversal {
+    fn traversal(&self, cuda: &Cuda, memory: &mut SearchBuffers, queries: &Range<usize>) -> Traversal {
         let Addresses { queries: rows, indices, squared_distances, k, .. } = memory.addresses(&cuda.stream);
         Traversal {
             tree: self.tree.arguments(&cuda.stream),
@@ -137,7 +137,7 @@ impl Bvh {
     }
 }
 
-impl Kernels for Bvh {
+impl SearchKernels for Bvh {
     fn measures(&self) -> &'static [Measure] {
         &MEASURES
     }
@@ -145,16 +145,16 @@ impl Kernels for Bvh {
     fn run(
         &mut self,
         cuda: &mut Cuda,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
         queries: &Range<usize>,
-        build: Build,
+        build: KernelBuild,
         counts: CUdeviceptr,
     ) -> Result<f64, DriverError> {
         let (stream, count, d) = (&cuda.stream, queries.len(), memory.d);
         // If the queries are the points, the tree already has their order. A counted search sorts them
         // anyway: among points with equal codes, a query may start in a different leaf, and counters must
         // equal the twin's.
-        let in_leaves = self.all_points && count == memory.q && build == Build::Timed;
+        let in_leaves = self.all_points && count == memory.q && build == KernelBuild::Timed;
         let sorts = !in_leaves && (WORTH_SORTING..=index::MAX_POINTS).contains(&count);
         if sorts && self.scratch.as_ref().is_none_or(|scratch| scratch.len() < count) {
             // Free the old scratch first.
@@ -166,8 +166,8 @@ impl Kernels for Bvh {
         match &mut self.scratch {
             Some(scratch) if sorts => {
                 let address = arguments.queries + 4 * (queries.start * d) as u64;
-                let (parts, _) = self.tree.frame.bit_ranges(Depth::Coarse);
-                let rows = Rows { address, count, d };
+                let (parts, _) = self.tree.frame.bit_ranges(SortPrecision::Coarse);
+                let rows = DeviceRows { address, count, d };
                 // SAFETY: the queries of this range are on the device.
                 arguments.order =
                     unsafe { self.grower.sort(stream, scratch, rows, arguments.frame, &parts) }?;
@@ -175,7 +175,7 @@ impl Kernels for Bvh {
             _ if in_leaves => (arguments.order, arguments.in_leaves) = (arguments.tree.positions, 1),
             _ => (),
         }
-        let packs = build == Build::Timed && (self.packets == Some(true) || worth_packing(count, memory.n));
+        let packs = build == KernelBuild::Timed && (self.packets == Some(true) || worth_packing(count, memory.n));
         // With packets each lane has a query, otherwise each warp.
         let (kernel, of_a_block, warps) = match &self.packet {
             Some(packet) if packs => (packet, 32, 1),
@@ -196,13 +196,13 @@ impl Kernels for Bvh {
         self.note.clone()
     }
 
-    fn first_chunk(&self, _cuda: &Cuda, memory: &Memory) -> usize {
+    fn first_chunk(&self, _cuda: &Cuda, memory: &SearchBuffers) -> usize {
         // In few dimensions a million queries take some milliseconds on a large GPU, and sorting them
         // together is worthwhile.
         if memory.d <= 3 { 1 << 20 } else { 1 << 16 }
     }
 
-    fn chunk_unit(&self, _cuda: &Cuda, _memory: &Memory) -> usize {
+    fn chunk_unit(&self, _cuda: &Cuda, _memory: &SearchBuffers) -> usize {
         1024
     }
 
@@ -211,7 +211,7 @@ impl Kernels for Bvh {
         if self.packet.is_some() { 200.0 } else { 50.0 }
     }
 
-    fn first_work(&self, memory: &Memory) -> u64 {
+    fn first_work(&self, memory: &SearchBuffers) -> u64 {
         // In few dimensions a search visits a few hundred points, regardless of n. But if points are equally
         // far from the query, it may visit all.
         if memory.d <= 3 { 4_000_000_000_000 } else { 200_000_000_000 }
@@ -226,7 +226,7 @@ impl GpuSearch<'_, Bvh> {
     /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`],
     /// [`EngineError::HostMemory`], [`EngineError::Device`].
     pub fn trace(&mut self, problem: &Problem, query: usize, room: usize) -> Result<Vec<u32>, EngineError> {
-        let unit = Unit { builds: Builds::Traced, ..unit(problem) };
+        let unit = Unit { builds: BuildSet::Traced, ..unit(problem) };
         let kernel = self.cuda.kernel(BVH.id, unit, &traverse_entry(unit.capacity, unit.dims, "traced"))?;
         let cuda = &*self.cuda;
         let search = self.kernels.traversal(cuda, &mut self.memory, &(query..query + 1));

@@ -14,9 +14,9 @@ use crate::cuda::device::units::{Unit, build_name};
 use crate::cuda::interface::select::{
     BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BOUND_THREADS, Selection, bits_entry,
 };
-use crate::knn::{Build, EngineError, Parameters, Shape};
+use crate::knn::{KernelBuild, EngineError, Parameters, Shape};
 use crate::select::bits::{ITEMS, capacity, items, new_sample, resolved, stages, threads};
-use crate::select::{BITS, Sample};
+use crate::select::{BITS, SamplePlan};
 
 /// The unit of the kernel that bounds a row.
 const BOUND: &str = "select/bound";
@@ -32,7 +32,7 @@ const MAX_PARTS: usize = 512;
 
 const BATCHES: usize = 8;
 
-struct Divided {
+struct PartitionKernels {
     bound: CudaFunction,
     parts: CudaFunction,
     combine: CudaFunction,
@@ -41,9 +41,9 @@ struct Divided {
     kept: Option<CudaSlice<u64>>,
 }
 
-struct Bits {
+struct BitsSelector {
     /// For the timed search, and for the counted one, which does not divide rows.
-    samples: [Sample; 2],
+    samples: [SamplePlan; 2],
     parameters: Parameters,
     capacity: usize,
     /// Threads per block.
@@ -54,7 +54,7 @@ struct Bits {
     part: usize,
     timed: CudaFunction,
     counted: CudaFunction,
-    divided: Option<Divided>,
+    divided: Option<PartitionKernels>,
 }
 
 /// Loads `bits`.
@@ -70,7 +70,7 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     let ring_bytes = if copies_ahead { 4 * (stages(threads) * batch) as u32 } else { 0 };
     let option = (items != ITEMS).then_some(("WARPSCOPE_ITEMS", items as u32));
     let unit = Unit { option, ..Unit::new("select/bits", capacity as u32, 0) };
-    let mut kernel = |build: Build, name: &str| {
+    let mut kernel = |build: KernelBuild, name: &str| {
         let function = cuda.kernel(BITS.id, unit.for_build(build), &bits_entry(capacity, name))?;
         // More than 48 KiB of shared memory, static and dynamic, requires opting in.
         let opted =
@@ -92,13 +92,13 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     };
     let parts = parameters.number("parts").map_or_else(wanted, |parts| parts as usize);
     let [timed, counted] = [
-        kernel(Build::Timed, build_name(Build::Timed))?,
-        kernel(Build::Counted, build_name(Build::Counted))?,
+        kernel(KernelBuild::Timed, build_name(KernelBuild::Timed))?,
+        kernel(KernelBuild::Counted, build_name(KernelBuild::Counted))?,
     ];
     let divided = if parts > 1 {
-        let (parts, combine) = (kernel(Build::Timed, "parts")?, kernel(Build::Timed, "combine")?);
-        let bound = cuda.kernel(BITS.id, Unit::new(BOUND, 0, 0).for_build(Build::Timed), BITS_BOUND_ENTRY)?;
-        Some(Divided { bound, parts, combine, bounds: None, counts: None, kept: None })
+        let (parts, combine) = (kernel(KernelBuild::Timed, "parts")?, kernel(KernelBuild::Timed, "combine")?);
+        let bound = cuda.kernel(BITS.id, Unit::new(BOUND, 0, 0).for_build(KernelBuild::Timed), BITS_BOUND_ENTRY)?;
+        Some(PartitionKernels { bound, parts, combine, bounds: None, counts: None, kept: None })
     } else {
         None
     };
@@ -111,7 +111,7 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
         4
     });
     let samples = [sample, new_sample(shape, parameters, 1)];
-    Ok(Box::new(Bits {
+    Ok(Box::new(BitsSelector {
         samples,
         parameters: resolved(sample, parameters, parts),
         capacity,
@@ -125,7 +125,7 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     }))
 }
 
-impl Bits {
+impl BitsSelector {
     /// A launch of this kernel, or of a part of it, with the ring of batches.
     fn config(&self, (x, y): (u32, u32)) -> LaunchConfig {
         LaunchConfig {
@@ -136,7 +136,7 @@ impl Bits {
     }
 }
 
-impl DeviceSelector for Bits {
+impl DeviceSelector for BitsSelector {
     fn parameters(&self) -> Parameters {
         self.parameters.clone()
     }
@@ -161,9 +161,9 @@ impl DeviceSelector for Bits {
         &mut self,
         stream: &Arc<CudaStream>,
         selection: Selection,
-        build: Build,
+        build: KernelBuild,
     ) -> Result<(), DriverError> {
-        let sample = self.samples[usize::from(build != Build::Timed)];
+        let sample = self.samples[usize::from(build != KernelBuild::Timed)];
         let selection = Selection {
             sampled: sample.rank as u32,
             minima: sample.minima as u32,
@@ -176,8 +176,8 @@ impl DeviceSelector for Bits {
         };
         let rows = selection.query_count;
         let (of_rows, of_parts) = (self.config((rows, 1)), self.config((self.parts as u32, rows)));
-        let Some(divided) = self.divided.as_mut().filter(|_| build == Build::Timed) else {
-            let function = if build == Build::Timed { &self.timed } else { &self.counted };
+        let Some(divided) = self.divided.as_mut().filter(|_| build == KernelBuild::Timed) else {
+            let function = if build == KernelBuild::Timed { &self.timed } else { &self.counted };
             // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of the search with
             // the sizes that it states.
             return unsafe { launch(stream, function, of_rows, &selection) };

@@ -10,24 +10,24 @@ use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
 };
 
-use super::matrix::{self, Kernel, Matrix};
-use super::{DeviceSelector, Frame, Loaded, Timed, load_bits};
+use super::matrix::{self, DistanceKernel, Matrix};
+use super::{DeviceSelector, MatrixPlan, Loaded, TimingScope, load_bits};
 use crate::cuda::Cuda;
-use crate::cuda::device::memory::{Memory, blocks, launch};
+use crate::cuda::device::memory::{SearchBuffers, blocks, launch};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::select::{
     Comparison, DISTANCE_THREADS, Distances, Norms, Selection, distances_entry,
 };
-use crate::knn::{Build, EngineError, Parameters, Shape};
+use crate::knn::{KernelBuild, EngineError, Parameters, Shape};
 use crate::select::DISTANCES_ALONE;
 use crate::select::distances::{EXPANDED, EXPANDED_OWN, kernel_name, resolved};
 
-struct DistancesAlone {
+struct DistancesOnly {
     selector: Box<dyn DeviceSelector>,
     parameters: Parameters,
-    kernel: Kernel,
+    kernel: DistanceKernel,
     /// `None` once the search has taken it.
-    expanded: Option<Expanded>,
+    expanded: Option<ExpandedKernels>,
     note: Option<String>,
 }
 
@@ -47,21 +47,21 @@ pub fn load_distances(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -
             }
         }
     }
-    let expanded = (word == EXPANDED || word == EXPANDED_OWN).then(|| Expanded::new(cuda, blas)).transpose();
+    let expanded = (word == EXPANDED || word == EXPANDED_OWN).then(|| ExpandedKernels::new(cuda, blas)).transpose();
     let expanded = expanded.map_err(|why| EngineError::Unavailable { engine: DISTANCES_ALONE.id, why })?;
-    let (parameters, kernel) = (resolved(word), Kernel::named(word));
-    Ok(Box::new(DistancesAlone { selector, parameters, kernel, expanded, note }))
+    let (parameters, kernel) = (resolved(word), DistanceKernel::named(word));
+    Ok(Box::new(DistancesOnly { selector, parameters, kernel, expanded, note }))
 }
 
-impl DeviceSelector for DistancesAlone {
+impl DeviceSelector for DistancesOnly {
     fn parameters(&self) -> Parameters {
         self.parameters.clone()
     }
 
-    fn frame(&mut self) -> Frame {
-        Frame {
+    fn frame(&mut self) -> MatrixPlan {
+        MatrixPlan {
             kernel: self.kernel,
-            timed: Timed::Distances,
+            timed: TimingScope::Distances,
             expanded: self.expanded.take(),
             note: self.note.take(),
         }
@@ -79,10 +79,10 @@ impl DeviceSelector for DistancesAlone {
         &mut self,
         stream: &Arc<CudaStream>,
         selection: Selection,
-        _build: Build,
+        _build: KernelBuild,
     ) -> Result<(), DriverError> {
         // The selector's counters are not needed.
-        self.selector.launch(stream, selection, Build::Timed)
+        self.selector.launch(stream, selection, KernelBuild::Timed)
     }
 }
 
@@ -92,7 +92,7 @@ const WORKSPACE: usize = 64 << 20;
 const WARP: u32 = 32;
 
 /// The kernels of the expanded form, and the memory that they need in addition to the tile.
-pub struct Expanded {
+pub struct ExpandedKernels {
     norms: CudaFunction,
     product: CudaFunction,
     complete: CudaFunction,
@@ -111,7 +111,7 @@ struct Buffers {
     distances: CudaSlice<f32>,
 }
 
-impl Expanded {
+impl ExpandedKernels {
     /// Loads the kernels. With `blas`, the timed build multiplies with cuBLAS.
     ///
     /// # Errors
@@ -157,7 +157,7 @@ impl Expanded {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn fill_norms(&mut self, stream: &Arc<CudaStream>, memory: &Memory) -> Result<(), DriverError> {
+    pub fn fill_norms(&mut self, stream: &Arc<CudaStream>, memory: &SearchBuffers) -> Result<(), DriverError> {
         let function = self.norms.clone();
         let buffers = self.buffers();
         let of = [
@@ -182,15 +182,15 @@ impl Expanded {
         &mut self,
         stream: &Arc<CudaStream>,
         tile: &Distances,
-        build: Build,
+        build: KernelBuild,
     ) -> Result<(), DriverError> {
         let buffers = self.buffers();
         let (point_norms, query_norms) =
             (buffers.points.device_ptr(stream).0, buffers.queries.device_ptr(stream).0);
         let tile = Distances { point_norms, query_norms, ..*tile };
         // Errors are counted for a fixed order of summation, so without cuBLAS.
-        let Some(blas) = self.blas.as_ref().filter(|_| build == Build::Timed) else {
-            return matrix::launch(stream, &self.product, &tile, Kernel::Registers);
+        let Some(blas) = self.blas.as_ref().filter(|_| build == KernelBuild::Timed) else {
+            return matrix::launch(stream, &self.product, &tile, DistanceKernel::Registers);
         };
         multiply(blas, &tile)?;
         let grid_dim = (tile.n.div_ceil(4 * DISTANCE_THREADS), tile.query_count, 1);

@@ -7,7 +7,7 @@ use cudarc::driver::{
 };
 
 use crate::cuda::Cuda;
-use crate::cuda::device::memory::{self, Memory};
+use crate::cuda::device::memory::{self, SearchBuffers};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::select::{
     DISTANCE_THREADS, Distances, NAIVE_POINTS, REGISTER_SIDE, TILE_SIDE, distances_entry,
@@ -24,13 +24,13 @@ const VECTOR: usize = 4;
 
 /// How the distances are computed, by the rule that all engines share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
+pub enum DistanceKernel {
     Naive,
     Tiles,
     Registers,
 }
 
-impl Kernel {
+impl DistanceKernel {
     /// The kernel for a parameter's value.
     pub fn named(word: &str) -> Self {
         match word {
@@ -60,7 +60,7 @@ impl Kernel {
 
 /// The tile, and the kernel that fills it.
 pub struct Matrix {
-    kernel: Kernel,
+    kernel: DistanceKernel,
     function: CudaFunction,
     /// Floats per row, with padding.
     pub pitch: usize,
@@ -78,7 +78,7 @@ impl Matrix {
     /// Why the kernel is unavailable.
     pub fn new(
         cuda: &mut Cuda,
-        kernel: Kernel,
+        kernel: DistanceKernel,
         n: usize,
         q: usize,
         row_bytes: usize,
@@ -113,7 +113,7 @@ impl Matrix {
     pub fn tile(
         &mut self,
         stream: &Arc<CudaStream>,
-        memory: &Memory,
+        memory: &SearchBuffers,
         first_query: usize,
         count: usize,
     ) -> Distances {
@@ -142,7 +142,7 @@ impl Matrix {
     pub fn fill(
         &mut self,
         stream: &Arc<CudaStream>,
-        memory: &Memory,
+        memory: &SearchBuffers,
         first_query: usize,
         count: usize,
     ) -> Result<u64, DriverError> {
@@ -160,7 +160,7 @@ pub fn launch(
     stream: &Arc<CudaStream>,
     function: &CudaFunction,
     tile: &Distances,
-    like: Kernel,
+    like: DistanceKernel,
 ) -> Result<(), DriverError> {
     let grid_dim = like.grid(tile.pitch as u32, tile.query_count);
     let config = LaunchConfig { grid_dim, block_dim: (DISTANCE_THREADS, 1, 1), shared_mem_bytes: 0 };

@@ -27,9 +27,9 @@ use std::sync::Arc;
 use cudarc::driver::{CudaStream, DriverError};
 
 pub use bits::load_bits;
-use distances::Expanded;
+use distances::ExpandedKernels;
 pub use distances::load_distances;
-use matrix::Kernel;
+use matrix::DistanceKernel;
 pub use one_launch::{
     load_bits_fused, load_bits_global, load_block_select, load_merge_path, load_merge_queue,
     load_partial_bitonic, load_thread_heap, load_warp_select,
@@ -42,7 +42,7 @@ use super::device::units::Unit;
 use super::direct::Layout;
 use super::interface::select::Selection;
 use super::search::open;
-use crate::knn::{Build, Descriptor, DeviceId, Engine, EngineError, Parameters, Shape};
+use crate::knn::{KernelBuild, Descriptor, DeviceId, Engine, EngineError, Parameters, Shape};
 
 /// The unit of the distances, which every selector needs.
 const DISTANCES: &str = "select/distances";
@@ -77,8 +77,8 @@ pub trait DeviceSelector {
     }
 
     /// How the search fills its matrix, and what it times. Called once.
-    fn frame(&mut self) -> Frame {
-        Frame::from_parameters(&self.parameters())
+    fn frame(&mut self) -> MatrixPlan {
+        MatrixPlan::from_parameters(&self.parameters())
     }
 
     /// Bytes of device memory that it needs for each row of a tile.
@@ -103,7 +103,7 @@ pub trait DeviceSelector {
         &mut self,
         stream: &Arc<CudaStream>,
         selection: Selection,
-        build: Build,
+        build: KernelBuild,
     ) -> Result<(), DriverError>;
 
     /// Whether [`DeviceSelector::finish`] does work for each tile.
@@ -122,29 +122,29 @@ pub trait DeviceSelector {
 
 /// What a search's time includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timed {
+pub enum TimingScope {
     All,
     Selection,
     Distances,
 }
 
 /// How a search fills its matrix, and what it times.
-pub struct Frame {
+pub struct MatrixPlan {
     /// The kernel that fills the matrix from which the answer is selected.
-    kernel: Kernel,
-    timed: Timed,
+    kernel: DistanceKernel,
+    timed: TimingScope,
     /// The timed kernel, if it is not `kernel`.
-    expanded: Option<Expanded>,
+    expanded: Option<ExpandedKernels>,
     /// Why the timed kernel is not the requested one.
     note: Option<String>,
 }
 
-impl Frame {
+impl MatrixPlan {
     /// From the parameters that all selectors share.
     fn from_parameters(resolved: &Parameters) -> Self {
-        let timed = if resolved.get("timed") == Some("selection") { Timed::Selection } else { Timed::All };
+        let timed = if resolved.get("timed") == Some("selection") { TimingScope::Selection } else { TimingScope::All };
         Self {
-            kernel: Kernel::named(resolved.get("distances").unwrap_or_default()),
+            kernel: DistanceKernel::named(resolved.get("distances").unwrap_or_default()),
             timed,
             expanded: None,
             note: None,

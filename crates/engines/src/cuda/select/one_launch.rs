@@ -17,7 +17,7 @@ use crate::cuda::interface::select::{
     merge_queue_entry, partial_bitonic_entry, thread_heap_entry, warp_select_entry,
 };
 use crate::cuda::search::BuildKernels;
-use crate::knn::{Build, EngineId, Parameters, Shape};
+use crate::knn::{KernelBuild, EngineId, Parameters, Shape};
 use crate::select::partial_bitonic::Storage;
 use crate::select::{
     BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, THREAD_HEAP,
@@ -31,7 +31,7 @@ const WARP: u32 = 32;
 const SHARED_BYTES: u32 = 48 << 10;
 
 /// A selector with a single kernel, whose parameter is the selection.
-struct OneLaunch {
+struct SingleKernelSelector {
     parameters: Parameters,
     kernels: BuildKernels,
     /// Rows per block.
@@ -49,7 +49,7 @@ struct OneLaunch {
     complete: Box<dyn Fn(Selection, CUdeviceptr) -> Selection>,
 }
 
-impl OneLaunch {
+impl SingleKernelSelector {
     /// A selector with one row per block of `threads` threads.
     fn new(parameters: Parameters, kernels: BuildKernels, threads: u32) -> Self {
         let complete = Box::new(|selection, _| selection);
@@ -67,7 +67,7 @@ impl OneLaunch {
     }
 }
 
-impl DeviceSelector for OneLaunch {
+impl DeviceSelector for SingleKernelSelector {
     fn parameters(&self) -> Parameters {
         self.parameters.clone()
     }
@@ -88,11 +88,11 @@ impl DeviceSelector for OneLaunch {
         &mut self,
         stream: &Arc<CudaStream>,
         selection: Selection,
-        build: Build,
+        build: KernelBuild,
     ) -> Result<(), DriverError> {
         let keys = self.memory.as_mut().map_or(0, |keys| keys.device_ptr_mut(stream).0);
         let selection = (self.complete)(selection, keys);
-        if self.adds && build == Build::Counted {
+        if self.adds && build == KernelBuild::Counted {
             let bytes = 4 * (COUNTS * selection.query_count) as usize;
             // SAFETY: the buffer of counts has this many for each row of the selection.
             unsafe { result::memset_d8_async(selection.counts, 0, bytes, stream.cu_stream()) }?;
@@ -113,7 +113,7 @@ pub fn load_bits_global(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters)
     let kernels =
         BuildKernels::load(cuda, BITS_GLOBAL.id, Unit::new("select/bits_global", 0, 0), bits_global_entry)?;
     let sample = bits::new_sample(shape, parameters, 1);
-    Ok(Box::new(OneLaunch {
+    Ok(Box::new(SingleKernelSelector {
         keys: GLOBAL_KEPT as usize,
         complete: Box::new(move |selection, kept| Selection {
             sampled: sample.rank as u32,
@@ -122,7 +122,7 @@ pub fn load_bits_global(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters)
             kept,
             ..selection
         }),
-        ..OneLaunch::new(bits_global::resolved(sample, parameters), kernels, GLOBAL_THREADS)
+        ..SingleKernelSelector::new(bits_global::resolved(sample, parameters), kernels, GLOBAL_THREADS)
     }))
 }
 
@@ -134,9 +134,9 @@ pub fn load_merge_path(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) 
     let threads = merge_path::threads(capacity) as u32;
     let compiled = if capacity <= 1024 { PATH_FEW_THREADS } else { PATH_THREADS };
     debug_assert!(threads == compiled, "as the kernels are compiled");
-    Ok(Box::new(OneLaunch {
+    Ok(Box::new(SingleKernelSelector {
         adds: true,
-        ..OneLaunch::new(merge_path::resolved(parameters), kernels, threads)
+        ..SingleKernelSelector::new(merge_path::resolved(parameters), kernels, threads)
     }))
 }
 
@@ -149,7 +149,7 @@ pub fn load_merge_queue(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters)
     let [capacity, level, buffer] = [capacity, level, buffer].map(|keys| keys as u32);
     let of_warp = 8 * (capacity + buffer);
     let warps = (SHARED_BYTES / of_warp).clamp(1, QUEUE_WARPS);
-    Ok(Box::new(OneLaunch {
+    Ok(Box::new(SingleKernelSelector {
         rows: warps,
         shared_bytes: warps * of_warp,
         complete: Box::new(move |selection, _| Selection {
@@ -159,7 +159,7 @@ pub fn load_merge_queue(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters)
             sorts: u32::from(sorts),
             ..selection
         }),
-        ..OneLaunch::new(parameters, kernels, warps * WARP)
+        ..SingleKernelSelector::new(parameters, kernels, warps * WARP)
     }))
 }
 
@@ -174,7 +174,7 @@ pub fn load_partial_bitonic(cuda: &mut Cuda, shape: &Shape, parameters: &Paramet
     let threads = partial_bitonic::threads(capacity, storage) as u32;
     let in_memory = if capacity <= 512 { PARTIAL_FEW_THREADS } else { PARTIAL_THREADS };
     debug_assert!(storage == Storage::Registers || threads == in_memory, "as the kernels are compiled");
-    Ok(Box::new(OneLaunch { adds: true, ..OneLaunch::new(parameters, kernels, threads) }))
+    Ok(Box::new(SingleKernelSelector { adds: true, ..SingleKernelSelector::new(parameters, kernels, threads) }))
 }
 
 /// Loads `thread-heap`: a block of one warp for 32 queries.
@@ -183,12 +183,12 @@ pub fn load_thread_heap(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters)
     let place = if in_shared { "shared" } else { "device" };
     let unit = Unit::new("select/thread_heap", 0, 0);
     let kernels = BuildKernels::load(cuda, THREAD_HEAP.id, unit, |build| thread_heap_entry(place, build))?;
-    Ok(Box::new(OneLaunch {
+    Ok(Box::new(SingleKernelSelector {
         rows: WARP,
         shared_bytes: if in_shared { size_of::<u64>() as u32 * WARP * shape.k as u32 } else { 0 },
         keys: if in_shared { 0 } else { shape.k },
         complete: Box::new(|selection, heaps| Selection { heaps, ..selection }),
-        ..OneLaunch::new(parameters, kernels, WARP)
+        ..SingleKernelSelector::new(parameters, kernels, WARP)
     }))
 }
 
@@ -198,7 +198,7 @@ pub fn load_warp_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters)
     let selector = queues(cuda, WARP_SELECT.id, shape, parameters, SELECT_WARPS, |build| {
         warp_select_entry(capacity, build)
     })?;
-    Ok(Box::new(OneLaunch { rows: SELECT_WARPS, ..selector }))
+    Ok(Box::new(SingleKernelSelector { rows: SELECT_WARPS, ..selector }))
 }
 
 /// Loads `block-select`, where the warps of a block share a query.
@@ -207,7 +207,7 @@ pub fn load_block_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters
     let warps = warp_select::block_select_warps(capacity) as u32;
     let selector =
         queues(cuda, BLOCK_SELECT.id, shape, parameters, warps, |build| block_select_entry(capacity, build))?;
-    Ok(Box::new(OneLaunch { shared_bytes: 8 * capacity as u32 * warps / 2, ..selector }))
+    Ok(Box::new(SingleKernelSelector { shared_bytes: 8 * capacity as u32 * warps / 2, ..selector }))
 }
 
 /// A selector by queues of lanes, with `warps` warps per block.
@@ -218,14 +218,14 @@ fn queues(
     parameters: &Parameters,
     warps: u32,
     entry: impl Fn(&'static str) -> String,
-) -> Result<OneLaunch, crate::knn::EngineError> {
+) -> Result<SingleKernelSelector, crate::knn::EngineError> {
     let (queue, parameters) = warp_select::resolved(shape.k, parameters);
     let option = (queue != warp_select::default_queue(shape.k)).then_some(("WARPSCOPE_QUEUE", queue as u32));
     let capacity = warp_select::capacity(shape.k) as u32;
     let unit = Unit { option, ..Unit::new("select/warp_select", capacity, 0) };
     let kernels = BuildKernels::load(cuda, engine, unit, entry)?;
     // The warps of a block add to the counts.
-    Ok(OneLaunch { adds: true, ..OneLaunch::new(parameters, kernels, warps * WARP) })
+    Ok(SingleKernelSelector { adds: true, ..SingleKernelSelector::new(parameters, kernels, warps * WARP) })
 }
 
 /// `bits-fused`, which has no matrix.
@@ -241,7 +241,7 @@ pub fn load_bits_fused(cuda: &mut Cuda, shape: &Shape, _parameters: &Parameters)
     let unit = Unit::new("select/bits_fused", capacity, 0);
     let kernels = BuildKernels::load(cuda, BITS_FUSED.id, unit, |build| bits_fused_entry(capacity, build))?;
     // The layout uses this kernel to transpose the points into windows.
-    cuda.kernel(BITS_FUSED.id, unit.for_build(Build::Timed), GROUP_ROWS_ENTRY)?;
+    cuda.kernel(BITS_FUSED.id, unit.for_build(KernelBuild::Timed), GROUP_ROWS_ENTRY)?;
     let warps = if capacity <= FUSED_FEW { FUSED_WARPS } else { FUSED_WARPS / 2 };
     let tile = if capacity <= FUSED_NARROW { FUSED_TILE } else { FUSED_TILE / 2 };
     // The layout only uses the window and the tile of this policy.
@@ -263,7 +263,7 @@ impl DeviceSelector for BitsFused {
         &mut self,
         stream: &Arc<CudaStream>,
         selection: Selection,
-        build: Build,
+        build: KernelBuild,
     ) -> Result<(), DriverError> {
         // Warps begin at a multiple of their queries, so that the counters do not depend on the range.
         let queries = selection.query_count + selection.first_query % FUSED_QUERIES;

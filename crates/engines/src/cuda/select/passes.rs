@@ -17,13 +17,13 @@ use crate::cuda::interface::select::{
     sample_select_entry, sort_query_entry, sort_rows_entry,
 };
 use crate::cuda::search::BuildKernels;
-use crate::knn::{Build, EngineId, NONE, Parameters, Shape};
+use crate::knn::{KernelBuild, EngineId, NONE, Parameters, Shape};
 use crate::select::{RADIX_SELECT, SAMPLE_SELECT, SORT, radix_select, sample_select, sort};
 
 /// The unit of the selectors of several passes.
 pub(super) const MULTI_PASS: &str = "select/multi_pass";
 
-struct Selector {
+struct MultiPassSelector {
     parameters: Parameters,
     /// A pass divides into 2^bits buckets.
     bits: u32,
@@ -59,9 +59,9 @@ fn load(
 ) -> Loaded {
     let kernels = BuildKernels::load(cuda, engine, Unit::new(MULTI_PASS, 0, 0), entry)?;
     let sort_found =
-        cuda.kernel(engine, Unit::new(SORT_UNIT, 0, 0).for_build(Build::Timed), SORT_FOUND_ENTRY)?;
+        cuda.kernel(engine, Unit::new(SORT_UNIT, 0, 0).for_build(KernelBuild::Timed), SORT_FOUND_ENTRY)?;
     let words = words(shape, parameters.get("stages") == Some("1"));
-    Ok(Box::new(Selector { parameters, bits, words, auxiliary: None, kernels, sort_found }))
+    Ok(Box::new(MultiPassSelector { parameters, bits, words, auxiliary: None, kernels, sort_found }))
 }
 
 /// Words of auxiliary memory per row: a pass keeps at most half of the distances, the next one half of those,
@@ -72,7 +72,7 @@ pub(super) fn words(shape: &Shape, moves_positions: bool) -> usize {
     (if moves_positions { 2 * narrowed } else { narrowed }).max(found).next_multiple_of(4)
 }
 
-impl Selector {
+impl MultiPassSelector {
     /// Queues one of the kernels, with one block of `threads` threads per row.
     fn launch_one(
         &mut self,
@@ -103,7 +103,7 @@ impl Selector {
     }
 }
 
-impl DeviceSelector for Selector {
+impl DeviceSelector for MultiPassSelector {
     fn parameters(&self) -> Parameters {
         self.parameters.clone()
     }
@@ -126,7 +126,7 @@ impl DeviceSelector for Selector {
         &mut self,
         stream: &Arc<CudaStream>,
         selection: Selection,
-        build: Build,
+        build: KernelBuild,
     ) -> Result<(), DriverError> {
         self.launch_one(stream, selection, PASS_THREADS, |this| this.kernels.for_build(build))?;
         if self.finishes_untimed() { Ok(()) } else { self.sort(stream, selection) }
@@ -148,7 +148,7 @@ const TILE: usize = (SORT_THREADS * SORT_ITEMS) as usize;
 const DIGITS: usize = 1 << SORT_BITS;
 
 /// The kernels that sort a row on all multiprocessors, and their memory.
-struct ByQuery {
+struct RowSorter {
     tally: CudaFunction,
     sweep: CudaFunction,
     n: usize,
@@ -157,14 +157,14 @@ struct ByQuery {
     zeroed: Option<CudaSlice<u32>>,
 }
 
-struct Sort {
+struct SortSelector {
     parameters: Parameters,
     /// Words per row that is sorted: its distances and positions, twice.
     words: usize,
     auxiliary: Option<CudaSlice<u32>>,
     kernels: BuildKernels,
     /// For the timed build; the counted build sorts all rows together.
-    by_query: Option<ByQuery>,
+    by_query: Option<RowSorter>,
 }
 
 /// Loads `sort`.
@@ -177,17 +177,17 @@ pub fn load_sort(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     let mut parameters = sort::resolved(parameters);
     let by_query = if parameters.get("by") == Some("query") && shape.n < MAX_ROW_KEYS {
         let mut step =
-            |name: &str| cuda.kernel(SORT.id, unit.for_build(Build::Timed), &sort_query_entry(name));
-        Some(ByQuery { tally: step("tally")?, sweep: step("sweep")?, n: shape.n, zeroed: None })
+            |name: &str| cuda.kernel(SORT.id, unit.for_build(KernelBuild::Timed), &sort_query_entry(name));
+        Some(RowSorter { tally: step("tally")?, sweep: step("sweep")?, n: shape.n, zeroed: None })
     } else {
         parameters.set("by", "segmented");
         None
     };
     let words = 4 * shape.n.next_multiple_of(4);
-    Ok(Box::new(Sort { parameters, words, auxiliary: None, kernels, by_query }))
+    Ok(Box::new(SortSelector { parameters, words, auxiliary: None, kernels, by_query }))
 }
 
-impl ByQuery {
+impl RowSorter {
     fn tiles(&self) -> usize {
         self.n.div_ceil(TILE)
     }
@@ -266,7 +266,7 @@ unsafe fn memset_words(
     unsafe { cudarc::driver::sys::cuMemsetD32Async(address, value, count, stream.cu_stream()) }.result()
 }
 
-impl DeviceSelector for Sort {
+impl DeviceSelector for SortSelector {
     fn parameters(&self) -> Parameters {
         self.parameters.clone()
     }
@@ -291,11 +291,11 @@ impl DeviceSelector for Sort {
         &mut self,
         stream: &Arc<CudaStream>,
         selection: Selection,
-        build: Build,
+        build: KernelBuild,
     ) -> Result<(), DriverError> {
         let auxiliary =
             self.auxiliary.as_mut().expect("it is reserved with the search").device_ptr_mut(stream).0;
-        if let Some(by_query) = self.by_query.as_mut().filter(|_| build == Build::Timed) {
+        if let Some(by_query) = self.by_query.as_mut().filter(|_| build == KernelBuild::Timed) {
             return (0..selection.query_count)
                 .try_for_each(|row| by_query.sort(stream, &selection, row, auxiliary));
         }

@@ -7,24 +7,24 @@ use std::sync::Arc;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaStream, DriverError};
 
-use super::distances::Expanded;
+use super::distances::ExpandedKernels;
 use super::matrix::Matrix;
-use super::{DeviceSelector, Frame, Source, Timed};
+use super::{DeviceSelector, MatrixPlan, Source, TimingScope};
 use crate::cuda::Cuda;
-use crate::cuda::device::memory::{Addresses, Memory};
+use crate::cuda::device::memory::{Addresses, SearchBuffers};
 use crate::cuda::interface::select::{COUNTS, Selection};
-use crate::cuda::search::{GpuSearch, Kernels};
-use crate::knn::{Build, Descriptor, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
+use crate::cuda::search::{GpuSearch, SearchKernels};
+use crate::knn::{KernelBuild, Descriptor, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 
 /// A selector and the matrix that it selects from.
-pub struct Select {
+pub struct SelectKernels {
     descriptor: &'static Descriptor,
     /// `None` if the selector computes the distances itself.
     matrix: Option<Matrix>,
     selector: Box<dyn DeviceSelector>,
-    timed: Timed,
+    timed: TimingScope,
     /// The timed kernel that fills the tile first.
-    expanded: Option<Expanded>,
+    expanded: Option<ExpandedKernels>,
     note: Option<String>,
 }
 
@@ -38,9 +38,9 @@ pub fn load<'a>(
     descriptor: &'static Descriptor,
     problem: &Problem,
     mut selector: Box<dyn DeviceSelector>,
-) -> Result<GpuSearch<'a, Select>, EngineError> {
+) -> Result<GpuSearch<'a, SelectKernels>, EngineError> {
     let (n, d, q, k) = (problem.n(), problem.dims(), problem.q(), problem.k());
-    let Frame { kernel, timed, mut expanded, note } = selector.frame();
+    let MatrixPlan { kernel, timed, mut expanded, note } = selector.frame();
     let counts = 4 * COUNTS as usize * q.min(MAX_COUNTED_CHUNK);
     let (memory, matrix) = match selector.source() {
         Source::OnTheFly { layout, .. } => (layout.load(cuda, problem, counts as u64)?, None),
@@ -50,7 +50,7 @@ pub fn load<'a>(
             let mut matrix = matrix.map_err(|why| EngineError::Unavailable { engine: descriptor.id, why })?;
             let tile = matrix.bytes() + selector.row_bytes() * matrix.rows;
             let of_expanded = expanded.as_ref().map_or(0, |expanded| expanded.bytes(&matrix, q, k));
-            let memory = Memory::with_rows(cuda, problem, (tile + counts + of_expanded) as u64)?;
+            let memory = SearchBuffers::with_rows(cuda, problem, (tile + counts + of_expanded) as u64)?;
             let mut reserve = || {
                 matrix.reserve(&cuda.stream)?;
                 selector.reserve(&cuda.stream, matrix.rows)?;
@@ -61,18 +61,18 @@ pub fn load<'a>(
             (memory, Some(matrix))
         }
     };
-    Ok(GpuSearch::new(cuda, memory, None, Select { descriptor, matrix, selector, timed, expanded, note }))
+    Ok(GpuSearch::new(cuda, memory, None, SelectKernels { descriptor, matrix, selector, timed, expanded, note }))
 }
 
-impl Select {
+impl SelectKernels {
     /// Fills the tile of a selection with the timed kernel.
     fn fill(
         &mut self,
         stream: &Arc<CudaStream>,
-        memory: &Memory,
+        memory: &SearchBuffers,
         selection: &mut Selection,
         is_first: bool,
-        build: Build,
+        build: KernelBuild,
     ) -> Result<(), DriverError> {
         let Some(matrix) = &mut self.matrix else { return Ok(()) };
         let (first, count) = (selection.first_query as usize, selection.query_count as usize);
@@ -96,20 +96,20 @@ impl Select {
     fn fill_by_rule(
         &mut self,
         stream: &Arc<CudaStream>,
-        memory: &Memory,
+        memory: &SearchBuffers,
         selection: Selection,
-        build: Build,
+        build: KernelBuild,
     ) -> Result<(), DriverError> {
         let (Some(expanded), Some(matrix)) = (&mut self.expanded, &mut self.matrix) else { return Ok(()) };
-        if build == Build::Counted {
-            self.selector.launch(stream, expanded.selection(stream, selection), Build::Timed)?;
+        if build == KernelBuild::Counted {
+            self.selector.launch(stream, expanded.selection(stream, selection), KernelBuild::Timed)?;
         }
         matrix.fill(stream, memory, selection.first_query as usize, selection.query_count as usize).map(drop)
     }
 }
 
 /// A range of queries as a kernel argument; the distances are not set.
-pub fn selection(stream: &CudaStream, memory: &mut Memory, first: usize, count: usize) -> Selection {
+pub fn selection(stream: &CudaStream, memory: &mut SearchBuffers, first: usize, count: usize) -> Selection {
     let Addresses { points, queries, indices, squared_distances, n, d, k, q } = memory.addresses(stream);
     let (first_query, query_count) = (first as u32, count as u32);
     Selection {
@@ -127,7 +127,7 @@ pub fn selection(stream: &CudaStream, memory: &mut Memory, first: usize, count: 
     }
 }
 
-impl Kernels for Select {
+impl SearchKernels for SelectKernels {
     fn measures(&self) -> &'static [Measure] {
         self.descriptor.measures
     }
@@ -139,39 +139,39 @@ impl Kernels for Select {
     fn run(
         &mut self,
         cuda: &mut Cuda,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
         queries: &Range<usize>,
-        build: Build,
+        build: KernelBuild,
         counts: CUdeviceptr,
     ) -> Result<f64, DriverError> {
         let stream = &cuda.stream;
         // If only a part is timed, each tile is timed separately.
         let timed = self.timed;
-        let (mut ms, in_tiles) = (0.0, timed != Timed::All || self.selector.finishes_untimed());
+        let (mut ms, in_tiles) = (0.0, timed != TimingScope::All || self.selector.finishes_untimed());
         if !in_tiles {
             memory.timer.start(stream)?;
         }
         let rows = self.matrix.as_ref().map_or(queries.len(), |matrix| matrix.rows);
         for first in queries.clone().step_by(rows) {
-            if in_tiles && timed != Timed::Selection {
+            if in_tiles && timed != TimingScope::Selection {
                 memory.timer.start(stream)?;
             }
             let mut selection = selection(stream, memory, first, rows.min(queries.end - first));
             selection.counts = self.counts_at(first - queries.start, counts);
             self.fill(stream, memory, &mut selection, first == queries.start, build)?;
-            if timed == Timed::Distances {
+            if timed == TimingScope::Distances {
                 ms += memory.timer.stop(stream)?;
             }
             self.fill_by_rule(stream, memory, selection, build)?;
-            if timed == Timed::Selection {
+            if timed == TimingScope::Selection {
                 memory.timer.start(stream)?;
             }
             self.selector.launch(stream, selection, build)?;
-            if in_tiles && timed != Timed::Distances {
+            if in_tiles && timed != TimingScope::Distances {
                 ms += memory.timer.stop(stream)?;
             }
             self.selector.finish(stream, selection)?;
-            if let (Some(expanded), Build::Counted) = (&mut self.expanded, build) {
+            if let (Some(expanded), KernelBuild::Counted) = (&mut self.expanded, build) {
                 expanded.count_wrong(stream, &selection)?;
             }
         }
@@ -186,7 +186,7 @@ impl Kernels for Select {
         self.note.clone()
     }
 
-    fn first_chunk(&self, cuda: &Cuda, memory: &Memory) -> usize {
+    fn first_chunk(&self, cuda: &Cuda, memory: &SearchBuffers) -> usize {
         match self.selector.source() {
             Source::Matrix => self.chunk_unit(cuda, memory),
             // Four blocks per multiprocessor.
@@ -194,7 +194,7 @@ impl Kernels for Select {
         }
     }
 
-    fn chunk_unit(&self, cuda: &Cuda, memory: &Memory) -> usize {
+    fn chunk_unit(&self, cuda: &Cuda, memory: &SearchBuffers) -> usize {
         match (&self.matrix, self.selector.source()) {
             (Some(matrix), _) => matrix.rows.min(memory.q),
             // One block per multiprocessor: fewer queries would take as long.
@@ -212,7 +212,7 @@ impl Kernels for Select {
         }
     }
 
-    fn first_work(&self, _memory: &Memory) -> u64 {
+    fn first_work(&self, _memory: &SearchBuffers) -> u64 {
         match self.selector.source() {
             // The work of a tile is limited by its size.
             Source::Matrix => 2_000_000_000,

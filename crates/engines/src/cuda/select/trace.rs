@@ -3,17 +3,17 @@
 
 use cudarc::driver::{CudaFunction, DevicePtrMut, PushKernelArg};
 
-use super::matrix::{Kernel, Matrix};
+use super::matrix::{DistanceKernel, Matrix};
 use super::passes::{MULTI_PASS, SORT_UNIT, words};
 use super::search::selection;
 use crate::cuda::Cuda;
-use crate::cuda::device::memory::{Memory, blocks, launch};
-use crate::cuda::device::units::{Builds, Unit};
+use crate::cuda::device::memory::{SearchBuffers, blocks, launch};
+use crate::cuda::device::units::{BuildSet, Unit};
 use crate::cuda::interface::select::{
     MultiPass, PASS_THREADS, ROW_THREADS, SELECT_WARPS, SORT_FOUND_ENTRY, Selection, radix_select_entry,
     warp_select_entry,
 };
-use crate::knn::{Build, EngineError, EngineId, Neighbors, Problem};
+use crate::knn::{KernelBuild, EngineError, EngineId, Neighbors, Problem};
 use crate::select::{RADIX_SELECT, WARP_SELECT, warp_select};
 
 const WARP: u32 = 32;
@@ -57,7 +57,7 @@ pub fn trace_radix_select(
     room: usize,
 ) -> Result<(Vec<u32>, Neighbors), EngineError> {
     let kernel = traced(cuda, RADIX_SELECT.id, Unit::new(MULTI_PASS, 0, 0), &radix_select_entry("traced"))?;
-    let sort = Unit::new(SORT_UNIT, 0, 0).for_build(Build::Timed);
+    let sort = Unit::new(SORT_UNIT, 0, 0).for_build(KernelBuild::Timed);
     let sort_found = cuda.kernel(RADIX_SELECT.id, sort, SORT_FOUND_ENTRY)?;
     let words = words(&problem.shape(), false);
     let mut row = Row::new(cuda, RADIX_SELECT.id, problem, query, 4 * words)?;
@@ -86,12 +86,12 @@ pub fn trace_radix_select(
 }
 
 fn traced(cuda: &mut Cuda, engine: EngineId, unit: Unit, name: &str) -> Result<CudaFunction, EngineError> {
-    cuda.kernel(engine, Unit { builds: Builds::Traced, ..unit }, name)
+    cuda.kernel(engine, Unit { builds: BuildSet::Traced, ..unit }, name)
 }
 
 /// The distances of one query, computed as in any search, and their memory.
 struct Row {
-    memory: Memory,
+    memory: SearchBuffers,
     matrix: Matrix,
     query: usize,
 }
@@ -105,9 +105,9 @@ impl Row {
         query: usize,
         extra: usize,
     ) -> Result<Self, EngineError> {
-        let matrix = Matrix::new(cuda, Kernel::Registers, problem.n(), 1, extra, 0);
+        let matrix = Matrix::new(cuda, DistanceKernel::Registers, problem.n(), 1, extra, 0);
         let mut matrix = matrix.map_err(|why| EngineError::Unavailable { engine, why })?;
-        let memory = Memory::with_rows(cuda, problem, (matrix.bytes() + extra) as u64)?;
+        let memory = SearchBuffers::with_rows(cuda, problem, (matrix.bytes() + extra) as u64)?;
         let mut make = || {
             matrix.reserve(&cuda.stream)?;
             matrix.fill(&cuda.stream, &memory, query, 1).map(drop)

@@ -47,7 +47,7 @@ pub struct Plan {
 
 /// Launch configuration of the sample or collect kernel; queries and threads are per block.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shape {
+pub struct LaunchShape {
     pub block_queries: u32,
     /// Blocks along the points, blocks along the queries.
     pub grid: (u32, u32),
@@ -129,16 +129,16 @@ impl Plan {
     }
 
     /// Launch configuration of the sample kernel on a device with this many multiprocessors.
-    pub fn sample_shape(&self, queries: u32, multiprocessors: u32) -> Shape {
+    pub fn sample_shape(&self, queries: u32, multiprocessors: u32) -> LaunchShape {
         self.shape(self.windows, queries, multiprocessors)
     }
 
     /// Launch configuration of the collect kernel.
-    pub fn collect_shape(&self, queries: u32, multiprocessors: u32) -> Shape {
+    pub fn collect_shape(&self, queries: u32, multiprocessors: u32) -> LaunchShape {
         self.shape(self.n.div_ceil(self.window_points()), queries, multiprocessors)
     }
 
-    fn shape(&self, windows: u32, queries: u32, multiprocessors: u32) -> Shape {
+    fn shape(&self, windows: u32, queries: u32, multiprocessors: u32) -> LaunchShape {
         let along_points = windows.div_ceil(self.warps()).max(1);
         let block_queries = match self.dims {
             0 => SPLIT_ROW_QUERIES.min(queries),
@@ -150,7 +150,7 @@ impl Plan {
         };
         let along_queries = queries.div_ceil(block_queries);
         let most = (u64::from(multiprocessors) * BLOCKS).div_ceil(u64::from(along_queries)) as u32;
-        Shape { block_queries, grid: (along_points.min(most), along_queries), threads: self.warps() * 32 }
+        LaunchShape { block_queries, grid: (along_points.min(most), along_queries), threads: self.warps() * 32 }
     }
 }
 

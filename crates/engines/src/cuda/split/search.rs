@@ -17,10 +17,10 @@ use cudarc::driver::{CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtrMu
 
 use super::plan::Plan;
 use crate::cuda::Cuda;
-use crate::cuda::device::memory::{Addresses, Memory};
+use crate::cuda::device::memory::{Addresses, SearchBuffers};
 use crate::cuda::interface::split::{SPLIT_SELECT_THREADS, Split, split_entry};
-use crate::cuda::search::{GpuSearch, Kernels};
-use crate::knn::{Build, EngineError, Problem};
+use crate::cuda::search::{GpuSearch, SearchKernels};
+use crate::knn::{KernelBuild, EngineError, Problem};
 
 /// Buffers between stages, for the queries of one launch.
 struct Scratch {
@@ -76,7 +76,7 @@ pub struct SplitKernels {
 pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, SplitKernels>, EngineError> {
     let plan = Plan::new(problem.n(), problem.dims(), problem.k(), problem.q());
     let stages = Stages::load(cuda, &plan, problem.q())?;
-    let mut memory = Memory::with_rows(cuda, problem, plan.scratch_bytes())?;
+    let mut memory = SearchBuffers::with_rows(cuda, problem, plan.scratch_bytes())?;
     let mut scratch = Scratch::reserve(&cuda.stream, &plan).map_err(|error| cuda.failed(error))?;
     let stream = &cuda.stream;
     let Addresses { points, queries, indices, squared_distances, n, d, k, .. } = memory.addresses(stream);
@@ -218,13 +218,13 @@ unsafe fn launch(
     .result()
 }
 
-impl Kernels for SplitKernels {
+impl SearchKernels for SplitKernels {
     fn run(
         &mut self,
         cuda: &mut Cuda,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
         queries: &Range<usize>,
-        _build: Build,
+        _build: KernelBuild,
         _counts: CUdeviceptr,
     ) -> Result<f64, DriverError> {
         let stream = &cuda.stream;
@@ -241,7 +241,7 @@ impl Kernels for SplitKernels {
         memory.timer.stop(stream)
     }
 
-    fn first_chunk(&self, _cuda: &Cuda, _memory: &Memory) -> usize {
+    fn first_chunk(&self, _cuda: &Cuda, _memory: &SearchBuffers) -> usize {
         // One query already fills the device, but many share each read of the points.
         1024
     }

@@ -7,18 +7,18 @@ use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
 };
 
-use crate::cuda::device::kernels::Kernels;
+use crate::cuda::device::kernels::KernelCache;
 use crate::cuda::device::memory::{blocks, launch, read};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::step::{
     self as interface, ASSIGN_THREADS, Lloyd, SEED_THREADS, Seeding, step_entry,
 };
 use crate::knn::{Metric, Problem};
-use crate::step::{Clustering, Clusters, Scale, first_seed};
+use crate::step::{ClusterParameters, Clusters, Quantizer, first_seed};
 
 /// Clusters of the points on a device, cached with the points.
 pub struct DeviceClusters {
-    pub clustering: Clustering,
+    pub clustering: ClusterParameters,
     pub count: usize,
     centres: CudaSlice<f64>,
     reaches: CudaSlice<f64>,
@@ -89,7 +89,7 @@ pub struct Clusterer {
 impl Clusterer {
     /// # Errors
     /// Why the kernels are unavailable.
-    pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
+    pub fn load(kernels: &mut KernelCache) -> Result<Self, String> {
         let mut step = |name: &str| kernels.function(Unit::new(super::CLUSTER, 0, 0), &step_entry(name));
         Ok(Self {
             weigh: step("weigh")?,
@@ -112,10 +112,10 @@ impl Clusterer {
         stream: &Arc<CudaStream>,
         problem: &Problem,
         rows: CUdeviceptr,
-        clustering: Clustering,
+        clustering: ClusterParameters,
     ) -> Result<Vec<u32>, DriverError> {
         let (n, d) = (problem.n(), problem.dims());
-        let scale = Scale::new(problem.extents(), n);
+        let scale = Quantizer::new(problem.extents(), n);
         let low = stream.clone_htod(&scale.low)?;
         let scale =
             interface::Scale { low: low.device_ptr(stream).0, cells: scale.cells, weights: scale.weights };

@@ -10,17 +10,17 @@ use cudarc::driver::{
 };
 
 use super::cluster::{Clusterer, DeviceClusters};
-use super::share::{self, Sharing};
+use super::share::{self, SharedVisit};
 use crate::cuda::Cuda;
-use crate::cuda::device::memory::{Addresses, Form, Memory, launch, row_floats, upload_rows};
+use crate::cuda::device::memory::{Addresses, PointLayout, SearchBuffers, launch, row_floats, upload_rows};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::step::{
     CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, IndexedVisit, Minima, Order, Ordering, Output,
     Queries, Stored, StoredVisit, VISIT_WARPS, step_entry, step_visit_entry,
 };
-use crate::cuda::search::{BuildKernels, GpuSearch, Kernels};
+use crate::cuda::search::{BuildKernels, GpuSearch, SearchKernels};
 use crate::host_memory;
-use crate::knn::{Build, Descriptor, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
+use crate::knn::{KernelBuild, Descriptor, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::registers_for;
 use crate::step::{Clusters, MEASURES, Plan, groups_in_cluster};
@@ -36,15 +36,15 @@ const MAX_ORDERED: usize = 1 << 14;
 const MAX_DISTANCES: usize = 1 << 28;
 
 /// Groups of 32 points as in the twin, stored as windows.
-const GROUPS: Form = Form::Windows { window: 1, tile: 1 };
+const GROUPS: PointLayout = PointLayout::Windows { window: 1, tile: 1 };
 
 /// The points on a device, prepared for one of the two algorithms.
-enum Prepared {
+enum PreparedPoints {
     Clusters { clusters: Arc<DeviceClusters>, order: CudaFunction },
     Rows { groups: usize, groups_in_cluster: usize, distances: CudaFunction, minima: CudaFunction },
 }
 
-impl Prepared {
+impl PreparedPoints {
     fn clusters(&self) -> usize {
         match self {
             Self::Clusters { clusters, .. } => clusters.count,
@@ -62,13 +62,13 @@ struct Scratch {
 }
 
 /// A problem's prepared points, and the kernels.
-pub struct Step {
+pub struct StepKernels {
     descriptor: &'static Descriptor,
     plan: Plan,
-    prepared: Prepared,
+    prepared: PreparedPoints,
     visit: BuildKernels,
     /// The timed visit if queries are few.
-    sharing: Option<Sharing>,
+    sharing: Option<SharedVisit>,
     scratch: Scratch,
     /// Queries per slice: the most that one launch answers.
     slice: usize,
@@ -104,7 +104,7 @@ pub fn load<'a>(
     descriptor: &'static Descriptor,
     problem: &Problem,
     mut plan: Plan,
-) -> Result<GpuSearch<'a, Step>, EngineError> {
+) -> Result<GpuSearch<'a, StepKernels>, EngineError> {
     let (n, d, q) = (problem.n(), problem.dims(), problem.q());
     let capacity = (WARP * registers_for(problem.k(), WARP)).max(CANDIDATES as usize) as u32;
     let source = if plan.exhaustive { "stored" } else { "indexed" };
@@ -124,7 +124,7 @@ pub fn load<'a>(
         *plan.warps.get_or_insert_with(|| share::warps_each(at_once, clusters, cuda.multiprocessors()));
     let shares = (warps > 1).then(|| share::most_queries(warps, capacity));
     let (queries, [entries, stored]) = slice(&plan, q, most, groups, shares);
-    let shared = shares.map_or(0, |_| Sharing::bytes(queries, warps, capacity));
+    let shared = shares.map_or(0, |_| SharedVisit::bytes(queries, warps, capacity));
     let counts = q.min(MAX_COUNTED_CHUNK) * 4 * MEASURES.len();
     let searching = shared + (8 * entries + 4 * stored + counts) as u64;
     let there = problem
@@ -136,9 +136,9 @@ pub fn load<'a>(
         problem.cache().remove::<DeviceClusters>(cuda.device_id);
     }
     let (form, floats) =
-        if plan.exhaustive { (GROUPS, groups * WARP * d) } else { (Form::Rows, row_floats(n, d, 1)) };
+        if plan.exhaustive { (GROUPS, groups * WARP * d) } else { (PointLayout::Rows, row_floats(n, d, 1)) };
     let extra = searching + if finds { DeviceClusters::bytes(n, d, most) } else { 0 };
-    let mut memory = Memory::reserve(cuda, problem, form, floats, extra)?;
+    let mut memory = SearchBuffers::reserve(cuda, problem, form, floats, extra)?;
     if plan.exhaustive {
         // Twice the points: once in groups, once as floats.
         host_memory::check(problem, 8 * (n * d) as u64)?;
@@ -158,16 +158,16 @@ pub fn load<'a>(
     let mut built_ms = None;
     let prepared = match there {
         _ if plan.exhaustive => {
-            Prepared::Rows { groups, groups_in_cluster: groups_in_cluster(n, most), distances, minima }
+            PreparedPoints::Rows { groups, groups_in_cluster: groups_in_cluster(n, most), distances, minima }
         }
-        Some(clusters) => Prepared::Clusters { clusters, order },
+        Some(clusters) => PreparedPoints::Clusters { clusters, order },
         None => {
             let clusterer = Clusterer::load(&mut cuda.kernels)
                 .map_err(|why| EngineError::Unavailable { engine: descriptor.id, why })?;
             let found = find_clusters(cuda, &clusterer, problem, &memory, &plan);
             let (clusters, ms) = found.map_err(|error| cuda.failed(error))?;
             built_ms = Some(ms);
-            Prepared::Clusters { clusters, order }
+            PreparedPoints::Clusters { clusters, order }
         }
     };
     let reserve = || -> Result<Scratch, DriverError> {
@@ -181,20 +181,20 @@ pub fn load<'a>(
     };
     let scratch = reserve().map_err(|error| cuda.failed(error))?;
     let sharing =
-        shares.map(|_| Sharing::load(cuda, descriptor.id, plan.exhaustive, queries, warps, capacity));
+        shares.map(|_| SharedVisit::load(cuda, descriptor.id, plan.exhaustive, queries, warps, capacity));
     let sharing = sharing.transpose()?;
-    let step = Step { descriptor, plan, prepared, visit, sharing, scratch, slice: queries };
+    let step = StepKernels { descriptor, plan, prepared, visit, sharing, scratch, slice: queries };
     Ok(GpuSearch::new(cuda, memory, built_ms, step))
 }
 
-impl Step {
+impl StepKernels {
     /// Answers the queries of a slice. The counters of its first query are written to `visits`.
     fn launch_slice(
         &mut self,
         stream: &Arc<CudaStream>,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
         queries: Range<usize>,
-        build: Build,
+        build: KernelBuild,
         visits: CUdeviceptr,
     ) -> Result<(), DriverError> {
         let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } =
@@ -205,13 +205,13 @@ impl Step {
         let padded = padded(clusters);
         let entries = self.scratch.order.device_ptr_mut(stream).0;
         let order = Order { entries, count: clusters as u32, padded: padded as u32 };
-        let sharing = self.sharing.as_mut().filter(|_| build == Build::Timed);
+        let sharing = self.sharing.as_mut().filter(|_| build == KernelBuild::Timed);
         // Without fission the visit sorts in its own memory.
         let (visit_order, own) =
             if self.plan.fission { (order, 0) } else { (Order { entries: 0, ..order }, padded) };
         let queries = Queries { rows, first: queries.start as u32, count: count as u32, d };
         match &self.prepared {
-            Prepared::Clusters { clusters, order: kernel } => {
+            PreparedPoints::Clusters { clusters, order: kernel } => {
                 let spheres = clusters.spheres(stream);
                 let visiting = IndexedVisit {
                     spheres,
@@ -239,7 +239,7 @@ impl Step {
                     launch(stream, visit, one_warp_each(count, own, memory.d), &visiting)
                 }
             }
-            Prepared::Rows { groups, groups_in_cluster, distances, minima } => {
+            PreparedPoints::Rows { groups, groups_in_cluster, distances, minima } => {
                 let stored = Stored {
                     distances: self.scratch.distances.device_ptr_mut(stream).0,
                     n,
@@ -287,7 +287,7 @@ fn find_clusters(
     cuda: &Cuda,
     clusterer: &Clusterer,
     problem: &Problem,
-    memory: &Memory,
+    memory: &SearchBuffers,
     plan: &Plan,
 ) -> Result<(Arc<DeviceClusters>, f64), DriverError> {
     let start = Instant::now();
@@ -313,7 +313,7 @@ pub fn one_warp_each(queries: usize, entries: usize, d: usize) -> LaunchConfig {
     }
 }
 
-impl Kernels for Step {
+impl SearchKernels for StepKernels {
     fn measures(&self) -> &'static [Measure] {
         &MEASURES
     }
@@ -321,9 +321,9 @@ impl Kernels for Step {
     fn run(
         &mut self,
         cuda: &mut Cuda,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
         queries: &Range<usize>,
-        build: Build,
+        build: KernelBuild,
         counts: CUdeviceptr,
     ) -> Result<f64, DriverError> {
         let stream = &cuda.stream;
@@ -339,11 +339,11 @@ impl Kernels for Step {
         self.plan.resolved(self.descriptor)
     }
 
-    fn first_chunk(&self, cuda: &Cuda, memory: &Memory) -> usize {
+    fn first_chunk(&self, cuda: &Cuda, memory: &SearchBuffers) -> usize {
         self.slice.next_multiple_of(self.chunk_unit(cuda, memory))
     }
 
-    fn chunk_unit(&self, _cuda: &Cuda, _memory: &Memory) -> usize {
+    fn chunk_unit(&self, _cuda: &Cuda, _memory: &SearchBuffers) -> usize {
         512
     }
 }

@@ -37,7 +37,7 @@ pub fn most_queries(warps: u32, capacity: u32) -> usize {
 }
 
 /// The visit of a query by several warps, and their results for gather.
-pub struct Sharing {
+pub struct SharedVisit {
     visit: CudaFunction,
     gather: CudaFunction,
     /// A row of warps × K keys per query.
@@ -47,7 +47,7 @@ pub struct Sharing {
     warps: u32,
 }
 
-impl Sharing {
+impl SharedVisit {
     /// Bytes of the buffers for `queries` queries at a time.
     pub fn bytes(queries: usize, warps: u32, capacity: u32) -> u64 {
         8 * queries as u64 * (u64::from(warps) * u64::from(capacity) + 1)
@@ -161,6 +161,6 @@ mod tests {
     #[test]
     fn sharing_buffers_are_large_enough() {
         assert_eq!(most_queries(32, 1024), 4096);
-        assert_eq!(Sharing::bytes(2, 32, 128), 8 * (2 * 32 * 128 + 2));
+        assert_eq!(SharedVisit::bytes(2, 32, 128), 8 * (2 * 32 * 128 + 2));
     }
 }

@@ -19,8 +19,8 @@ pub use events::{Event, Events, TraceError, elements, kind, lanes};
 pub use replay::{PassTrace, QueueTrace, TreeTrace, pass_kind, queue_kind, tree_kind};
 
 use super::device::kernels::Kernel;
-use super::device::memory::{Memory, read};
-use super::device::units::{Builds, Unit};
+use super::device::memory::{SearchBuffers, read};
+use super::device::units::{BuildSet, Unit};
 use super::direct::{self, GROUP_ROWS_ENTRY, Layout, Policy, Variant};
 use super::interface::{self, TallyOut};
 use super::{Cuda, DIRECT};
@@ -111,7 +111,7 @@ pub(super) fn unit(k: usize, dims: usize, groups: usize) -> Unit {
         tile: dims.min(TILE) as u32,
         min_blocks: 0,
     };
-    Unit { policy: Some(policy), builds: Builds::Traced, ..Variant::new(k, dims).unit() }
+    Unit { policy: Some(policy), builds: BuildSet::Traced, ..Variant::new(k, dims).unit() }
 }
 
 impl Cuda {
@@ -162,7 +162,7 @@ impl Cuda {
         problem: &Problem,
         query: usize,
         kernel: &Kernel,
-        memory: &mut Memory,
+        memory: &mut SearchBuffers,
     ) -> Result<Vec<u32>, EngineError> {
         let cuda = &*self;
         let arguments = direct::arguments(memory, &cuda.stream, &(query..query + 1), TallyOut::default());
@@ -250,6 +250,6 @@ mod tests {
             (tiles.capacity, tiles.dims, tiles.policy.map(Policy::to_array)),
             (1024, 0, Some([1, 1, 15, 480, 2, 8, 0]))
         );
-        assert_eq!((rows.policy.unwrap().queries_per_block(), rows.builds), (1, Builds::Traced));
+        assert_eq!((rows.policy.unwrap().queries_per_block(), rows.builds), (1, BuildSet::Traced));
     }
 }

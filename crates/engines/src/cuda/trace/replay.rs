@@ -12,18 +12,18 @@ pub use crate::cuda::interface::select::{pass_event as pass_kind, queue_event as
 use crate::cuda::select::{trace_radix_select, trace_warp_select};
 use crate::cuda::{Cuda, index as cuda_index};
 use crate::index::{self, BVH, WARP};
-use crate::knn::{EngineError, Neighbors, Parameters, Problem, Search};
+use crate::knn::{EngineError, Neighbors, Parameters, Problem, PreparedSearch};
 use crate::lockstep::{Key, Lanes, PADDING, key_of, registers_for};
 use crate::select::{self, PassObserver, RADIX_SELECT, WARP_SELECT, warp_select};
 
-struct Words<'a> {
+struct WordReader<'a> {
     words: &'a [u32],
     /// Index of the event's first word.
     event: usize,
     next: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> WordReader<'a> {
     fn new(words: &'a [u32]) -> Self {
         Self { words, event: 0, next: 0 }
     }
@@ -103,7 +103,7 @@ impl TreeTrace {
     /// # Errors
     /// [`TraceError`] if the words are not a valid trace; earlier events have been replayed.
     pub fn replay(&self, observer: &mut impl index::Observer) -> Result<(), TraceError> {
-        let mut words = Words::new(&self.words);
+        let mut words = WordReader::new(&self.words);
         let mut candidates = 0;
         loop {
             match words.kind()? {
@@ -180,7 +180,7 @@ impl QueueTrace {
     /// # Errors
     /// [`TraceError`] if the words are not a valid trace; earlier events have been replayed.
     pub fn replay(&self, observer: &mut impl select::Observer<WARP>) -> Result<(), TraceError> {
-        let mut words = Words::new(&self.words);
+        let mut words = WordReader::new(&self.words);
         loop {
             match words.kind()? {
                 queue_kind::PASSED => observer.inserted(
@@ -238,7 +238,7 @@ impl PassTrace {
     /// # Errors
     /// [`TraceError`] if the words are not a valid trace; earlier events have been replayed.
     pub fn replay(&self, observer: &mut impl PassObserver) -> Result<(), TraceError> {
-        let mut words = Words::new(&self.words);
+        let mut words = WordReader::new(&self.words);
         loop {
             match words.kind()? {
                 pass_kind::COUNTED => {

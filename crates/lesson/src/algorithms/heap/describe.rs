@@ -1,6 +1,6 @@
 //! The sentences of per-thread heaps, where they differ from those of the kernel.
 
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::heap::HeapStep;
 use crate::algorithms::heap::state::Heaps;
 use crate::describe::{capital, key, lanes, smallest};
@@ -51,7 +51,7 @@ fn describe_own(step: &HeapStep, after: &State, heaps: &Heaps) -> Option<String>
 pub fn describe(step: &Step, after: &State, heaps: &Heaps) -> Option<String> {
     let width = heaps.width;
     Some(match step {
-        Step::Own(OwnStep::Heap(step)) => describe_own(step, after, heaps)?,
+        Step::Own(SpecificStep::Heap(step)) => describe_own(step, after, heaps)?,
         Step::Finished => format!(
             "The search is done: {width} queries are answered. The warp stopped to insert at {} of {}; lane \
              0 inserted at {} of these, and waited at the others.",

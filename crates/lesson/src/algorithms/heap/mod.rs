@@ -7,7 +7,7 @@ pub(crate) mod recorder;
 pub mod state;
 
 use super::kernel::recorder::record;
-use super::{Algorithm, Code, Line, OwnStep, line, plain};
+use super::{Algorithm, Pseudocode, CodeLine, SpecificStep, line, plain};
 use crate::engines::select;
 use crate::knn::Descriptor;
 use crate::meter::{Meter, Strategy, WorkTimeline};
@@ -28,7 +28,7 @@ impl HeapBaseline {
 }
 
 impl Algorithm for HeapBaseline {
-    fn code(&self) -> &'static Code {
+    fn code(&self) -> &'static Pseudocode {
         &HEAPS
     }
 
@@ -60,7 +60,7 @@ impl Algorithm for HeapBaseline {
 // Per-thread heaps in a few lines of pseudocode, and the matching lines of `cuda/`.
 
 /// Per-thread heaps: the scan, then a key that sinks.
-pub static HEAPS: Code = Code {
+pub static HEAPS: Pseudocode = Pseudocode {
     lines: &THREADS,
     second_part: 9,
     titles: [
@@ -74,7 +74,7 @@ pub static HEAPS: Code = Code {
 const HEAP: &str = "kdtree/heap.cuh";
 const THREAD_HEAP: &str = "select/thread_heap.cuh";
 
-const THREADS: [Line; 14] = [
+const THREADS: [CodeLine; 14] = [
     line(0, "my heap, k keys, the largest at its root: all \u{221e}", HEAP, "at(i) = PADDING;"),
     plain(0, "for each point, the same in all lanes:"),
     line(
@@ -108,7 +108,7 @@ const THREADS: [Line; 14] = [
 
 fn line_of_threads(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::Own(OwnStep::Heap(step)) => match step {
+        Step::Own(SpecificStep::Heap(step)) => match step {
             HeapStep::Heaps { .. } => 0,
             HeapStep::OwnDistances { .. } => 2,
             HeapStep::Branched { .. } => 3,

@@ -10,7 +10,7 @@ use crate::algorithms::warp_select::panel::draw_lane_numbers;
 use crate::draw::svg::escaped;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::knn::Problem;
-use crate::lessons::{Shows, Take};
+use crate::lessons::{SearchRange, Take};
 use crate::meter;
 use crate::picture::ballot::{LaneTable, NumberLayout};
 use crate::picture::cells::{Cell, Grid, chip};
@@ -27,7 +27,7 @@ use crate::text::thousands;
 
 impl AlgorithmPictures for HeapBaseline {
     /// The meter is as wide as the lanes, because its bars have three columns.
-    fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+    fn panels(&self, _shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         match layout.large {
             true if layout.is_done() => {
                 return layout.pair(Panel::Meter, Panel::Cloud, Panel::Cloud, [0.62, 0.38]);

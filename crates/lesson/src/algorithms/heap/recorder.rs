@@ -10,7 +10,7 @@ use crate::error::LessonError;
 use crate::knn::Problem;
 use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
-use crate::step::{Slot, Step};
+use crate::step::{SlotAssignment, Step};
 
 /// Runs a warp of `width` threads, each with its own query and heap, and records its steps. Lane 0's query is
 /// the problem's; the others are points, spread evenly over the processing order. `data` describes the source
@@ -61,7 +61,7 @@ impl HeapObserver for Recorder {
 
     fn sank(&mut self, lanes: u32, to: &[(u32, u32)]) {
         self.steps.push(
-            HeapStep::Sank { lanes, moved: to.iter().map(|&(lane, slot)| Slot { lane, slot }).collect() }
+            HeapStep::Sank { lanes, moved: to.iter().map(|&(lane, slot)| SlotAssignment { lane, slot }).collect() }
                 .into(),
         );
     }

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::describe::describe;
-use crate::algorithms::{AlgorithmState, AlgorithmStep, OwnState, OwnStep};
+use crate::algorithms::{AlgorithmState, AlgorithmStep, SpecificState, SpecificStep};
 use crate::cursor::Level;
 use crate::engines::lockstep::{Key, PADDING, distance_of, key_of};
 use crate::recording::Marks;
 use crate::state::{Shape, Stage, State, lanes_in};
-use crate::step::{Slot, Step, distances};
-use crate::work::{Instruction, Issued, Kind, all_lanes, instruction, once};
+use crate::step::{SlotAssignment, Step, distances};
+use crate::work::{Instruction, IssueCounts, Kind, all_lanes, instruction, once};
 
 /// The heaps of all lanes. A sinking key is stored at its current entry; the kernel holds it in a register
 /// until it stops.
@@ -176,7 +176,7 @@ pub enum HeapStep {
         /// Mask of the active lanes: their keys had not stopped yet, and had children.
         lanes: u32,
         /// The entries that keys sank to, lanes ascending. The keys of the other active lanes have stopped.
-        moved: Vec<Slot>,
+        moved: Vec<SlotAssignment>,
     },
     /// The lanes that inserted reread their root, and all lanes reconverge.
     Rejoined {
@@ -211,7 +211,7 @@ impl AlgorithmStep for HeapStep {
                 state.stage = Stage::Filter;
             }
         }
-        let Some(OwnState::Heap(heaps)) = &mut state.own else { return };
+        let Some(SpecificState::Heap(heaps)) = &mut state.own else { return };
         heaps.apply(self);
         if matches!(self, Self::Rejoined { lanes } if lanes & 1 == 1) {
             let keys = &mut state.registers[..state.shape.k as usize];
@@ -295,7 +295,7 @@ pub(crate) const BRANCHED: &[Instruction] = &[
 
 /// The active lanes of a round, those whose entry has a second child, and those whose key moved.
 fn sinking(step: &Step, before: &State) -> [u32; 3] {
-    let (Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved })), Some(heaps)) = (step, before.heaps())
+    let (Step::Own(SpecificStep::Heap(HeapStep::Sank { lanes, moved })), Some(heaps)) = (step, before.heaps())
     else {
         return [0; 3];
     };
@@ -320,14 +320,14 @@ pub(crate) const REJOINED: &[Instruction] = &[
         if let Some(HeapStep::Rejoined { lanes }) = step.heap() {
             once(lanes.count_ones())
         } else {
-            Issued::default()
+            IssueCounts::default()
         }
     }),
     instruction(Kind::Read, HEAP, "root = at(0);", |step, _| {
         if let Some(HeapStep::Rejoined { lanes }) = step.heap() {
             once(lanes.count_ones())
         } else {
-            Issued::default()
+            IssueCounts::default()
         }
     }),
 ];

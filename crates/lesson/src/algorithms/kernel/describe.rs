@@ -3,7 +3,7 @@
 use crate::describe::{capital, hex, lanes, range, smallest};
 use crate::engines::lockstep::{Fault, lanes_below};
 use crate::state::State;
-use crate::step::{Pass, Step};
+use crate::step::{SortPass, Step};
 use crate::text::{count, significant, thousands};
 
 /// Describes a step of the kernel's search. `after` is the state after it.
@@ -83,8 +83,8 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
             };
             let done = layer.size == capacity && layer.stride == 1;
             let (what, end) = match pass {
-                Pass::Sort => ("Sort", " The candidates are sorted."),
-                Pass::Resort => ("Re-sort", " The intermediate result is sorted again."),
+                SortPass::Sort => ("Sort", " The candidates are sorted."),
+                SortPass::Resort => ("Re-sort", " The intermediate result is sorted again."),
             };
             format!(
                 "{what}, size {}, stride {}: {how}; {pairs}.{}",

@@ -6,28 +6,28 @@ pub(crate) mod questions;
 pub(crate) mod recorder;
 
 use super::heap::recorder::record_lanes;
-use super::{Algorithm, BUFFER, Code, Line, line, plain};
+use super::{Algorithm, BUFFER, Pseudocode, CodeLine, line, plain};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::LOCKSTEP;
 use crate::error::LessonError;
 use crate::knn::Descriptor;
 use crate::meter::{Meter, Strategy, WorkTimeline};
 use crate::recording::Recording;
-use crate::step::{Pass, Step};
+use crate::step::{SortPass, Step};
 
 // The kernel's algorithm, with theory as its baseline.
 
 /// The baseline of the kernel: theory.
 #[derive(Clone, Copy, Debug)]
-pub struct Theory;
+pub struct TheoryBaseline;
 
-impl Theory {
+impl TheoryBaseline {
     /// The engine whose twin records, and the name of the twin.
     pub(crate) const TWIN: (&Descriptor, &str) = (&LOCKSTEP, "the kernel's twin");
 }
 
-impl Algorithm for Theory {
-    fn code(&self) -> &'static Code {
+impl Algorithm for TheoryBaseline {
+    fn code(&self) -> &'static Pseudocode {
         &KERNEL
     }
 
@@ -47,7 +47,7 @@ impl Algorithm for Theory {
 // The kernel in a few lines of pseudocode, and the matching lines of `cuda/`.
 
 /// The kernel: the search, then the merge.
-pub static KERNEL: Code = Code {
+pub static KERNEL: Pseudocode = Pseudocode {
     lines: &SCAN,
     second_part: 16,
     titles: ["The kernel, in short", "The kernel, in short: its search", "The kernel, in short: its merge"],
@@ -57,7 +57,7 @@ pub static KERNEL: Code = Code {
 const SEARCH: &str = "direct/warp_knn.cuh";
 const NETWORK: &str = "warp/bitonic.cuh";
 
-const SCAN: [Line; 30] = [
+const SCAN: [CodeLine; 30] = [
     plain(0, "for each batch of points:"),
     line(
         1,
@@ -187,11 +187,11 @@ fn line_of_scan(step: &Step) -> Option<usize> {
         Step::Padded { .. } => 13,
         Step::Finished => 14,
         Step::Swap => 18,
-        Step::Layer { pass: Pass::Sort, shuffle: Some(_), .. } => 20,
-        Step::Layer { pass: Pass::Sort, shuffle: None, .. } => 21,
+        Step::Layer { pass: SortPass::Sort, shuffle: Some(_), .. } => 20,
+        Step::Layer { pass: SortPass::Sort, shuffle: None, .. } => 21,
         Step::Minimum { .. } => 23,
-        Step::Layer { pass: Pass::Resort, shuffle: Some(_), .. } => 26,
-        Step::Layer { pass: Pass::Resort, shuffle: None, .. } => 27,
+        Step::Layer { pass: SortPass::Resort, shuffle: Some(_), .. } => 26,
+        Step::Layer { pass: SortPass::Resort, shuffle: None, .. } => 27,
         Step::MaxDistance { .. } => 29,
         _ => return None,
     })

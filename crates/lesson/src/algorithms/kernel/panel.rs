@@ -2,61 +2,61 @@
 
 use std::io::{self, Write};
 
-use super::Theory;
+use super::TheoryBaseline;
 use crate::account::account;
 use crate::algorithms::AlgorithmPictures;
 use crate::cursor::Cursor;
-use crate::lessons::{Shows, Take};
+use crate::lessons::{SearchRange, Take};
 use crate::picture::page::{Layout, split};
 use crate::picture::scene::Area;
 use crate::picture::{self, Film, Panel, Scene, View, batches};
 use crate::print::{order_heading, write_comparison};
 use crate::state::Stage;
-use crate::step::{Pass, Step};
+use crate::step::{SortPass, Step};
 use crate::text::{count, significant, thousands};
 
-impl AlgorithmPictures for Theory {
+impl AlgorithmPictures for TheoryBaseline {
     /// The panels of a lesson and their areas. With large type, few lines of code are shown, and wide warps
     /// get the width.
-    fn panels(&self, shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+    fn panels(&self, shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         let (view, large) = (layout.view, layout.large);
         // Merge and filter alternate; when a batch arrives, neither has begun.
         let arrives =
-            matches!(view.step(), None | Some(Step::Batch { .. })) && shows == Shows::Whole && !view.asking;
+            matches!(view.step(), None | Some(Step::Batch { .. })) && shows == SearchRange::Whole && !view.asking;
         let running = match () {
             () if arrives && batches::number(view.recording()) > 1 => Panel::Batches,
             () if merge_runs(view) => Panel::Network,
             () => Panel::Ballot,
         };
         match shows {
-            Shows::Overflow if large => layout.pair(running, Panel::Cloud, Panel::Cloud, [0.68, 0.32]),
+            SearchRange::Overflow if large => layout.pair(running, Panel::Cloud, Panel::Cloud, [0.68, 0.32]),
             // For a whole search: the arrival of a batch, the filter or the merge, and then the result of a
             // merge.
-            Shows::Whole | Shows::Waiting
+            SearchRange::Whole | SearchRange::Waiting
                 if large && (layout.is_done() || matches!(view.step(), Some(Step::MaxDistance { .. }))) =>
             {
                 layout.pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38])
             }
-            Shows::Whole | Shows::Waiting if large => {
+            SearchRange::Whole | SearchRange::Waiting if large => {
                 layout.pair(running, Panel::Cloud, Panel::Account, [0.66, 0.34])
             }
-            Shows::FirstSort | Shows::SecondMinimum if large => {
-                let shown = if shows == Shows::SecondMinimum && lists_meet(view) {
+            SearchRange::FirstSort | SearchRange::SecondMinimum if large => {
+                let shown = if shows == SearchRange::SecondMinimum && lists_meet(view) {
                     Panel::Curves
                 } else {
                     Panel::Network
                 };
                 layout.pair(shown, Panel::Warp, Panel::Warp, [0.62, 0.38])
             }
-            Shows::SecondMerge if large => layout.pair(Panel::Network, Panel::Cost, Panel::Cost, [0.6, 0.4]),
+            SearchRange::SecondMerge if large => layout.pair(Panel::Network, Panel::Cost, Panel::Cost, [0.6, 0.4]),
             // With and without large type.
-            Shows::Circle => layout.pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38]),
-            Shows::SecondMerge => {
+            SearchRange::Circle => layout.pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38]),
+            SearchRange::SecondMerge => {
                 let [network, right] = layout.columns([0.55, 0.45]);
                 let [warp, cost] = layout.rows(right, [0.5, 0.5]);
                 vec![(Panel::Network, network), (Panel::Warp, warp), (Panel::Cost, cost)]
             }
-            Shows::FirstSort => {
+            SearchRange::FirstSort => {
                 let [network, right] = layout.columns([0.5, 0.5]);
                 let [warp, below] = layout.rows(right, [0.56, 0.44]);
                 let [cloud, code] = split(below, [0.46, 0.54], layout.gap, false);
@@ -67,7 +67,7 @@ impl AlgorithmPictures for Theory {
                     (Panel::Code, code),
                 ]
             }
-            Shows::SecondMinimum => {
+            SearchRange::SecondMinimum => {
                 let [left, right] = layout.columns([0.42, 0.58]);
                 let ([network, code], [curves, below]) =
                     (layout.rows(left, [0.64, 0.36]), layout.rows(right, [0.54, 0.46]));
@@ -80,13 +80,13 @@ impl AlgorithmPictures for Theory {
                     (Panel::Code, code),
                 ]
             }
-            Shows::Overflow => {
+            SearchRange::Overflow => {
                 let [left, right] = layout.columns([0.62, 0.38]);
                 let ([ballot, warp], [cloud, code]) =
                     (layout.rows(left, [0.52, 0.48]), layout.rows(right, [0.5, 0.5]));
                 vec![(Panel::Ballot, ballot), (Panel::Warp, warp), (Panel::Cloud, cloud), (Panel::Code, code)]
             }
-            Shows::Whole | Shows::Waiting => {
+            SearchRange::Whole | SearchRange::Waiting => {
                 let [left, middle, code] = layout.columns([0.28, 0.45, 0.27]);
                 let ([cloud, account], [warp, below]) =
                     (layout.rows(left, [0.52, 0.48]), layout.rows(middle, [0.5, 0.5]));
@@ -149,8 +149,8 @@ fn lists_meet(view: &View<'_>) -> bool {
             | Step::Minimum { .. }
             | Step::MaxDistance { .. },
         ) => true,
-        Some(Step::Layer { pass: Pass::Resort, .. }) => true,
-        Some(Step::Layer { pass: Pass::Sort, layer, .. }) => layer.size == capacity && layer.stride == 1,
+        Some(Step::Layer { pass: SortPass::Resort, .. }) => true,
+        Some(Step::Layer { pass: SortPass::Sort, layer, .. }) => layer.size == capacity && layer.stride == 1,
         _ => false,
     }
 }

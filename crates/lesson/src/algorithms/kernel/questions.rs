@@ -1,6 +1,6 @@
 //! Questions about the kernel's search, and about the steps that the tree search shares with it.
 
-use super::Theory;
+use super::TheoryBaseline;
 use crate::account::expected;
 use crate::algorithms::AlgorithmQuestions;
 use crate::describe::{hex, key};
@@ -8,13 +8,13 @@ use crate::engines::lockstep::distance_of;
 use crate::knn::network::Comparator;
 use crate::knn::theory;
 use crate::print::distances_from_lane_0;
-use crate::questions::{Answer, Pick, Question, Topic};
+use crate::questions::{Answer, QuestionPicker, Question, Topic};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;
 use crate::text::{significant, thousands};
 
-impl AlgorithmQuestions for Theory {
+impl AlgorithmQuestions for TheoryBaseline {
     fn printed_data(&self, topic: Topic, step: &Step, _state: &State) -> String {
         match (topic, step) {
             (Topic::Votes, Step::Group { distances, .. }) => distances_from_lane_0(distances),
@@ -29,7 +29,7 @@ pub fn kernel_question(
     topic: Topic,
     at: usize,
     before: &State,
-    pick: &mut Pick<'_>,
+    pick: &mut QuestionPicker<'_>,
 ) -> Option<Question> {
     let shape = recording.shape();
     let capacity = shape.capacity();

@@ -15,7 +15,7 @@ use crate::knn::network::Layer;
 use crate::memory;
 use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
-use crate::step::{Elements, Pass, Placed, Slot, Step};
+use crate::step::{ElementSet, SortPass, AppendedCandidate, SlotAssignment, Step};
 
 /// Runs the twin on one query with a warp of `width` lanes and records its steps. `batch` is the number of
 /// groups staged at a time, `None` for the default of a run; `data` describes the source of the points.
@@ -84,12 +84,12 @@ fn record_width<const W: usize>(
 
 /// Recorded steps, limited by free memory: in the worst order, every few points cause a merge.
 #[derive(Default)]
-pub(crate) struct Steps {
+pub(crate) struct StepLog {
     steps: Vec<Step>,
     short: Option<memory::InsufficientMemory>,
 }
 
-impl Steps {
+impl StepLog {
     /// Steps between two memory checks, and the most memory they need, keyframes included.
     const BLOCK: usize = 1 << 14;
     const BYTES_PER_BLOCK: u64 = 16 << 20;
@@ -134,7 +134,7 @@ impl Observer<32> for UnbufferedCandidates {
 struct Recorder<const W: usize> {
     /// The injected fault.
     fault: Option<Fault>,
-    steps: Steps,
+    steps: StepLog,
     /// End of the current batch.
     end: u32,
     registers: usize,
@@ -142,17 +142,17 @@ struct Recorder<const W: usize> {
     keys: Vec<Key>,
     /// The registers just observed, by element.
     now: Vec<Key>,
-    pass: Pass,
+    pass: SortPass,
     max_distance: f32,
-    slots: Vec<Slot>,
-    placed: Vec<Placed>,
+    slots: Vec<SlotAssignment>,
+    placed: Vec<AppendedCandidate>,
 }
 
 impl<const W: usize> Recorder<W> {
     fn new(registers: usize, fault: Option<Fault>) -> Self {
         let keys = vec![PADDING; W * registers];
         let now = keys.clone();
-        let (steps, slots, placed) = (Steps::default(), Vec::new(), Vec::new());
+        let (steps, slots, placed) = (StepLog::default(), Vec::new(), Vec::new());
         Self {
             fault,
             steps,
@@ -160,7 +160,7 @@ impl<const W: usize> Recorder<W> {
             registers,
             keys,
             now,
-            pass: Pass::Sort,
+            pass: SortPass::Sort,
             max_distance: f32::INFINITY,
             slots,
             placed,
@@ -177,7 +177,7 @@ impl<const W: usize> Recorder<W> {
     }
 
     /// The elements that have changed, among those for which `counts` holds.
-    fn changed(&self, counts: impl Fn(u32) -> bool) -> Elements {
+    fn changed(&self, counts: impl Fn(u32) -> bool) -> ElementSet {
         let pairs = self.now.iter().zip(&self.keys).enumerate();
         pairs.filter(|(i, (now, before))| now != before && counts(*i as u32)).map(|(i, _)| i as u32).collect()
     }
@@ -208,8 +208,8 @@ impl<const W: usize> Observer<W> for Recorder<W> {
     }
 
     fn slot(&mut self, lane: u32, slot: u32, key: Option<Key>) {
-        self.slots.push(Slot { lane, slot });
-        self.placed.extend(key.map(|key| Placed { lane, slot, key }));
+        self.slots.push(SlotAssignment { lane, slot });
+        self.placed.extend(key.map(|key| AppendedCandidate { lane, slot, key }));
     }
 
     fn appended(&mut self) {
@@ -234,7 +234,7 @@ impl<const W: usize> Observer<W> for Recorder<W> {
 
     fn swapped(&mut self, registers: &[Lanes<Key, W>]) {
         self.observe(registers);
-        self.pass = Pass::Sort;
+        self.pass = SortPass::Sort;
         self.step(Step::Swap);
     }
 
@@ -249,7 +249,7 @@ impl<const W: usize> Observer<W> for Recorder<W> {
     fn minimum(&mut self, keys: &[Lanes<Key, W>]) {
         self.observe(keys);
         let taken = self.changed(|_| true);
-        self.pass = Pass::Resort;
+        self.pass = SortPass::Resort;
         self.step(Step::Minimum { taken });
     }
 
@@ -320,9 +320,9 @@ pub(crate) fn compare(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, Less
 
 /// Decodes steps for as long as they equal the twin's.
 fn read(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
-    let mut reader = Reader {
+    let mut reader = TraceDecoder {
         registers: twin.shape().registers,
-        pass: Pass::Sort,
+        pass: SortPass::Sort,
         max_distance: f32::INFINITY,
         steps: Vec::new(),
     };
@@ -336,16 +336,16 @@ fn read(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
 }
 
 /// Decodes trace events into steps.
-struct Reader {
+struct TraceDecoder {
     registers: u32,
     /// The sort that layers belong to: the first after a swap, the second after a minimum.
-    pass: Pass,
+    pass: SortPass,
     /// The `max_distance` before the current merge.
     max_distance: f32,
     steps: Vec<Step>,
 }
 
-impl Reader {
+impl TraceDecoder {
     fn read_event(&mut self, event: Event<'_>) -> Result<(), LessonError> {
         match event {
             Event::Batch { first, end } => self.steps.push(Step::Batch { first, end }),
@@ -354,13 +354,13 @@ impl Reader {
                 self.steps.extend([Step::Group { base, distances }, Step::Ballot { mask: candidates }]);
             }
             Event::Appended { candidates, placed, slots, keys } => {
-                let slots: Vec<Slot> =
-                    lanes(candidates).zip(slots).map(|(lane, &slot)| Slot { lane, slot }).collect();
+                let slots: Vec<SlotAssignment> =
+                    lanes(candidates).zip(slots).map(|(lane, &slot)| SlotAssignment { lane, slot }).collect();
                 let wrote = slots.iter().filter(|slot| placed >> slot.lane & 1 == 1);
                 let key = |&[index, distance]: &[u32; 2]| key_of(f32::from_bits(distance), index);
                 let placed = wrote
                     .zip(keys)
-                    .map(|(slot, words)| Placed { lane: slot.lane, slot: slot.slot, key: key(words) })
+                    .map(|(slot, words)| AppendedCandidate { lane: slot.lane, slot: slot.slot, key: key(words) })
                     .collect();
                 self.steps.extend([Step::Positions { slots }, Step::Appended { placed }]);
             }
@@ -370,7 +370,7 @@ impl Reader {
             Event::Full => self.steps.push(Step::BufferFull),
             Event::Padded { first } => self.steps.push(Step::Padded { first }),
             Event::Swapped => {
-                self.pass = Pass::Sort;
+                self.pass = SortPass::Sort;
                 self.steps.push(Step::Swap);
             }
             Event::Layer { size, stride, changed } => {
@@ -384,7 +384,7 @@ impl Reader {
                 });
             }
             Event::Minimum { changed } => {
-                self.pass = Pass::Resort;
+                self.pass = SortPass::Resort;
                 self.steps.push(Step::Minimum { taken: elements(changed).collect() });
             }
             Event::Merged { points_seen, max_distance } => {
@@ -398,8 +398,8 @@ impl Reader {
 
     /// The comparators that exchanged their elements, as their lower elements. Either both elements of a
     /// pair changed, or neither.
-    fn swapped(&self, layer: Layer, changed: &[u32]) -> Result<Elements, LessonError> {
-        let all: Elements = elements(changed).collect();
+    fn swapped(&self, layer: Layer, changed: &[u32]) -> Result<ElementSet, LessonError> {
+        let all: ElementSet = elements(changed).collect();
         match all.iter().find(|element| !all.contains(element ^ layer.stride)) {
             Some(element) => Err(LessonError::HalfSwap {
                 step: self.steps.len() + 1,

@@ -1,6 +1,6 @@
 //! The sentences of radix select, where they differ from those of the kernel.
 
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::radix_select::RadixSelectStep;
 use crate::algorithms::radix_select::state::{BITS, Buckets, max_passes};
 use crate::state::State;
@@ -113,7 +113,7 @@ pub fn describe(step: &Step, after: &State, buckets: &Buckets) -> Option<String>
     // There may be fewer than k points.
     let kth = if shape.n < shape.k { "last neighbour" } else { "k-th" };
     Some(match step {
-        Step::Own(OwnStep::RadixSelect(step)) => describe_own(step, after, buckets)?,
+        Step::Own(SpecificStep::RadixSelect(step)) => describe_own(step, after, buckets)?,
         Step::Finished => format!(
             "The selection is done: the {kth} was known after {}. {} distances were read; a search with a \
              buffer reads each of {} once.",

@@ -7,7 +7,7 @@ pub(crate) mod recorder;
 pub mod state;
 
 use super::kernel::BufferCounts;
-use super::{Algorithm, Code, Line, OwnStep, line, plain};
+use super::{Algorithm, Pseudocode, CodeLine, SpecificStep, line, plain};
 use crate::engines::cuda::Cuda;
 use crate::engines::select::RADIX_SELECT;
 use crate::error::LessonError;
@@ -37,7 +37,7 @@ impl RadixSelectBaseline {
 }
 
 impl Algorithm for RadixSelectBaseline {
-    fn code(&self) -> &'static Code {
+    fn code(&self) -> &'static Pseudocode {
         &SELECTION
     }
 
@@ -62,7 +62,7 @@ impl Algorithm for RadixSelectBaseline {
 // Radix select in a few lines of pseudocode, and the matching lines of `cuda/`.
 
 /// Radix select: its passes, then its answer.
-pub static SELECTION: Code = Code {
+pub static SELECTION: Pseudocode = Pseudocode {
     lines: &DIGITS,
     second_part: 10,
     titles: [
@@ -75,7 +75,7 @@ pub static SELECTION: Code = Code {
 
 const PASSES: &str = "select/multi_pass.cuh";
 
-const DIGITS: [Line; 14] = [
+const DIGITS: [CodeLine; 14] = [
     plain(0, "distances \u{2190} those of all points; bits \u{2190} these as numbers"),
     plain(0, "left \u{2190} all points; rank \u{2190} k"),
     plain(0, "for each digit, the most significant one first:"),
@@ -119,7 +119,7 @@ const DIGITS: [Line; 14] = [
 
 fn line_of_digits(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::Own(OwnStep::RadixSelect(step)) => match step {
+        Step::Own(SpecificStep::RadixSelect(step)) => match step {
             RadixSelectStep::Digits { .. } => 0,
             RadixSelectStep::Counted { .. } => 3,
             RadixSelectStep::Summed { .. } => 4,

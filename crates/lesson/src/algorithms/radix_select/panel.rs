@@ -7,7 +7,7 @@ use super::describe::bit_range_words;
 use super::state::{Buckets, CompletedPass, max_passes};
 use super::{RadixSelectBaseline, RadixSelectStep};
 use crate::algorithms::{AlgorithmPictures, Baseline};
-use crate::lessons::{Shows, Take};
+use crate::lessons::{SearchRange, Take};
 use crate::picture::cells::Grid;
 use crate::picture::counter_table::{self, Bar};
 use crate::picture::legend::{Entry, base_entries};
@@ -21,7 +21,7 @@ use crate::step::Step;
 use crate::text::{ordinal, thousands};
 
 impl AlgorithmPictures for RadixSelectBaseline {
-    fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+    fn panels(&self, _shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         layout.wide_search_panels(Panel::Buckets)
     }
 

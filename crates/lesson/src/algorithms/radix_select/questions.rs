@@ -3,7 +3,7 @@
 use super::RadixSelectBaseline;
 use crate::algorithms::AlgorithmQuestions;
 use crate::algorithms::radix_select::RadixSelectStep;
-use crate::questions::{Answer, Pick, Question, Reply, Topic, misconceptions};
+use crate::questions::{Answer, QuestionPicker, Question, Reply, Topic, misconceptions};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;
@@ -16,7 +16,7 @@ impl AlgorithmQuestions for RadixSelectBaseline {
         topic: Topic,
         at: usize,
         before: &State,
-        _pick: &mut Pick<'_>,
+        _pick: &mut QuestionPicker<'_>,
     ) -> Option<Question> {
         let buckets = before.buckets()?;
         let Some(&RadixSelectStep::Bucket { digit, below, inside }) = recording.steps()[at].radix_select()

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::describe::describe;
-use crate::algorithms::{AlgorithmState, AlgorithmStep, OwnState};
+use crate::algorithms::{AlgorithmState, AlgorithmStep, SpecificState};
 use crate::cursor::Level;
 use crate::engines::lockstep::{Key, distance_of};
 use crate::recording::Marks;
@@ -221,7 +221,7 @@ impl AlgorithmStep for RadixSelectStep {
                 state.stage = Stage::Merge;
             }
         }
-        if let Some(OwnState::RadixSelect(buckets)) = &mut state.own {
+        if let Some(SpecificState::RadixSelect(buckets)) = &mut state.own {
             buckets.apply(self);
         }
     }

@@ -1,6 +1,6 @@
 //! The sentences of the tree search, where they differ from those of the kernel.
 
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::tree::TreeStep;
 use crate::algorithms::tree::state::{Descent, lanes_where, leaf_count};
 use crate::describe::{capital, hex, key, lanes};
@@ -82,7 +82,7 @@ fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<Str
 pub fn describe(step: &Step, after: &State, descent: &Descent) -> Option<String> {
     let width = after.shape.width;
     Some(match step {
-        Step::Own(OwnStep::Tree(step)) => describe_own(step, after, descent)?,
+        Step::Own(SpecificStep::Tree(step)) => describe_own(step, after, descent)?,
         Step::Ballot { mask } => {
             let ballot = hex(*mask, width);
             match (mask, after.last()) {

@@ -6,7 +6,7 @@ pub(crate) mod questions;
 pub(crate) mod recorder;
 pub mod state;
 
-use super::{Algorithm, BUFFER, Code, Line, OwnStep, line, plain};
+use super::{Algorithm, BUFFER, Pseudocode, CodeLine, SpecificStep, line, plain};
 use crate::cursor::Level;
 use crate::engines::cuda::Cuda;
 use crate::engines::index::{BVH, Tree, Visits};
@@ -20,7 +20,7 @@ pub use state::TreeStep;
 
 /// The searched tree, and the counts of other searches for the same neighbours.
 #[derive(Clone, Debug)]
-pub struct Index {
+pub struct TreeBaseline {
     /// The tree over the problem's points.
     pub tree: Tree,
     /// Final counts of the recorded search.
@@ -31,13 +31,13 @@ pub struct Index {
     pub brute: Counters,
 }
 
-impl Index {
+impl TreeBaseline {
     /// The engine whose twin records, and the name of the twin.
     pub(crate) const TWIN: (&Descriptor, &str) = (&BVH, "the index's twin");
 }
 
-impl Algorithm for Index {
-    fn code(&self) -> &'static Code {
+impl Algorithm for TreeBaseline {
+    fn code(&self) -> &'static Pseudocode {
         &TRAVERSAL
     }
 
@@ -55,7 +55,7 @@ impl Algorithm for Index {
 // The traversal of a tree in a few lines of pseudocode, and the matching lines of `cuda/`.
 
 /// The traversal of a tree: its nodes, then its leaves.
-pub static TRAVERSAL: Code = Code {
+pub static TRAVERSAL: Pseudocode = Pseudocode {
     lines: &TREE,
     second_part: 12,
     titles: ["The traversal, in short", "The traversal, in short: a node", "The traversal, in short: a leaf"],
@@ -65,7 +65,7 @@ pub static TRAVERSAL: Code = Code {
 const TRAVERSE: &str = "index/traverse.cuh";
 const NEAREST: &str = "index/nearest.cuh";
 
-const TREE: [Line; 23] = [
+const TREE: [CodeLine; 23] = [
     line(
         0,
         "own \u{2190} the leaf where the query's code would be; filter own",
@@ -143,7 +143,7 @@ const TREE: [Line; 23] = [
 
 fn line_of_tree(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::Own(OwnStep::Tree(step)) => match step {
+        Step::Own(SpecificStep::Tree(step)) => match step {
             TreeStep::OwnLeaf { .. } => 0,
             TreeStep::Node { .. } => 2,
             TreeStep::Boxes { .. } => 3,

@@ -4,11 +4,11 @@
 use std::io::{self, Write};
 
 use super::state::{Descent, Node};
-use super::{Index, TreeStep};
+use super::{TreeBaseline, TreeStep};
 use crate::algorithms::AlgorithmPictures;
 use crate::engines::index::{Tree, WARP};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
-use crate::lessons::{Shows, Take};
+use crate::lessons::{SearchRange, Take};
 use crate::picture::ballot::{LaneTable, NumberLayout, buffer, explained_lane};
 use crate::picture::cells::{Cell, Grid};
 use crate::picture::counter_table::{self, Bar};
@@ -23,8 +23,8 @@ use crate::state::lanes_in;
 use crate::step::Step;
 use crate::text::thousands;
 
-impl AlgorithmPictures for Index {
-    fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+impl AlgorithmPictures for TreeBaseline {
+    fn panels(&self, _shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         let leaves_node = matches!(layout.view.step().and_then(Step::tree), Some(TreeStep::Pruned { .. }));
         match layout.large {
             true if layout.is_done() || leaves_node => {
@@ -88,7 +88,7 @@ impl AlgorithmPictures for Index {
     }
 }
 
-impl Index {
+impl TreeBaseline {
     /// Final counts: of this search, of one that visits boxes in curve order, and of brute force.
     fn counted(&self, n: u32) -> [(&'static str, [Option<u32>; 3]); 6] {
         let (here, lie, brute) = (self.visits, self.curve_order, self.brute);
@@ -246,7 +246,7 @@ fn result(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
     let taken = |element: usize, key: Key| {
         if element < shape.k as usize { Cell::Taken(key) } else { Cell::Leftover(key) }
     };
-    let look = crate::picture::cells::Look::Colors;
+    let look = crate::picture::cells::CellStyle::Colors;
     for (element, &key) in state.registers.iter().enumerate() {
         let (lane, register) = shape.lane_and_register(element as u32);
         grid.draw(scene, lane, register, taken(element, key), look, &scale);
@@ -268,7 +268,7 @@ fn result(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
 // The account panel: points evaluated by the tree search and by other searches for the same neighbours.
 
 /// Points evaluated, as bars; that of brute force fills the width.
-fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index) {
+fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &TreeBaseline) {
     let state = view.state();
     let share = |points: u32| points as f32 / state.shape.n as f32;
     let hidden = |points: u32| (!view.asking).then(|| share(points));

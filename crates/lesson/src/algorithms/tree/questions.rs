@@ -1,27 +1,27 @@
 //! Questions about the tree search.
 
 use super::state::leaf_count;
-use super::{Index, TreeStep};
+use super::{TreeBaseline, TreeStep};
 use crate::algorithms::AlgorithmQuestions;
 use crate::algorithms::kernel::questions as kernel;
 use crate::algorithms::kernel::questions::kernel_question;
 use crate::describe::key;
 use crate::engines::lockstep::{PADDING, distance_of};
 use crate::print::distances_from_lane_0;
-use crate::questions::{Answer, Pick, Question, Topic};
+use crate::questions::{Answer, QuestionPicker, Question, Topic};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;
 use crate::text::thousands;
 
-impl AlgorithmQuestions for Index {
+impl AlgorithmQuestions for TreeBaseline {
     fn question(
         &self,
         recording: &Recording,
         topic: Topic,
         at: usize,
         before: &State,
-        pick: &mut Pick<'_>,
+        pick: &mut QuestionPicker<'_>,
     ) -> Option<Question> {
         let shape = recording.shape();
         // The picture still shows the node that is done, not the one in which the search continues.

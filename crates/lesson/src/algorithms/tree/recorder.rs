@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::state::lanes_where;
-use super::{Index, TreeStep};
+use super::{TreeBaseline, TreeStep};
 use crate::engines::cuda::trace::TreeTrace;
 use crate::engines::index::{self, BVH, Observer, Tree, WARP, visits_in_order};
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of};
@@ -12,7 +12,7 @@ use crate::from_gpu::check_trace;
 use crate::knn::Problem;
 use crate::recording::{Parameters, Recording};
 use crate::state::{Shape, lanes_in};
-use crate::step::{Placed, Slot, Step};
+use crate::step::{AppendedCandidate, SlotAssignment, Step};
 
 /// Builds the tree over a problem's points, runs the twin on one query, and records its steps. `data`
 /// describes the source of the points. Also runs curve order and brute force, for their counts.
@@ -33,7 +33,7 @@ pub fn record_tree(
     let curve_order = visits_in_order(&tree, &problem, query);
     let brute = lockstep::observe::<WARP, _>(&problem, query, None, ()).counters;
     let parameters = Parameters::new(&BVH, shape, &problem, query, data);
-    Ok(Recording::new(parameters, problem, query, nearest.observer.steps).with_baseline(Index {
+    Ok(Recording::new(parameters, problem, query, nearest.observer.steps).with_baseline(TreeBaseline {
         tree,
         visits,
         curve_order,
@@ -97,11 +97,11 @@ impl Observer for Recorder {
     }
 
     fn appended(&mut self, lanes: u32) {
-        let slots: Vec<Slot> =
-            lanes_in(self.candidates).zip(self.buffered..).map(|(lane, slot)| Slot { lane, slot }).collect();
+        let slots: Vec<SlotAssignment> =
+            lanes_in(self.candidates).zip(self.buffered..).map(|(lane, slot)| SlotAssignment { lane, slot }).collect();
         let wrote = slots.iter().filter(|slot| lanes >> slot.lane & 1 == 1);
-        let placed: Vec<Placed> = wrote
-            .map(|slot| Placed { lane: slot.lane, slot: slot.slot, key: self.keys[slot.lane as usize] })
+        let placed: Vec<AppendedCandidate> = wrote
+            .map(|slot| AppendedCandidate { lane: slot.lane, slot: slot.slot, key: self.keys[slot.lane as usize] })
             .collect();
         self.buffered += placed.len() as u32;
         self.steps.push(Step::Positions { slots });

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::describe::describe;
-use crate::algorithms::{AlgorithmState, AlgorithmStep, Begins, OwnState};
+use crate::algorithms::{AlgorithmState, AlgorithmStep, PhaseStart, SpecificState};
 use crate::cursor::Level;
 use crate::engines::index::WARP;
 use crate::engines::lockstep::{Key, PADDING};
@@ -228,7 +228,7 @@ impl AlgorithmStep for TreeStep {
                 state.stage = Stage::Full;
             }
         }
-        if let Some(OwnState::Tree(descent)) = &mut state.own {
+        if let Some(SpecificState::Tree(descent)) = &mut state.own {
             descent.apply(self);
         }
     }
@@ -254,8 +254,8 @@ impl AlgorithmStep for TreeStep {
         if let Self::Boxes { keys } | Self::Leaf { keys, .. } = self { size_of_val(&**keys) } else { 0 }
     }
 
-    fn begins(&self) -> Option<Begins> {
-        matches!(self, Self::Leaf { .. }).then_some(Begins::Points)
+    fn begins(&self) -> Option<PhaseStart> {
+        matches!(self, Self::Leaf { .. }).then_some(PhaseStart::Points)
     }
 
     fn is_in_merge(&self) -> bool {

@@ -1,12 +1,12 @@
 //! The sentences of warp select, where they differ from those of the kernel.
 
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::warp_select::WarpSelectStep;
 use crate::algorithms::warp_select::state::Queues;
 use crate::describe::{capital, key, lanes, range, smallest};
 use crate::engines::lockstep::{PADDING, distance_of};
 use crate::state::State;
-use crate::step::{Placed, Step};
+use crate::step::{AppendedCandidate, Step};
 use crate::text::{count, significant, thousands};
 
 /// Describes a step that only this algorithm has. `after` is the state after it.
@@ -77,7 +77,7 @@ pub fn describe(step: &Step, after: &State, queues: &Queues) -> Option<String> {
     let (width, k) = (shape.width, thousands(shape.k.into()));
     let listed = thousands(queues.keys.len() as u64);
     Some(match step {
-        Step::Own(OwnStep::WarpSelect(step)) => describe_own(step, after, queues)?,
+        Step::Own(SpecificStep::WarpSelect(step)) => describe_own(step, after, queues)?,
         Step::MaxDistance { before, max_distance, .. } => {
             let merges = after.counts.merges;
             let change = match (max_distance.is_infinite(), before == max_distance) {
@@ -129,7 +129,7 @@ pub fn describe(step: &Step, after: &State, queues: &Queues) -> Option<String> {
     })
 }
 
-fn inserted(placed: &[Placed], after: &State) -> String {
+fn inserted(placed: &[AppendedCandidate], after: &State) -> String {
     let took = placed.iter().fold(0, |lanes, key| lanes | 1 << key.lane);
     let (who, one) = (capital(&lanes(took, after.shape.width)), placed.len() == 1);
     let vain = placed.iter().filter(|placed| placed.key > after.last()).count();

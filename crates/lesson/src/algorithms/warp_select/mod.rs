@@ -7,7 +7,7 @@ pub(crate) mod recorder;
 pub mod state;
 
 use super::kernel::BufferCounts;
-use super::{Algorithm, Code, Line, OwnStep, line, plain};
+use super::{Algorithm, Pseudocode, CodeLine, SpecificStep, line, plain};
 use crate::engines::cuda::Cuda;
 use crate::engines::select;
 use crate::error::LessonError;
@@ -39,7 +39,7 @@ impl WarpSelectBaseline {
 }
 
 impl Algorithm for WarpSelectBaseline {
-    fn code(&self) -> &'static Code {
+    fn code(&self) -> &'static Pseudocode {
         &QUEUES
     }
 
@@ -64,7 +64,7 @@ impl Algorithm for WarpSelectBaseline {
 // Warp select in a few lines of pseudocode, and the matching lines of `cuda/`.
 
 /// Warp select: the scan, then a merge.
-pub static QUEUES: Code = Code {
+pub static QUEUES: Pseudocode = Pseudocode {
     lines: &LANES,
     second_part: 8,
     titles: [
@@ -77,7 +77,7 @@ pub static QUEUES: Code = Code {
 
 const WARP_SELECT: &str = "select/warp_select.cuh";
 
-const LANES: [Line; 14] = [
+const LANES: [CodeLine; 14] = [
     line(
         0,
         "my queue, Q keys, and the warp's, K keys: all \u{221e}",
@@ -137,7 +137,7 @@ const LANES: [Line; 14] = [
 
 fn line_of_queues(step: &Step) -> Option<usize> {
     Some(match step {
-        Step::Own(OwnStep::WarpSelect(step)) => match step {
+        Step::Own(SpecificStep::WarpSelect(step)) => match step {
             WarpSelectStep::Queues { .. } => 0,
             WarpSelectStep::Inserted { .. } => 3,
             WarpSelectStep::Checked { .. } => 4,

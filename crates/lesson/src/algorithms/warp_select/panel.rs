@@ -10,7 +10,7 @@ use crate::account::account;
 use crate::algorithms::AlgorithmPictures;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::theory;
-use crate::lessons::{Shows, Take};
+use crate::lessons::{SearchRange, Take};
 use crate::picture::ballot::{LaneTable, NumberLayout};
 use crate::picture::cells::{Cell, Grid, chip};
 use crate::picture::counter_table::{self, Bar};
@@ -22,11 +22,11 @@ use crate::picture::scene::{Area, Font, Ink, Scene, Target};
 use crate::picture::{Film, Panel, View, cloud};
 use crate::print::write_comparison;
 use crate::state::lanes_in;
-use crate::step::{Placed, Step};
+use crate::step::{AppendedCandidate, Step};
 use crate::text::{significant, thousands};
 
 impl AlgorithmPictures for WarpSelectBaseline {
-    fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
+    fn panels(&self, _shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         layout.wide_search_panels(Panel::Queues)
     }
 
@@ -435,7 +435,7 @@ fn marks(
     let shape = state.shape;
     match step {
         Some(WarpSelectStep::Inserted { placed }) => {
-            for Placed { lane, slot, .. } in placed {
+            for AppendedCandidate { lane, slot, .. } in placed {
                 lanes.mark(scene, *lane, *slot, Ink::Candidate);
             }
         }

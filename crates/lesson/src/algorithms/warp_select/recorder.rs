@@ -14,7 +14,7 @@ use crate::from_gpu::check_trace;
 use crate::knn::Problem;
 use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
-use crate::step::{Placed, Step};
+use crate::step::{AppendedCandidate, Step};
 
 /// Number of lanes of a GPU's warp.
 const GPU_WARP: usize = 32;
@@ -98,7 +98,7 @@ impl<const W: usize> Observer<W> for Recorder<W> {
         for (lane, &distance) in distances.iter().enumerate() {
             let key = key_of(distance, (first + lane) as u32);
             let place = lane_queue.iter().position(|register| register[lane] == key);
-            placed.extend(place.map(|place| Placed { lane: lane as u32, slot: place as u32, key }));
+            placed.extend(place.map(|place| AppendedCandidate { lane: lane as u32, slot: place as u32, key }));
         }
         // Distances of groups without insertions are recomputed on request.
         let mut kept = Vec::new();

@@ -6,12 +6,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::describe::describe;
-use crate::algorithms::{AlgorithmState, AlgorithmStep, Begins, OwnState};
+use crate::algorithms::{AlgorithmState, AlgorithmStep, PhaseStart, SpecificState};
 use crate::cursor::Level;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::recording::Marks;
 use crate::state::{Shape, Stage, State};
-use crate::step::{Elements, Placed, Step};
+use crate::step::{ElementSet, AppendedCandidate, Step};
 
 /// The lanes' queues; the warp's queue is the state's `registers`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,7 +163,7 @@ pub enum WarpSelectStep {
     /// distance is smaller.
     Inserted {
         /// One per lane that inserted; the slot is the place in its queue, 0 for the largest.
-        placed: Vec<Placed>,
+        placed: Vec<AppendedCandidate>,
     },
     /// The lanes compared the largest keys of their queues with the k-th.
     Checked {
@@ -178,7 +178,7 @@ pub enum WarpSelectStep {
     /// smaller, the lanes the larger.
     Exchanged {
         /// The elements of the warp's queue that came from the list.
-        taken: Elements,
+        taken: ElementSet,
     },
     /// The warp's queue, which was bitonic, was sorted, by layers.
     WarpQueueSorted,
@@ -202,7 +202,7 @@ impl AlgorithmStep for WarpSelectStep {
                 state.stage = Stage::Merge
             }
         }
-        if let Some(OwnState::WarpSelect(queues)) = &mut state.own {
+        if let Some(SpecificState::WarpSelect(queues)) = &mut state.own {
             queues.apply(self, &mut state.registers);
         }
     }
@@ -247,8 +247,8 @@ impl AlgorithmStep for WarpSelectStep {
         }
     }
 
-    fn begins(&self) -> Option<Begins> {
-        matches!(self, Self::Drained).then_some(Begins::Merge)
+    fn begins(&self) -> Option<PhaseStart> {
+        matches!(self, Self::Drained).then_some(PhaseStart::Merge)
     }
 
     fn is_in_merge(&self) -> bool {

@@ -4,9 +4,9 @@ use super::super::scene::{Ink, Shape};
 use super::super::*;
 use super::{recorded, texts};
 use crate::Step;
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::warp_select::WarpSelectStep;
-use crate::lessons::{LESSONS, Overrides, Search};
+use crate::lessons::{LESSONS, Overrides, SearchAlgorithm};
 use crate::progress::NoProgress;
 
 #[test]
@@ -46,14 +46,14 @@ fn account_matches_the_state() {
 /// Averages only count completed merges.
 #[test]
 fn mean_of_merges_covers_completed_merges_only() {
-    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == SearchAlgorithm::WarpSelect).unwrap();
     let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let mut cursor = Cursor::new(take.recording.clone());
     let (mut merges, mut came, mut coming) = (0, 0, 0);
     for position in 1..=take.recording.len() {
         cursor.seek(position);
         match cursor.step().as_deref() {
-            Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => {
+            Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => {
                 coming = taken.count()
             }
             Some(Step::MaxDistance { .. }) => (merges, came) = (merges + 1, came + coming),

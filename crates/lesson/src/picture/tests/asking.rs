@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::*;
 use super::texts;
 use crate::algorithms::Baseline;
-use crate::lessons::{LESSONS, Overrides, Search, named};
+use crate::lessons::{LESSONS, Overrides, SearchAlgorithm, named};
 use crate::progress::NoProgress;
 
 /// A question about the number of merges hides them and their cost.
@@ -32,7 +32,7 @@ fn open_questions_hide_the_final_counts() {
 /// A question about the merges of the lanes' queues hides their number.
 #[test]
 fn open_questions_hide_the_merges_of_queues() {
-    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == SearchAlgorithm::WarpSelect).unwrap();
     let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let cursor = Cursor::new(take.recording.clone());
     let Baseline::WarpSelect(queued) = take.recording.baseline() else {
@@ -50,7 +50,7 @@ fn open_questions_hide_the_merges_of_queues() {
 /// A question about visited leaves hides their number, in both orders.
 #[test]
 fn open_questions_hide_the_visits_of_trees() {
-    let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Tree).unwrap();
+    let lesson = LESSONS.iter().find(|lesson| lesson.search == SearchAlgorithm::Tree).unwrap();
     let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let (cursor, index) = (Cursor::new(take.recording.clone()), take.recording.index().unwrap());
     let tells = |asking: bool| {

@@ -6,7 +6,7 @@ use super::super::*;
 use super::{recorded, takes, targets, texts};
 use crate::Step;
 use crate::engines::lockstep::{Key, PADDING, index_of};
-use crate::lessons::Search;
+use crate::lessons::SearchAlgorithm;
 
 #[test]
 fn nearest_points_match_all_merged_points() {
@@ -132,7 +132,7 @@ fn large_clouds_are_subsampled_with_a_note() {
 #[test]
 fn legends_match_the_search() {
     for (lesson, take) in
-        takes().filter(|(lesson, _)| matches!(lesson.search, Search::WarpSelect | Search::RadixSelect))
+        takes().filter(|(lesson, _)| matches!(lesson.search, SearchAlgorithm::WarpSelect | SearchAlgorithm::RadixSelect))
     {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 0..=take.recording.len() {

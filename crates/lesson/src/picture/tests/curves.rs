@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::merge_inputs::{Dot, MergeInputs, Phase, Place, Side};
+use super::super::merge_inputs::{Dot, MergeInputs, Phase, KeyLocation, KeySource};
 use super::super::moment::is_bitonic;
 use super::super::scene::{Ink, Shape};
 use super::super::*;
@@ -73,7 +73,7 @@ fn minima_are_tents_of_the_smallest_keys() {
                         && keys(&met.kept[..turn]).is_sorted()
                 );
                 if turn < k {
-                    assert!(met.kept[turn..].iter().all(|dot| dot.side == Side::Result));
+                    assert!(met.kept[turn..].iter().all(|dot| dot.side == KeySource::Result));
                     assert!(keys(&met.kept[turn..]).is_sorted_by(|a, b| a >= b));
                     crossed += 1;
                 }
@@ -100,8 +100,8 @@ fn minima_are_tents_of_the_smallest_keys() {
                         "W = {width}, R = {registers}, layer {layer}"
                     );
                     assert_eq!(
-                        run.kept.iter().filter(|dot| dot.side == Side::Result).count(),
-                        met.kept.iter().filter(|dot| dot.side == Side::Result).count()
+                        run.kept.iter().filter(|dot| dot.side == KeySource::Result).count(),
+                        met.kept.iter().filter(|dot| dot.side == KeySource::Result).count()
                     );
                 }
             }
@@ -206,9 +206,9 @@ fn hovered_points_are_ringed_in_their_curves() {
             });
             let is_hit = |dot: &Dot| {
                 let of = match dot.place {
-                    Place::Element(element) => Target::Element(element),
-                    Place::Slot(slot) => Target::Slot(slot),
-                    Place::Gone(point) => Target::Point(point),
+                    KeyLocation::Element(element) => Target::Element(element),
+                    KeyLocation::Slot(slot) => Target::Slot(slot),
+                    KeyLocation::Gone(point) => Target::Point(point),
                 };
                 of == hover || (dot.key != PADDING && Target::Point(index_of(dot.key)) == hover)
             };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::scene::{Ink, Shape};
 use super::super::*;
 use super::{check, targets, texts};
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::heap::HeapStep;
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::lessons::{Lesson, Overrides, Take, named};
@@ -60,11 +60,11 @@ fn heap_panel_matches_the_lane() {
             }
             // The sinking key and the sorted keys are framed at their current positions.
             let sinks = match cursor.step().as_deref() {
-                Some(Step::Own(OwnStep::Heap(HeapStep::Branched { lanes }))) => lanes >> lane & 1 == 1,
-                Some(Step::Own(OwnStep::Heap(HeapStep::Sank { .. }))) => {
+                Some(Step::Own(SpecificStep::Heap(HeapStep::Branched { lanes }))) => lanes >> lane & 1 == 1,
+                Some(Step::Own(SpecificStep::Heap(HeapStep::Sank { .. }))) => {
                     heaps.inserting.is_none_or(|lanes| lanes >> lane & 1 == 1)
                 }
-                Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { .. }))) => true,
+                Some(Step::Own(SpecificStep::Heap(HeapStep::Extracted { .. }))) => true,
                 _ => false,
             };
             assert_eq!(

@@ -1,7 +1,7 @@
 //! The points of the map whose keys a merge has in the registers.
 
 use super::super::page::areas;
-use super::super::scene::{Shape, Spot};
+use super::super::scene::{Shape, HitArea};
 use super::super::*;
 use super::{check, recorded};
 use crate::Step;
@@ -16,7 +16,7 @@ fn numbered(scene: &Scene) -> Vec<(u32, Vec<Target>)> {
         _ => None,
     });
     // Other targets may overlap a number; it is in the centre of its own.
-    let is_at = |spot: &&Spot, at: [f32; 2]| {
+    let is_at = |spot: &&HitArea, at: [f32; 2]| {
         let [x, y] = spot.area.center();
         (x - at[0]).hypot(y - at[1]) < 0.01
     };

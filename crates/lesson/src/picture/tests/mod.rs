@@ -22,12 +22,12 @@ mod warp;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::scene::{Area, Ink, Shape, Spot};
+use super::scene::{Area, Ink, Shape, HitArea};
 use super::*;
 use crate::algorithms::Baseline;
 use crate::cloud::{Order, Source};
 use crate::draw::fonts;
-use crate::knn::{Metric, Problem, Queries, Setup};
+use crate::knn::{Metric, Problem, Queries, ProblemParameters};
 use crate::lessons::{LESSONS, Overrides, Take};
 use crate::progress::NoProgress;
 use crate::{Recording, record, record_digits, record_heaps, record_queues, record_tree};
@@ -50,7 +50,7 @@ fn takes() -> impl Iterator<Item = (&'static crate::lessons::Lesson, Take)> {
 fn recorded(spec: &str, row: usize, k: usize, width: u32) -> Arc<Recording> {
     let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
     let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).unwrap());
-    let setup = Setup {
+    let setup = ProblemParameters {
         k,
         metric: Metric::L2,
         order: Order::File,
@@ -135,7 +135,7 @@ fn check(scene: &Scene, what: &str) {
             }
         }
     }
-    for Spot { area, .. } in &scene.spots {
+    for HitArea { area, .. } in &scene.spots {
         assert!(
             [area.x, area.y, area.width, area.height].iter().all(|edge| edge.is_finite()) && area.width > 0.0,
             "{what}: {area:?}"
@@ -254,7 +254,7 @@ fn all_trees_are_drawable() {
     ] {
         let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
         let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).unwrap());
-        let setup = Setup {
+        let setup = ProblemParameters {
             k,
             metric: Metric::L2,
             order: Order::File,
@@ -299,7 +299,7 @@ fn all_selections_are_drawable() {
     for (spec, row, k, width) in cases {
         let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
         let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).unwrap());
-        let setup = Setup {
+        let setup = ProblemParameters {
             k,
             metric: Metric::L2,
             order: Order::File,

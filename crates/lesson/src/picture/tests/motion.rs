@@ -3,9 +3,9 @@
 use super::check;
 use crate::engines::lockstep::{PADDING, key_of};
 use crate::lessons::{LESSONS, Overrides, Take, named};
-use crate::picture::motion::{MAX_MOVING, Motion, Moving, Origin, eased, motions, offset};
+use crate::picture::motion::{MAX_MOVING, Motion, MovingScene, Origin, eased, motions, offset};
 use crate::picture::scene::{
-    Area, Drawing, Ink, Line, Point, Scene, Shape, Spot, TrackId, TrackKey, Transition,
+    Area, Drawing, Ink, StrokeStyle, Point, Scene, Shape, HitArea, TrackId, TrackKey, Transition,
 };
 use crate::picture::*;
 use crate::progress::NoProgress;
@@ -44,14 +44,14 @@ fn swapped_keys_pass_without_overlap() {
         keys(&[(1, 0.0, 0.0), (2, 4.0, 0.0), (3, 9.0, 0.0)]),
         keys(&[(2, 0.0, 0.0), (1, 4.0, 0.0), (3, 9.0, 0.0)]),
     );
-    let moving = Moving::between(&before, &after).expect("two keys move");
+    let moving = MovingScene::between(&before, &after).expect("two keys move");
     assert_eq!(centers(moving.still()).len(), 4, "three cells, and the key that stays");
     assert_eq!(centers(&moving.parts(0.0)), [[45.0, 5.0], [5.0, 5.0]], "where they were");
     assert_eq!(centers(&moving.parts(1.0)), [[5.0, 5.0], [45.0, 5.0]], "where they are");
     let [left, right] = centers(&moving.parts(0.5))[..] else { panic!("two keys") };
     assert_eq!((left[0], right[0]), (25.0, 25.0));
     assert!(left[1] - right[1] >= CELL, "{left:?} goes below {right:?}");
-    assert!(Moving::between(&after, &after).is_none());
+    assert!(MovingScene::between(&after, &after).is_none());
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn motion_starts_at_the_last_position_and_copies_stay() {
 fn redrawn_slots_do_not_move() {
     let slot = |number: u32, row: f32| {
         let mut scene = keys(&[(1, 0.0, row)]);
-        scene.spots.push(Spot { area: cell(0.0, row), target: Target::Slot(number) });
+        scene.spots.push(HitArea { area: cell(0.0, row), target: Target::Slot(number) });
         scene
     };
     assert!(motions(&slot(4, 0.0), &slot(4, 1.5)).is_empty());
@@ -97,7 +97,7 @@ fn moving_shapes_are_clipped_at_their_destination() {
         page.put(keys(&[(1, column, 0.0)]), [10.0, 20.0]);
         page
     };
-    let parts = Moving::between(&drawn(0.0), &drawn(3.0)).unwrap().parts(0.3);
+    let parts = MovingScene::between(&drawn(0.0), &drawn(3.0)).unwrap().parts(0.3);
     let clip = Area { x: 10.0, y: 20.0, width: 200.0, height: 100.0 };
     assert_eq!(
         (parts.shapes.first(), parts.shapes.last()),
@@ -108,7 +108,7 @@ fn moving_shapes_are_clipped_at_their_destination() {
 #[test]
 fn morphing_shapes_interpolate_their_lengths() {
     let curve = |points: Vec<Point>, radius: f32| {
-        let line = Line { paint: Ink::Accent.into(), width: 1.0, dash: None };
+        let line = StrokeStyle { paint: Ink::Accent.into(), width: 1.0, dash: None };
         let mut scene = Scene::new(10.0, 10.0);
         scene.track(TrackKey::new(TrackId::Curve(0)), Area::default(), Transition::Morph, |scene| {
             scene.shapes.push(Shape::Path { points, line });
@@ -123,12 +123,12 @@ fn morphing_shapes_interpolate_their_lengths() {
     };
     let (before, after) =
         (curve(vec![[0.0, 8.0], [2.0, 4.0]], 5.0), curve(vec![[0.0, 0.0], [4.0, 4.0]], 3.0));
-    let moving = Moving::between(&before, &after).unwrap();
+    let moving = MovingScene::between(&before, &after).unwrap();
     let Shape::Path { points, .. } = &moving.at(0.5).shapes[0] else { panic!("a path") };
     assert_eq!(*points, [[0.0, 4.0], [3.0, 4.0]]);
     assert!(matches!(moving.at(0.0).shapes[1], Shape::Dots { radius, .. } if radius == 5.0));
     assert_eq!(moving.at(1.0).shapes[..2], after.shapes[..2]);
-    assert!(Moving::between(&curve(vec![[0.0, 0.0]], 3.0), &after).is_none(), "another curve");
+    assert!(MovingScene::between(&curve(vec![[0.0, 0.0]], 3.0), &after).is_none(), "another curve");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn speed_is_constant_along_paths_with_corners() {
 fn too_many_shapes_are_not_animated() {
     let crowd =
         |row: f32| keys(&(0..=MAX_MOVING as u32).map(|point| (point, point as f32, row)).collect::<Vec<_>>());
-    assert!(Moving::between(&crowd(0.0), &crowd(3.0)).is_none());
+    assert!(MovingScene::between(&crowd(0.0), &crowd(3.0)).is_none());
 }
 
 /// The scenes of a panel before and after a step.
@@ -196,7 +196,7 @@ fn motions_start_and_end_at_the_drawn_positions() {
             let after: Vec<Scene> =
                 Panel::ALL.into_iter().map(|panel| draw(panel, &view, [620.0, 420.0])).collect();
             for ((before, after), panel) in before.iter().zip(&after).zip(Panel::ALL) {
-                let Some(moving) = Moving::between(before, after) else { continue };
+                let Some(moving) = MovingScene::between(before, after) else { continue };
                 let what = format!("lesson {}, step {position}, {panel:?}", lesson.id);
                 *moved.entry(panel).or_default() += 1;
                 assert_eq!(sorted(&moving.at(1.0)), sorted(after), "{what}");
@@ -340,7 +340,7 @@ fn circle_shrinks_to_the_new_bound() {
     let mut shrank = 0;
     for position in take.range.start + 1..=take.range.end {
         let [before, after] = scenes(&take, position, Panel::Cloud);
-        let Some(moving) = Moving::between(&before, &after) else { continue };
+        let Some(moving) = MovingScene::between(&before, &after) else { continue };
         let [was, on_the_way, is] = [&*before, &moving.parts(0.5), &*after].map(|scene| radii(scene)[0]);
         assert!(was > on_the_way && on_the_way > is, "step {position}: {was}, {on_the_way}, {is}");
         shrank += 1;

@@ -1,6 +1,6 @@
 //! Pages, and takes side by side.
 
-use super::super::scene::{Area, Spot};
+use super::super::scene::{Area, HitArea};
 use super::super::*;
 use super::{check, takes, texts};
 use crate::Step;
@@ -36,7 +36,7 @@ fn pages_contain_all_their_panels() {
                 );
                 assert!(words.iter().any(|text| text.starts_with(&place)), "{place}");
                 // A large network has layers to click on instead.
-                let lane = |spot: &Spot| matches!(spot.target, Target::Lane(0) | Target::Position(_));
+                let lane = |spot: &HitArea| matches!(spot.target, Target::Lane(0) | Target::Position(_));
                 assert!(
                     lesson.id == "problem" || scene.spots.iter().any(lane),
                     "lesson {}, position {position}",

@@ -6,16 +6,16 @@ use super::super::scene::{Ink, Shape};
 use super::super::*;
 use super::{takes, texts};
 use crate::Step;
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::warp_select::WarpSelectStep;
 use crate::engines::lockstep::{Key, PADDING};
-use crate::lessons::Search;
+use crate::lessons::SearchAlgorithm;
 
 /// The panels of selections show the recorded values.
 #[test]
 fn queues_and_buckets_match_the_recording() {
     for (lesson, take) in
-        takes().filter(|(lesson, _)| matches!(lesson.search, Search::WarpSelect | Search::RadixSelect))
+        takes().filter(|(lesson, _)| matches!(lesson.search, SearchAlgorithm::WarpSelect | SearchAlgorithm::RadixSelect))
     {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 1..=take.recording.len() {
@@ -52,7 +52,7 @@ fn queues_and_buckets_match_the_recording() {
 #[test]
 fn queue_headings_match_every_step() {
     let mut orders = BTreeSet::new();
-    for (_, take) in takes().filter(|(lesson, _)| lesson.search == Search::WarpSelect) {
+    for (_, take) in takes().filter(|(lesson, _)| lesson.search == SearchAlgorithm::WarpSelect) {
         let shape = take.recording.shape();
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 1..=take.recording.len() {
@@ -107,14 +107,14 @@ fn queue_headings_match_every_step() {
                 "position {position}: {warp}"
             );
             let green = match step.as_deref() {
-                Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => {
+                Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Exchanged { taken }))) => {
                     assert_eq!(
                         taken.count() > 0,
                         warp.ends_with("marked: came from the list") && lanes.ends_with("marked: exchanged")
                     );
                     2 * taken.count() as usize
                 }
-                Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted)))
+                Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::QueuesSorted)))
                     if state.last() != PADDING =>
                 {
                     assert!(lanes.ends_with("marked: below the k-th"), "position {position}: {lanes}");
@@ -123,7 +123,7 @@ fn queue_headings_match_every_step() {
                 _ => 0,
             };
             assert_eq!(frames(Ink::Intermediate), green, "position {position}: {lanes}, {warp}");
-            let broken = if let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Checked { broken }))) =
+            let broken = if let Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Checked { broken }))) =
                 step.as_deref()
             {
                 broken.count_ones() as usize
@@ -136,7 +136,7 @@ fn queue_headings_match_every_step() {
                 "position {position}: {lanes}"
             );
             // Only taken keys are amber.
-            let taken = if let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) =
+            let taken = if let Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed }))) =
                 step.as_deref()
             {
                 placed.len()

@@ -7,7 +7,7 @@ use crate::picture::moment::layers;
 use crate::picture::pen::area;
 use crate::picture::scene::{Area, Ink, Shape};
 use crate::picture::*;
-use crate::step::Pass;
+use crate::step::SortPass;
 
 /// The columns from the left: outlined rectangles with the highest bottom edge. Those of the legend are
 /// below.
@@ -22,7 +22,7 @@ fn columns(scene: &Scene) -> Vec<Area> {
 #[test]
 fn column_height_shows_the_stride() {
     for keys in [4, 64, 256, 1024] {
-        let layers = layers(Pass::Sort, keys);
+        let layers = layers(SortPass::Sort, keys);
         let mut scene = Scene::new(700.0, 220.0);
         Stairs { layers: &layers, registers: 8, run: None, text: 14.0 }
             .draw(&mut scene, area(0.0, 0.0, 700.0, 220.0));
@@ -44,7 +44,7 @@ fn staircase_matches_the_recorded_layers() {
     let recording = recorded("uniform:n=700,d=2", 9, 256, 32);
     let of_first: Vec<usize> = {
         let merge = recording.range_of_merge(0).unwrap();
-        merge.filter(|&at| matches!(recording.steps()[at], Step::Layer { pass: Pass::Sort, .. })).collect()
+        merge.filter(|&at| matches!(recording.steps()[at], Step::Layer { pass: SortPass::Sort, .. })).collect()
     };
     let shuffles = of_first
         .iter()

@@ -3,10 +3,10 @@
 use super::super::*;
 use super::{recorded, takes, texts};
 use crate::Step;
-use crate::algorithms::OwnStep;
+use crate::algorithms::SpecificStep;
 use crate::algorithms::radix_select::RadixSelectStep;
 use crate::engines::lockstep::PADDING;
-use crate::step::Pass;
+use crate::step::SortPass;
 
 #[test]
 fn hit_testing_finds_the_drawn_target() {
@@ -37,7 +37,7 @@ fn invariants_hold_when_expected_and_violations_are_named() {
             let step = cursor.step();
             let told = warp::order_check(cursor.state(), step.as_deref());
             let done = match step.as_deref() {
-                Some(Step::Swap | Step::Own(OwnStep::RadixSelect(RadixSelectStep::Gathered { .. }))) => {
+                Some(Step::Swap | Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Gathered { .. }))) => {
                     continue;
                 }
                 Some(Step::Layer { layer, .. }) => layer.stride == 1,
@@ -55,14 +55,14 @@ fn invariants_hold_when_expected_and_violations_are_named() {
     let told = warp::order_check(&state, None);
     assert_eq!((told.holds, told.breaks_at), (false, Some(4)));
     assert!(told.says.ends_with("only up to element 4"));
-    let minimum = Step::Minimum { taken: crate::Elements::default() };
+    let minimum = Step::Minimum { taken: crate::ElementSet::default() };
     state.registers.swap(10, 11);
     assert!(!warp::order_check(&state, Some(&minimum)).holds);
     let runs = Step::Layer {
-        pass: Pass::Sort,
+        pass: SortPass::Sort,
         layer: crate::knn::network::Layer { size: 4, stride: 1 },
         shuffle: None,
-        swapped: crate::Elements::default(),
+        swapped: crate::ElementSet::default(),
     };
     assert!(!warp::order_check(&state, Some(&runs)).holds);
 }

@@ -3,14 +3,14 @@ use std::sync::Arc;
 use super::*;
 use crate::cloud::{self, Order, Source};
 use crate::edits::Edits;
-use crate::knn::{Metric, Queries, Setup};
+use crate::knn::{Metric, Queries, ProblemParameters};
 use crate::lessons::{Arrangement, LESSONS, Overrides, named};
-use crate::own_data::OwnData;
+use crate::own_data::UserData;
 use crate::palette::LIGHT;
 use crate::picture::Scene;
 use crate::picture::film::PRINT_SIZE;
 use crate::progress::NoProgress;
-use crate::questions::{Answer, Form, Topic};
+use crate::questions::{Answer, AnswerForm, Topic};
 
 fn film(id: &str, seed: u64) -> Film {
     let lesson = named(id).unwrap();
@@ -60,7 +60,7 @@ fn sheets_have_the_questions_of_the_key_without_answers() {
             .map(|(take, question)| match (question.answer, question.topic.info().form) {
                 (Answer::Choice(_), _) => question.options.len(),
                 (Answer::YesNo(_), _) => 2,
-                (_, Form::Lanes { .. }) => film.takes[*take].recording.shape().width as usize,
+                (_, AnswerForm::Lanes { .. }) => film.takes[*take].recording.shape().width as usize,
                 _ => 0,
             })
             .sum();
@@ -117,7 +117,7 @@ fn empty_slots_are_infinite_and_idle_lanes_have_no_distance() {
     // Two groups fill the queues and are merged; the last point then comes alone.
     let source = Source::Generate { spec: "uniform:d=2,n=17".to_owned(), seed: 5 };
     let cloud = Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
-    let setup = Setup {
+    let setup = ProblemParameters {
         k: 8,
         metric: Metric::L2,
         order: Order::File,
@@ -127,7 +127,7 @@ fn empty_slots_are_infinite_and_idle_lanes_have_no_distance() {
     };
     let none = Edits::default();
     let queries = Queries::Rows(vec![0]);
-    let own = OwnData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
+    let own = UserData { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
     let take = lesson.record_edited(own, setup, 8, &none, None).unwrap();
     let pool = lesson.pool(std::slice::from_ref(&take), 1);
     let mut alone = pool

@@ -5,7 +5,7 @@ mod other_searches;
 mod search;
 mod sorting;
 
-use super::{Answer, Misconception, Question, Random, Reply, Topic};
+use super::{Answer, Misconception, Question, Rng, Reply, Topic};
 use crate::lessons::{Lesson, Take};
 use crate::recording::Recording;
 use crate::sizes;
@@ -16,7 +16,7 @@ pub use sorting::{MERGE, SORT, WIDE};
 
 /// A question about an idea. Texts name sizes in braces ([`sizes`]), so that they hold for any sizes.
 #[derive(Clone, Copy, Debug)]
-pub struct Idea {
+pub struct IdeaQuestion {
     /// [`Topic::Why`], [`Topic::WhatIf`] or [`Topic::Transfer`].
     pub topic: Topic,
     /// The question.
@@ -44,8 +44,8 @@ const fn why(
     right: &'static str,
     why: &'static str,
     wrong: &'static [(&'static str, &'static str)],
-) -> Idea {
-    Idea { topic: Topic::Why, text, right, why, wrong, suits: any }
+) -> IdeaQuestion {
+    IdeaQuestion { topic: Topic::Why, text, right, why, wrong, suits: any }
 }
 
 const fn what_if(
@@ -53,8 +53,8 @@ const fn what_if(
     right: &'static str,
     why: &'static str,
     wrong: &'static [(&'static str, &'static str)],
-) -> Idea {
-    Idea { topic: Topic::WhatIf, text, right, why, wrong, suits: any }
+) -> IdeaQuestion {
+    IdeaQuestion { topic: Topic::WhatIf, text, right, why, wrong, suits: any }
 }
 
 const fn transfer(
@@ -62,23 +62,23 @@ const fn transfer(
     right: &'static str,
     why: &'static str,
     wrong: &'static [(&'static str, &'static str)],
-) -> Idea {
-    Idea { topic: Topic::Transfer, text, right, why, wrong, suits: any }
+) -> IdeaQuestion {
+    IdeaQuestion { topic: Topic::Transfer, text, right, why, wrong, suits: any }
 }
 
 /// The questions about a lesson's ideas with the sizes of a take, options in random order. They are asked
 /// where the lesson begins, because no step answers them.
-pub fn about(lesson: &Lesson, take: &Take, random: &mut Random) -> Vec<Question> {
+pub fn about(lesson: &Lesson, take: &Take, random: &mut Rng) -> Vec<Question> {
     let rows = (0..).zip(lesson.ideas).filter(|(_, idea)| (idea.suits)(take.recording.shape()));
     rows.filter_map(|(row, idea)| question(row, idea, &take.recording, take.range.start, random)).collect()
 }
 
 fn question(
     row: u32,
-    idea: &Idea,
+    idea: &IdeaQuestion,
     recording: &Recording,
     at: usize,
-    random: &mut Random,
+    random: &mut Rng,
 ) -> Option<Question> {
     let says = |text: &str| sizes::fill_in(text, recording.shape());
     let right = says(idea.right);

@@ -1,9 +1,9 @@
 //! Questions about the ideas of the other searches.
 
-use super::{Idea, transfer, what_if, why};
+use super::{IdeaQuestion, transfer, what_if, why};
 
 /// Per-thread heaps.
-pub const HEAP: [Idea; 4] = [
+pub const HEAP: [IdeaQuestion; 4] = [
     why(
         "Why does the heap have its largest key at the root?",
         "New points are compared with it",
@@ -72,7 +72,7 @@ pub const HEAP: [Idea; 4] = [
 ];
 
 /// Boxes that are pruned.
-pub const PRUNING: [Idea; 4] = [
+pub const PRUNING: [IdeaQuestion; 4] = [
     why(
         "Why may a box be pruned without looking at its points?",
         "No place in it is nearer than the k-th so far",
@@ -143,7 +143,7 @@ pub const PRUNING: [Idea; 4] = [
 ];
 
 /// A queue in each lane.
-pub const WARP_SELECT: [Idea; 3] = [
+pub const WARP_SELECT: [IdeaQuestion; 3] = [
     why(
         "Why is one lane enough to cause a merge?",
         "Its next key might drop a neighbour",
@@ -161,7 +161,7 @@ pub const WARP_SELECT: [Idea; 3] = [
             ("Lanes take turns in merging", "The warp merges all queues at once."),
         ],
     ),
-    Idea {
+    IdeaQuestion {
         // With fewer registers, the lanes hold more keys than the warp's queue.
         suits: |shape| shape.registers > 2,
         ..what_if(
@@ -197,7 +197,7 @@ pub const WARP_SELECT: [Idea; 3] = [
 ];
 
 /// Digits and buckets.
-pub const RADIX_SELECT: [Idea; 3] = [
+pub const RADIX_SELECT: [IdeaQuestion; 3] = [
     why(
         "Why may the bits of a distance be read as an integer?",
         "None is negative: both orders are the same",

@@ -1,11 +1,11 @@
 //! Questions about the ideas of the kernel's search.
 
-use super::{Idea, transfer, what_if, why};
+use super::{IdeaQuestion, transfer, what_if, why};
 use crate::state::Shape;
 
 /// The bound, and why most points are rejected after one comparison.
-pub const PROBLEM: [Idea; 3] = [
-    Idea {
+pub const PROBLEM: [IdeaQuestion; 3] = [
+    IdeaQuestion {
         suits: |shape| shape.k > 1,
         ..why(
             "Why is a point outside the circle rejected after one comparison?",
@@ -28,7 +28,7 @@ pub const PROBLEM: [Idea; 3] = [
             ],
         )
     },
-    Idea {
+    IdeaQuestion {
         suits: |shape| shape.n > shape.capacity(),
         ..what_if(
             "What if the points came sorted, nearest first: how many merges?",
@@ -44,7 +44,7 @@ pub const PROBLEM: [Idea; 3] = [
             ],
         )
     },
-    Idea {
+    IdeaQuestion {
         suits: |shape| shape.k > 1,
         ..transfer(
             "Now search for the {k} farthest points. When is a point a candidate?",
@@ -70,7 +70,7 @@ pub const PROBLEM: [Idea; 3] = [
 ];
 
 /// Votes, slots, and what happens to a candidate without a slot.
-pub const BUFFER: [Idea; 5] = [
+pub const BUFFER: [IdeaQuestion; 5] = [
     why(
         "Why does a candidate need no lock to take its slot?",
         "Each computes its own slot from the same ballot",
@@ -156,7 +156,7 @@ pub const BUFFER: [Idea; 5] = [
 ];
 
 /// Why candidates wait for a full buffer.
-pub const WAIT: [Idea; 4] = [
+pub const WAIT: [IdeaQuestion; 4] = [
     why(
         "Why does the kernel merge only when the buffer is full?",
         "A merge costs as much for 1 candidate as for {K}",
@@ -238,7 +238,7 @@ pub const WAIT: [Idea; 4] = [
 ];
 
 /// Batches, barriers, ties, other metrics.
-pub const SEARCH: [Idea; 5] = [
+pub const SEARCH: [IdeaQuestion; 5] = [
     why(
         "Why is there a barrier after a batch is copied into shared memory?",
         "A warp might read points that another warp has not copied yet",
@@ -295,7 +295,7 @@ pub const SEARCH: [Idea; 5] = [
             ("Both: there is one more neighbour", "The search finds exactly {k}."),
         ],
     ),
-    Idea {
+    IdeaQuestion {
         // With fewer points, the last merge is the only one.
         suits: |shape| shape.n > shape.capacity(),
         ..what_if(
@@ -339,7 +339,7 @@ fn grows(shape: Shape) -> bool {
 }
 
 /// What the order of the points costs.
-pub const ORDER: [Idea; 4] = [
+pub const ORDER: [IdeaQuestion; 4] = [
     why(
         "In random order, why are candidates rare after many points?",
         "Each is as likely as any other to be near",
@@ -354,7 +354,7 @@ pub const ORDER: [Idea; 4] = [
             ("max_distance is 0 by then", "It is the squared distance of the k-th neighbour so far."),
         ],
     ),
-    Idea {
+    IdeaQuestion {
         suits: grows,
         ..what_if(
             "What if there were twice as many points, in random order: by how much does the bound on the \
@@ -375,7 +375,7 @@ pub const ORDER: [Idea; 4] = [
             ],
         )
     },
-    Idea {
+    IdeaQuestion {
         suits: grows,
         ..what_if(
             "What if the points come nearest first, and there are twice as many: how many more merges?",
@@ -412,7 +412,7 @@ pub const ORDER: [Idea; 4] = [
 ];
 
 /// The reader's own data.
-pub const OWN_DATA: [Idea; 3] = [
+pub const OWN_DATA: [IdeaQuestion; 3] = [
     why(
         "Why does the order of a file change the time of a search, but not its answer?",
         "Order only decides how soon the bound is small",
@@ -430,7 +430,7 @@ pub const OWN_DATA: [Idea; 3] = [
             ),
         ],
     ),
-    Idea {
+    IdeaQuestion {
         suits: |shape: Shape| shape.capacity() < 32 * shape.width,
         ..what_if(
             "What if k were {K + 1}: how many slots would the buffer have?",

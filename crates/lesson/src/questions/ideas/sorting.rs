@@ -1,9 +1,9 @@
 //! Questions about the ideas of sorting and merging.
 
-use super::{Idea, transfer, what_if, why};
+use super::{IdeaQuestion, transfer, what_if, why};
 
 /// Partners and directions in a network.
-pub const SORT: [Idea; 4] = [
+pub const SORT: [IdeaQuestion; 4] = [
     why(
         "Why are two neighbouring runs sorted in opposite directions?",
         "So that together they rise and then fall",
@@ -72,8 +72,8 @@ pub const SORT: [Idea; 4] = [
 ];
 
 /// Several keys in a lane.
-pub const WIDE: [Idea; 4] = [
-    Idea {
+pub const WIDE: [IdeaQuestion; 4] = [
+    IdeaQuestion {
         suits: |shape| shape.registers > 1,
         ..why(
             "Why does a layer with a stride below {R} need no shuffle?",
@@ -97,7 +97,7 @@ pub const WIDE: [Idea; 4] = [
             ],
         )
     },
-    Idea {
+    IdeaQuestion {
         suits: |shape| shape.width > 4,
         ..what_if(
             "What if there were {W / 2} lanes for the same {K} keys: how many layers would need a shuffle?",
@@ -114,7 +114,7 @@ pub const WIDE: [Idea; 4] = [
             ],
         )
     },
-    Idea {
+    IdeaQuestion {
         suits: |shape| shape.registers > 1,
         ..what_if(
             "What if element i were in lane i mod {W}: which layers would need no shuffle?",
@@ -131,7 +131,7 @@ pub const WIDE: [Idea; 4] = [
             ],
         )
     },
-    Idea {
+    IdeaQuestion {
         suits: |shape| shape.registers > 1,
         ..transfer(
             "{K} keys are on {W} computers, {R} consecutive ones on each. Which layers send keys over the \
@@ -155,7 +155,7 @@ pub const WIDE: [Idea; 4] = [
 ];
 
 /// The mirror, and the result of the minimum.
-pub const MERGE: [Idea; 4] = [
+pub const MERGE: [IdeaQuestion; 4] = [
     why(
         "Candidate i is compared with element {K - 1} \u{2212} i of the intermediate result. Why may the \
          larger one be dropped?",
@@ -208,7 +208,7 @@ pub const MERGE: [Idea; 4] = [
             ),
         ],
     ),
-    Idea {
+    IdeaQuestion {
         suits: |shape| shape.k > 1,
         ..transfer(
             "Each of 8 GPUs has the {k} nearest of its eighth of the points, sorted. How are the {k} \

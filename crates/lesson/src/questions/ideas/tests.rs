@@ -10,19 +10,19 @@ use crate::cloud::{self, Order, Source};
 use crate::edits::Edits;
 use crate::engines::lockstep::{Fault, registers_for};
 use crate::fault::row;
-use crate::knn::{Metric, Problem, Queries, Setup, network, theory};
+use crate::knn::{Metric, Problem, Queries, ProblemParameters, network, theory};
 use crate::lessons::{Arrangement, LESSONS, Overrides, named};
 use crate::meter::Strategy;
-use crate::own_data::OwnData;
+use crate::own_data::UserData;
 use crate::progress::NoProgress;
-use crate::step::{Pass, Step};
+use crate::step::{SortPass, Step};
 use crate::{State, record};
 
 /// The question that contains some words, of a lesson recorded with a choice.
 fn asked(id: &str, words: &str, choice: Overrides) -> (Question, Vec<Take>) {
     let lesson = named(id).unwrap();
     let takes = lesson.record(choice, &NoProgress).unwrap();
-    let questions = about(lesson, &takes[0], &mut Random::new(1));
+    let questions = about(lesson, &takes[0], &mut Rng::new(1));
     let found: Vec<Question> =
         questions.into_iter().filter(|question| question.text.contains(words)).collect();
     assert_eq!(found.len(), 1, "{id}: {words}");
@@ -39,7 +39,7 @@ fn right(id: &str, words: &str) -> (String, Vec<Take>) {
 fn every_lesson_asks_concise_idea_questions() {
     for lesson in &LESSONS {
         let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
-        let questions = about(lesson, &take, &mut Random::new(3));
+        let questions = about(lesson, &take, &mut Rng::new(3));
         assert_eq!(
             questions.len(),
             lesson.ideas.len(),
@@ -90,7 +90,7 @@ fn neither_position_nor_length_reveals_the_answer() {
     for lesson in &LESSONS {
         let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
         for seed in 0..20 {
-            for question in about(lesson, &take, &mut Random::new(seed)) {
+            for question in about(lesson, &take, &mut Rng::new(seed)) {
                 let Answer::Choice(right) = question.answer else { panic!("{question:?}") };
                 places[right as usize] += 1;
                 let length = |option: usize| question.options[option].chars().count();
@@ -137,7 +137,7 @@ fn ideas_are_valid_at_other_sizes_or_skipped() {
             .record(Overrides { k: Some(k), width: Some(width), ..Overrides::default() }, &NoProgress)
             .unwrap()
             .remove(0);
-        for question in about(lesson, &take, &mut Random::new(5)) {
+        for question in about(lesson, &take, &mut Rng::new(5)) {
             makes_sense(&question);
         }
     }
@@ -147,10 +147,10 @@ fn ideas_are_valid_at_other_sizes_or_skipped() {
     for (n, k) in [(9, 8), (16, 32), (32, 32), (64, 32), (128, 32), (4096, 32), (40, 1), (300, 1)] {
         let recording = farthest_first("order", n, k, 32);
         let take = Take { recording, ..lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0) };
-        let questions = about(lesson, &take, &mut Random::new(5));
+        let questions = about(lesson, &take, &mut Rng::new(5));
         questions.iter().for_each(makes_sense);
         asked.push(questions.len());
-        let search = about(named("search").unwrap(), &take, &mut Random::new(5));
+        let search = about(named("search").unwrap(), &take, &mut Rng::new(5));
         search.iter().for_each(makes_sense);
         assert_eq!(
             search.iter().any(|question| question.text.contains("not merged at the end")),
@@ -256,16 +256,16 @@ fn doubling_the_keys_matches_the_steps_of_the_twin() {
         let twice = named(id).unwrap().record(choice, &NoProgress).unwrap().remove(0).recording;
         assert_eq!(twice.shape().capacity(), 2 * shape.capacity());
         let merge = &twice.steps()[twice.range_of_merge(1).or_else(|| twice.range_of_merge(0)).unwrap()];
-        let of = |wanted: Pass| {
+        let of = |wanted: SortPass| {
             merge.iter().filter(|step| matches!(step, Step::Layer { pass, .. } if *pass == wanted)).count()
         };
         let counted = match id {
-            "wait" => of(Pass::Sort) + 1 + of(Pass::Resort),
-            "merge" => of(Pass::Resort),
-            _ => of(Pass::Sort),
+            "wait" => of(SortPass::Sort) + 1 + of(SortPass::Resort),
+            "merge" => of(SortPass::Resort),
+            _ => of(SortPass::Sort),
         };
         assert_eq!(said, counted.to_string(), "lesson {id}");
-        assert_eq!(of(Pass::Sort) as u32, layers(2 * shape.capacity()));
+        assert_eq!(of(SortPass::Sort) as u32, layers(2 * shape.capacity()));
     }
 }
 
@@ -298,7 +298,7 @@ fn halving_the_lanes_matches_the_shuffles_of_the_twin() {
 
 #[test]
 fn reversing_all_comparators_sorts_in_descending_order() {
-    let mut random = Random::new(9);
+    let mut random = Rng::new(9);
     for keys in [8, 32] {
         assert!(sorted_with(keys, |_| false, &mut random).is_sorted());
         assert!(sorted_with(keys, |_| true, &mut random).is_sorted_by(|a, b| a >= b));
@@ -308,7 +308,7 @@ fn reversing_all_comparators_sorts_in_descending_order() {
 }
 
 /// Sorts a list with a network whose comparators are reversed for some sizes.
-fn sorted_with(keys: usize, is_reversed: impl Fn(u32) -> bool, random: &mut Random) -> Vec<u64> {
+fn sorted_with(keys: usize, is_reversed: impl Fn(u32) -> bool, random: &mut Rng) -> Vec<u64> {
     let mut list: Vec<u64> = (0..keys).map(|_| random.bits()).collect();
     for layer in network::sort(keys as u32) {
         for pair in layer.comparators(keys as u32) {
@@ -343,7 +343,7 @@ fn nearest_first_order_needs_one_merge() {
     for n in [100, 1024, 2048] {
         let source = Source::Generate { spec: format!("uniform:d=2,n={n}"), seed: 5 };
         let cloud = std::sync::Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
-        let setup = Setup {
+        let setup = ProblemParameters {
             k: 32,
             metric: Metric::L2,
             order: Order::File,
@@ -352,7 +352,7 @@ fn nearest_first_order_needs_one_merge() {
             drop_zero_rows: false,
         };
         let (query, none) = (Queries::Rows(vec![7]), Edits::default());
-        let own = |arrangement| OwnData { cloud: &cloud, queries: &query, query: 0, arrangement };
+        let own = |arrangement| UserData { cloud: &cloud, queries: &query, query: 0, arrangement };
         let merges =
             |order| lesson.record_edited(own(order), setup, 32, &none, None).unwrap().recording.merges();
         assert_eq!(merges(Arrangement::NearestFirst), 1);
@@ -390,7 +390,7 @@ fn halving_the_buffer_doubles_the_merges() {
 fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Recording> {
     let source = Source::Generate { spec: format!("uniform:d=2,n={n}"), seed: 5 };
     let cloud = std::sync::Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
-    let setup = Setup {
+    let setup = ProblemParameters {
         k,
         metric: Metric::L2,
         order: Order::File,
@@ -399,7 +399,7 @@ fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Reco
         drop_zero_rows: false,
     };
     let none = Edits::default();
-    let own = OwnData {
+    let own = UserData {
         cloud: &cloud,
         queries: &Queries::Rows(vec![7]),
         query: 0,
@@ -436,7 +436,7 @@ fn omitted_steps_have_the_stated_consequences() {
 fn ties_keep_the_first_points() {
     let source = Source::Generate { spec: "duplicates:n=200,d=1,distinct=3".to_owned(), seed: 1 };
     let cloud = std::sync::Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
-    let setup = Setup {
+    let setup = ProblemParameters {
         k: 16,
         metric: Metric::L2,
         order: Order::File,
@@ -458,7 +458,7 @@ fn ties_keep_the_first_points() {
 
 #[test]
 fn dropped_keys_rank_after_k_others() {
-    let mut random = Random::new(2);
+    let mut random = Rng::new(2);
     for keys in [4, 16] {
         for _ in 0..50 {
             let mut list = || {
@@ -518,7 +518,7 @@ fn longer_digits_need_more_buckets_and_fewer_passes() {
     let passes = (0..31).step_by(wide as usize).count();
     assert_eq!(said, format!("{} buckets, {passes} passes", 2u32.pow(wide)));
     // The bits of non-negative floats sort like the numbers.
-    let mut random = Random::new(4);
+    let mut random = Rng::new(4);
     let numbers: Vec<f32> = (0..500)
         .map(|_| f32::from_bits((random.bits() as u32) >> 1))
         .filter(|number| number.is_finite())

@@ -18,7 +18,7 @@ pub enum PointSet {
 
 /// Numeric values.
 #[derive(Clone, Debug)]
-pub struct Numbers {
+pub struct NumericValues {
     /// By row, minus [`Self::offset`].
     pub values: Arc<PointValues>,
     /// Subtracted to fit the values' differences into f32; usually 0.
@@ -34,7 +34,7 @@ pub struct Numbers {
     sample: Arc<[f32]>,
 }
 
-impl Numbers {
+impl NumericValues {
     /// Values minus an offset, NaN for rows without a value; `None` if no row has one.
     pub fn new(values: Vec<f32>, offset: f64, with_middle: bool) -> Option<Self> {
         let nothing = (f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, true);
@@ -175,7 +175,7 @@ pub struct Channel {
     pub title: String,
     /// Unit: "per query", "radians".
     pub unit: &'static str,
-    pub numbers: Option<Numbers>,
+    pub numbers: Option<NumericValues>,
     /// The values as categories, if they are few.
     pub categories: Option<Categories>,
     /// A colour for each row ([`ColorMap::Own`]), instead of numbers and categories.
@@ -197,7 +197,7 @@ impl Channel {
         points: PointSet,
         title: impl Into<String>,
         unit: &'static str,
-        numbers: Option<Numbers>,
+        numbers: Option<NumericValues>,
         (missing, why_missing): (u64, &'static str),
     ) -> Self {
         let title = title.into();
@@ -288,7 +288,7 @@ pub enum ColoringState {
 mod tests {
     use super::*;
 
-    fn channel(numbers: Option<Numbers>, categories: Option<Categories>) -> Channel {
+    fn channel(numbers: Option<NumericValues>, categories: Option<Categories>) -> Channel {
         Channel {
             categories,
             prefers_categories: true,
@@ -300,7 +300,7 @@ mod tests {
     fn ranges_and_percentiles_ignore_missing_values() {
         let mut values: Vec<f32> = (0..=100).rev().map(|value| value as f32).collect();
         values.extend([f32::NAN; 40]);
-        let numbers = Numbers::new(values, 0.0, true).expect("101 values");
+        let numbers = NumericValues::new(values, 0.0, true).expect("101 values");
         assert_eq!(
             (numbers.whole, numbers.middle, numbers.integers),
             ((0.0, 100.0), Some((2.0, 98.0)), true)
@@ -315,12 +315,12 @@ mod tests {
             "0 has no logarithm: the scale begins at the smallest positive value"
         );
         assert_eq!(ends(ColorRange::Middle, true), (2.0, 98.0, true));
-        let below = Numbers::new(vec![-1.0, 1.0], 0.0, false).expect("two values");
+        let below = NumericValues::new(vec![-1.0, 1.0], 0.0, false).expect("two values");
         assert!(!below.can_be_log(), "negative values have no logarithm");
-        assert!(!Numbers::new(vec![0.0, 0.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log()));
-        assert!(Numbers::new(vec![f32::NAN; 3], 0.0, true).is_none());
+        assert!(!NumericValues::new(vec![0.0, 0.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log()));
+        assert!(NumericValues::new(vec![f32::NAN; 3], 0.0, true).is_none());
         assert!(
-            Numbers::new(vec![0.5, 2.0], 0.0, false)
+            NumericValues::new(vec![0.5, 2.0], 0.0, false)
                 .is_some_and(|numbers| numbers.can_be_log() && numbers.middle.is_none() && !numbers.integers)
         );
     }
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn histograms_count_values_within_the_scale() {
         let values = [1.0, 1.0, 2.0, 10.0, 99.0, f32::NAN, 100.0].to_vec();
-        let numbers = Numbers::new(values, 1000.0, false).expect("six values");
+        let numbers = NumericValues::new(values, 1000.0, false).expect("six values");
         assert_eq!(numbers.histogram((1000.0, 1100.0, false), 4), [4, 0, 0, 2], "both ends are included");
         assert_eq!(
             numbers.histogram((1002.0, 1010.0, false), 2),
@@ -337,17 +337,17 @@ mod tests {
         );
         assert_eq!([0.0, 0.5, 1.0].map(|share| numbers.quantile(share)), [1001.0, 1010.0, 1100.0]);
         let powers =
-            Numbers::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0, false).expect("six values");
+            NumericValues::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0, false).expect("six values");
         assert_eq!(powers.histogram((1.0, 1e5, true), 5).iter().sum::<usize>(), 6);
         let many =
-            Numbers::new((0..1_000_000).map(|value| value as f32).collect(), 0.0, false).expect("many");
+            NumericValues::new((0..1_000_000).map(|value| value as f32).collect(), 0.0, false).expect("many");
         let bins = many.histogram((0.0, 999_999.0, false), 10);
         assert!(bins.iter().all(|&bin| bin.abs_diff(bins[0]) <= 2), "{bins:?}");
     }
 
     #[test]
     fn shown_values_include_the_offset_but_drawn_ones_do_not() {
-        let numbers = Numbers::new(vec![-1.0, 1.0], 5e6, true).expect("two values");
+        let numbers = NumericValues::new(vec![-1.0, 1.0], 5e6, true).expect("two values");
         assert_eq!(numbers.whole, (4_999_999.0, 5_000_001.0));
         let (values, scale) = channel(Some(numbers), None)
             .scaled(&ColorView { log: true, ..ColorView::default() }, true)
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn colour_maps_suit_the_values() {
-        let numbers = || Numbers::new(vec![1.0, 2.0, 2.0], 0.0, false);
+        let numbers = || NumericValues::new(vec![1.0, 2.0, 2.0], 0.0, false);
         let categories = || {
             let list = ["a", "b"].map(|name| Category { name: name.to_owned(), count: 1 }).to_vec();
             Some(Categories { values: Arc::new(PointValues::new(vec![0.0, 1.0, 1.0])), list })

@@ -7,20 +7,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::export::Job;
-use super::record::{Recorded, inject_fault, on_gpu, or_twin, own, record};
+use super::export::ExportJob;
+use super::record::{RecordingResult, inject_fault, on_gpu, or_twin, own, record};
 use super::state::LessonAction;
 use super::state::files::{LessonFile, RangeDraft};
 use super::state::player::{Player, SPEEDS};
 use super::state::session::{
-    DragState, ExplorerProblem, FaultChoice, FileQuery, LessonDraft, Presenting, lesson_of,
+    DragState, ExplorerProblem, FaultChoice, FileQuery, LessonDraft, PresentationMode, lesson_of,
 };
-use crate::app::context::app::{App, EXPORT, Exporting, Feature, Written};
-use crate::app::jobs::table::{AtExit, Cancel, Kind, Slot};
+use crate::app::context::app::{App, EXPORT, ExportTask, Feature, ExportContent};
+use crate::app::jobs::table::{ExitPolicy, CancelMethod, TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens::Palette;
-use crate::app::model::{About, Action, Activity, Command, Look, Mode, Picked};
-use crate::knn::Setup;
+use crate::app::model::{Subject, Action, Activity, Command, Theme, Mode, PickedPoint};
+use crate::knn::ProblemParameters;
 use crate::lesson::edits::Edits;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
 use crate::lesson::{LessonError, Level, Mark};
@@ -47,15 +47,15 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = Kind {
+pub static RECORD: TaskKind<App, &'static Lesson, Result<RecordingResult, LessonError>> = TaskKind {
     purpose: |lesson, fraction| {
         Some(Activity::Recording { what: format!("lesson {}", lesson.number), fraction })
     },
-    cancel: Cancel::By(|app| {
+    cancel: CancelMethod::By(|app| {
         app.cancel_lesson();
     }),
-    at_exit: |_| AtExit::Stop,
-    ..Kind::new(Slot::Record, "lesson", App::lesson_recorded)
+    at_exit: |_| ExitPolicy::Stop,
+    ..TaskKind::new(TaskPurpose::Record, "lesson", App::lesson_recorded)
 };
 
 impl App {
@@ -76,8 +76,8 @@ impl App {
             }
             Command::Zoom => self.zoom(),
             Command::ZoomNext => self.zoom_next(),
-            Command::Presenter => self.present(Presenting::Presenter),
-            Command::Bare => self.present(Presenting::Bare),
+            Command::Presenter => self.present(PresentationMode::Presenter),
+            Command::Bare => self.present(PresentationMode::Bare),
             // While a question is open, the player must not move on and show the answer.
             _ if held => {}
             command => self.move_player(command),
@@ -221,7 +221,7 @@ impl App {
 
     fn close_lesson(&mut self) {
         self.session.lesson.open = false;
-        self.present(Presenting::No);
+        self.present(PresentationMode::No);
         if let Some(player) = &mut self.session.lesson.player {
             player.pause();
         }
@@ -230,7 +230,7 @@ impl App {
     /// Opens the lesson on the user's own data with the picked query.
     fn lesson_of_query(&mut self) {
         let Some(cloud) = &self.session.cloud else {
-            return self.session.log.error(About::Lesson, "no cloud is open: open one, and click a point");
+            return self.session.log.error(Subject::Lesson, "no cloud is open: open one, and click a point");
         };
         let lesson = lesson_of(OWN_DATA);
         let mut draft = LessonDraft {
@@ -242,10 +242,10 @@ impl App {
         let mut question = answered.map(|answered| ExplorerProblem::from_spec(&answered.record.spec));
         draft.k = answered.map_or(self.state.draft.k.clone(), |answered| answered.record.spec.k.to_string());
         match (self.session.picked, answered) {
-            (Some(Picked::Row(row)), _) if (row as usize) < cloud.len() => {
+            (Some(PickedPoint::Row(row)), _) if (row as usize) < cloud.len() => {
                 draft.row = cloud.record(row as usize).to_string()
             }
-            (Some(Picked::Query(_) | Picked::Coordinates), Some(answered))
+            (Some(PickedPoint::Query(_) | PickedPoint::Coordinates), Some(answered))
                 if let Some(queries) = &answered.record.query_cloud =>
             {
                 draft.row.clear();
@@ -257,7 +257,7 @@ impl App {
                 return self
                     .session
                     .log
-                    .error(About::Lesson, "no query is picked: click a point in Plane or Space");
+                    .error(Subject::Lesson, "no query is picked: click a point in Plane or Space");
             }
         }
         self.session.lesson.set_draft(lesson, draft);
@@ -293,7 +293,7 @@ impl App {
         lesson: &'static Lesson,
         draft: LessonDraft,
         gpu: bool,
-    ) -> Result<impl FnOnce(&dyn Progress) -> Result<Recorded, LessonError> + Send + use<>, Option<String>>
+    ) -> Result<impl FnOnce(&dyn Progress) -> Result<RecordingResult, LessonError> + Send + use<>, Option<String>>
     {
         let cloud = self.session.cloud.clone().filter(|_| draft.takes_open_cloud(lesson));
         let session = &self.session.lesson;
@@ -302,7 +302,7 @@ impl App {
         // The explorer's problem applies only to the lesson on the user's own data.
         let asked = session.asked.clone().filter(|_| lesson.number == OWN_DATA);
         let question = asked.unwrap_or_else(|| ExplorerProblem::from_draft(&self.state.draft));
-        let setup = Setup {
+        let setup = ProblemParameters {
             k: choice.k.unwrap_or(lesson.k),
             metric: question.metric,
             order: crate::cloud::Order::File,
@@ -326,7 +326,7 @@ impl App {
             let took = began.elapsed();
             let (takes, fallback_reason) =
                 if gpu { or_twin(on_gpu(lesson, &takes), takes)? } else { (takes, None) };
-            Ok(Recorded { takes, fallback_reason, draft, took })
+            Ok(RecordingResult { takes, fallback_reason, draft, took })
         })
     }
 
@@ -356,15 +356,15 @@ impl App {
     pub(in crate::app) fn lesson_recorded(
         &mut self,
         lesson: &'static Lesson,
-        outcome: Outcome<Result<Recorded, LessonError>>,
+        outcome: Outcome<Result<RecordingResult, LessonError>>,
     ) {
         let session = &mut self.session.lesson;
         match outcome {
             // Another lesson is open by now.
             _ if lesson.number != self.state.lesson.number => {}
-            Ok(Ok(Recorded { mut takes, fallback_reason, draft, took })) if !takes.is_empty() => {
+            Ok(Ok(RecordingResult { mut takes, fallback_reason, draft, took })) if !takes.is_empty() => {
                 if let Some(why) = fallback_reason {
-                    self.session.log.warn(About::Lesson, why);
+                    self.session.log.warn(Subject::Lesson, why);
                 }
                 let alike = session.drag.recorded.as_ref().is_some_and(|recorded| recorded.is_alike(&draft));
                 if let Some(before) = session
@@ -398,7 +398,7 @@ impl App {
                 (session.drag.recorded, session.drag.took) = (Some(draft), Some(took));
                 // The quiz refers to steps of the previous recording.
                 (session.player, session.quiz, session.error) = (Some(player), None, None);
-                self.session.log.resolve(About::Lesson);
+                self.session.log.resolve(Subject::Lesson);
             }
             Ok(Err(LessonError::Cloud(crate::cloud::CloudError::Cancelled))) => {
                 session.error = Some("Cancelled.".to_owned())
@@ -408,7 +408,7 @@ impl App {
             Err(stopped) => session.error = Some(format!("The lesson cannot be recorded: {stopped}.")),
         }
         if let Some(error) = self.session.lesson.error.clone() {
-            self.session.log.error(About::Lesson, error);
+            self.session.log.error(Subject::Lesson, error);
         }
         if self.session.lesson.drag.behind {
             self.record_edits(lesson);
@@ -442,11 +442,11 @@ impl App {
         }
         let ctx = &self.handles.ctx;
         let palette = Palette::base(self.look(), &ctx.global_style().visuals);
-        let job = Job::new(file, player, self.state.lesson.side_by_side, palette.clone(), range)
+        let job = ExportJob::new(file, player, self.state.lesson.side_by_side, palette.clone(), range)
             .map_err(|error| error.sentence)?;
         let (target, exporting) = (
             path.to_owned(),
-            Exporting { what: Written::Lesson, path: path.to_owned(), runs: Vec::new(), dialog: None },
+            ExportTask { what: ExportContent::Lesson, path: path.to_owned(), runs: Vec::new(), dialog: None },
         );
         self.jobs.start(&EXPORT, exporting, move |progress| {
             (job.write(&target, progress).map(|said| vec![said]), progress.cancelled())
@@ -479,9 +479,9 @@ impl App {
             return false;
         }
         let less = match self.session.lesson.presenting {
-            Presenting::No => return false,
-            Presenting::Presenter => Presenting::No,
-            Presenting::Bare => Presenting::Presenter,
+            PresentationMode::No => return false,
+            PresentationMode::Presenter => PresentationMode::No,
+            PresentationMode::Bare => PresentationMode::Presenter,
         };
         self.present(less);
         true
@@ -509,27 +509,27 @@ impl App {
     }
 
     /// Toggles a presenting mode.
-    fn present(&mut self, how: Presenting) {
+    fn present(&mut self, how: PresentationMode) {
         let before = self.session.lesson.presenting;
-        let how = if before == how { Presenting::No } else { how };
+        let how = if before == how { PresentationMode::No } else { how };
         self.session.lesson.presenting = how;
-        if (before == Presenting::No) != (how == Presenting::No) {
-            self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Fullscreen(how != Presenting::No));
+        if (before == PresentationMode::No) != (how == PresentationMode::No) {
+            self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Fullscreen(how != PresentationMode::No));
         }
         self.look().apply(&self.handles.ctx);
     }
 
     /// The look of the window; the presenter has its own.
-    pub(in crate::app) fn look(&self) -> Look {
-        if self.session.lesson.open && self.session.lesson.presenting != Presenting::No {
+    pub(in crate::app) fn look(&self) -> Theme {
+        if self.session.lesson.open && self.session.lesson.presenting != PresentationMode::No {
             self.state.lesson.presenter_look
         } else {
             self.state.look
         }
     }
 
-    pub(in crate::app) fn set_look(&mut self, look: Look) {
-        let presenting = self.session.lesson.open && self.session.lesson.presenting != Presenting::No;
+    pub(in crate::app) fn set_look(&mut self, look: Theme) {
+        let presenting = self.session.lesson.open && self.session.lesson.presenting != PresentationMode::No;
         *if presenting { &mut self.state.lesson.presenter_look } else { &mut self.state.look } = look;
         look.apply(&self.handles.ctx);
     }

@@ -10,7 +10,7 @@ use crate::app::features::lesson::state::{PollAction, QuizAction};
 use crate::lesson::Cursor;
 use crate::lesson::feedback::why;
 use crate::lesson::questions::pool::poll_options;
-use crate::lesson::questions::{Question, Random};
+use crate::lesson::questions::{Question, Rng};
 
 impl App {
     pub(in crate::app) fn toggle_quiz(&mut self) {
@@ -113,7 +113,7 @@ fn polled(question: &Question, player: &Player) -> Poll {
     let mut after = Cursor::new(recording.clone());
     after.seek(question.shown_at());
     // Seeded by position, so that the options are the same each time.
-    let offers = poll_options(question, recording.shape(), &mut Random::new(question.at as u64));
+    let offers = poll_options(question, recording.shape(), &mut Rng::new(question.at as u64));
     let right = offers.iter().position(|offer| question.answer.accepts(offer.reply)).unwrap_or(0);
     Poll::new(offers, right, why(question, &after))
 }

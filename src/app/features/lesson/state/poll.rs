@@ -7,7 +7,7 @@ pub const MAX_VOTES: u32 = 9_999;
 
 /// What is revealed, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-enum Shown {
+enum RevealStage {
     /// Votes are hidden while the class votes.
     Nothing,
     Votes,
@@ -28,7 +28,7 @@ pub struct Poll {
     votes: Vec<Vec<u32>>,
     /// The options of votes counted one by one, in order, so that they can be taken back.
     came: Vec<usize>,
-    shown: Shown,
+    shown: RevealStage,
 }
 
 impl Poll {
@@ -40,7 +40,7 @@ impl Poll {
             right,
             why,
             came: Vec::new(),
-            shown: Shown::Nothing,
+            shown: RevealStage::Nothing,
         }
     }
 
@@ -58,12 +58,12 @@ impl Poll {
 
     /// Whether votes are being counted, and hidden.
     pub fn is_open(&self) -> bool {
-        self.shown == Shown::Nothing
+        self.shown == RevealStage::Nothing
     }
 
     /// Whether the right option is shown.
     pub fn is_revealed(&self) -> bool {
-        self.shown == Shown::Answer
+        self.shown == RevealStage::Answer
     }
 
     /// Number of voting rounds: one or two.
@@ -126,13 +126,13 @@ impl Poll {
 
     pub fn show_votes(&mut self) {
         if self.is_open() {
-            self.shown = Shown::Votes;
+            self.shown = RevealStage::Votes;
         }
     }
 
     /// Shows the votes and the right option.
     pub fn reveal(&mut self) {
-        self.shown = Shown::Answer;
+        self.shown = RevealStage::Answer;
     }
 
     /// Whether a second round is possible: only before the answer is revealed.
@@ -144,7 +144,7 @@ impl Poll {
     pub fn ask_again(&mut self) {
         if self.can_ask_again() {
             self.votes.push(vec![0; self.offers.len()]);
-            (self.came, self.shown) = (Vec::new(), Shown::Nothing);
+            (self.came, self.shown) = (Vec::new(), RevealStage::Nothing);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::poll::Poll;
 use crate::lesson::feedback::explained_target;
 use crate::lesson::picture::Target;
-use crate::lesson::questions::{Answer, Clickable, Form, Question, Reply};
+use crate::lesson::questions::{Answer, ClickTarget, AnswerForm, Question, Reply};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
@@ -14,7 +14,7 @@ pub struct Score {
 
 /// The answer being entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum AnswerInput {
     Lanes {
         /// Bit i is set if lane i is selected.
         mask: u32,
@@ -31,7 +31,7 @@ pub enum Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The question is open, and later steps are hidden.
-    Asking(Entry),
+    Asking(AnswerInput),
     /// A class votes on the question.
     Held(Poll),
     /// The answer is shown.
@@ -99,9 +99,9 @@ impl Quiz {
     }
 
     /// The kind of target that a click enters as a number.
-    pub fn pointed(&self) -> Option<Clickable> {
+    pub fn pointed(&self) -> Option<ClickTarget> {
         match self.question().1.topic.info().form {
-            Form::Number { clickable, .. } if matches!(self.phase, Phase::Asking(_)) => clickable,
+            AnswerForm::Number { clickable, .. } if matches!(self.phase, Phase::Asking(_)) => clickable,
             _ => None,
         }
     }
@@ -131,7 +131,7 @@ impl Quiz {
     /// The selected lanes, if the question is about lanes.
     pub fn lanes(&self) -> Option<u32> {
         match &self.phase {
-            Phase::Asking(Entry::Lanes { mask, .. }) => Some(*mask),
+            Phase::Asking(AnswerInput::Lanes { mask, .. }) => Some(*mask),
             _ => None,
         }
     }
@@ -143,8 +143,8 @@ impl Quiz {
         }
         let pointed = self.pointed();
         match &mut self.phase {
-            Phase::Asking(Entry::Lanes { mask, at }) => (*mask, *at) = (*mask ^ (1 << lane), lane),
-            Phase::Asking(Entry::Number(text)) if pointed == Some(Clickable::Lane) => {
+            Phase::Asking(AnswerInput::Lanes { mask, at }) => (*mask, *at) = (*mask ^ (1 << lane), lane),
+            Phase::Asking(AnswerInput::Number(text)) if pointed == Some(ClickTarget::Lane) => {
                 *text = lane.to_string();
             }
             _ => {}
@@ -153,8 +153,8 @@ impl Quiz {
 
     pub fn choose_slot(&mut self, slot: u32) {
         let pointed = self.pointed();
-        if let Phase::Asking(Entry::Number(text)) = &mut self.phase
-            && pointed == Some(Clickable::Slot)
+        if let Phase::Asking(AnswerInput::Number(text)) = &mut self.phase
+            && pointed == Some(ClickTarget::Slot)
         {
             *text = slot.to_string();
         }
@@ -163,7 +163,7 @@ impl Quiz {
     /// Chooses an option, from 0.
     pub fn choose_option(&mut self, option: u32) {
         let options = self.question().1.options.len() as u32;
-        if let Phase::Asking(Entry::Choice(chosen)) = &mut self.phase
+        if let Phase::Asking(AnswerInput::Choice(chosen)) = &mut self.phase
             && option < options
         {
             *chosen = Some(option);
@@ -174,12 +174,12 @@ impl Quiz {
     pub fn digit(&mut self, digit: char) {
         /// More digits than any answer has.
         const MAX_DIGITS: usize = 9;
-        if let (Some(option), Phase::Asking(Entry::Choice(_))) =
+        if let (Some(option), Phase::Asking(AnswerInput::Choice(_))) =
             (digit.to_digit(10).and_then(|digit| digit.checked_sub(1)), &self.phase)
         {
             self.choose_option(option);
         }
-        if let Phase::Asking(Entry::Number(text)) = &mut self.phase
+        if let Phase::Asking(AnswerInput::Number(text)) = &mut self.phase
             && digit.is_ascii_digit()
             && text.len() < MAX_DIGITS
         {
@@ -189,14 +189,14 @@ impl Quiz {
 
     /// Removes the last digit.
     pub fn erase(&mut self) {
-        if let Phase::Asking(Entry::Number(text)) = &mut self.phase {
+        if let Phase::Asking(AnswerInput::Number(text)) = &mut self.phase {
             text.pop();
         }
     }
 
     /// Chooses yes or no.
     pub fn say(&mut self, yes: bool) {
-        if let Phase::Asking(Entry::YesNo(said)) = &mut self.phase {
+        if let Phase::Asking(AnswerInput::YesNo(said)) = &mut self.phase {
             *said = Some(yes);
         }
     }
@@ -205,17 +205,17 @@ impl Quiz {
     pub fn arrow(&mut self, forward: bool) {
         let (width, options) = (self.width, self.question().1.options.len() as u32);
         match &mut self.phase {
-            Phase::Asking(Entry::Choice(chosen)) => {
+            Phase::Asking(AnswerInput::Choice(chosen)) => {
                 *chosen =
                     Some(chosen.map_or(
                         0,
                         |chosen| if forward { chosen + 1 } else { chosen + options - 1 } % options,
                     ));
             }
-            Phase::Asking(Entry::Lanes { at, .. }) => {
+            Phase::Asking(AnswerInput::Lanes { at, .. }) => {
                 *at = if forward { *at + 1 } else { *at + width - 1 } % width
             }
-            Phase::Asking(Entry::Number(text)) => {
+            Phase::Asking(AnswerInput::Number(text)) => {
                 let number: u32 = text.parse().unwrap_or(0);
                 // The first key enters 0.
                 let next = if text.is_empty() {
@@ -227,7 +227,7 @@ impl Quiz {
                 };
                 *text = next.unwrap_or(number).to_string();
             }
-            Phase::Asking(Entry::YesNo(said)) => *said = Some(!forward),
+            Phase::Asking(AnswerInput::YesNo(said)) => *said = Some(!forward),
             _ => {}
         }
     }
@@ -235,10 +235,10 @@ impl Quiz {
     /// The entered answer, if complete.
     pub fn reply(&self) -> Option<Reply> {
         match &self.phase {
-            Phase::Asking(Entry::Lanes { mask, .. }) => Some(Reply::Lanes(*mask)),
-            Phase::Asking(Entry::Number(text)) => text.parse().ok().map(Reply::Number),
-            Phase::Asking(Entry::YesNo(said)) => said.map(Reply::YesNo),
-            Phase::Asking(Entry::Choice(chosen)) => chosen.map(Reply::Choice),
+            Phase::Asking(AnswerInput::Lanes { mask, .. }) => Some(Reply::Lanes(*mask)),
+            Phase::Asking(AnswerInput::Number(text)) => text.parse().ok().map(Reply::Number),
+            Phase::Asking(AnswerInput::YesNo(said)) => said.map(Reply::YesNo),
+            Phase::Asking(AnswerInput::Choice(chosen)) => chosen.map(Reply::Choice),
             _ => None,
         }
     }
@@ -263,12 +263,12 @@ impl Quiz {
     }
 }
 
-fn entry(answer: Answer) -> Entry {
+fn entry(answer: Answer) -> AnswerInput {
     match answer {
-        Answer::Lanes(_) => Entry::Lanes { mask: 0, at: 0 },
-        Answer::Number { .. } => Entry::Number(String::new()),
-        Answer::YesNo(_) => Entry::YesNo(None),
-        Answer::Choice(_) => Entry::Choice(None),
+        Answer::Lanes(_) => AnswerInput::Lanes { mask: 0, at: 0 },
+        Answer::Number { .. } => AnswerInput::Number(String::new()),
+        Answer::YesNo(_) => AnswerInput::YesNo(None),
+        Answer::Choice(_) => AnswerInput::Choice(None),
     }
 }
 
@@ -304,9 +304,9 @@ mod tests {
     fn arrow_keys_wrap_around_the_warp() {
         let mut quiz = Quiz::new(vec![question(Topic::Votes, 5, Answer::Lanes(1))], 4).expect("a question");
         quiz.arrow(false);
-        assert_eq!(quiz.phase(), &Phase::Asking(Entry::Lanes { mask: 0, at: 3 }));
+        assert_eq!(quiz.phase(), &Phase::Asking(AnswerInput::Lanes { mask: 0, at: 3 }));
         quiz.arrow(true);
-        assert_eq!(quiz.phase(), &Phase::Asking(Entry::Lanes { mask: 0, at: 0 }));
+        assert_eq!(quiz.phase(), &Phase::Asking(AnswerInput::Lanes { mask: 0, at: 0 }));
     }
 
     #[test]
@@ -402,6 +402,6 @@ mod tests {
         assert_eq!((quiz.question().1.at, quiz.score()), (4, Score::default()));
         quiz.hold(poll);
         quiz.let_go();
-        assert_eq!(quiz.phase(), &Phase::Asking(Entry::YesNo(None)));
+        assert_eq!(quiz.phase(), &Phase::Asking(AnswerInput::YesNo(None)));
     }
 }

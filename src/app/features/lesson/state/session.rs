@@ -11,7 +11,7 @@ use super::quiz::{Quiz, Score};
 use crate::app::model::draft::Draft;
 use crate::app::model::fields::{Field, FieldError, number};
 use crate::app::model::log::Entry;
-use crate::app::model::views::Look;
+use crate::app::model::views::Theme;
 use crate::cloud::{Order, PointCloud};
 use crate::knn::{Metric, Queries};
 use crate::lesson::edits::{Edits, read_keys};
@@ -32,7 +32,7 @@ pub struct LessonView {
     pub side_by_side: bool,
     /// Whether to record on a GPU if possible.
     pub gpu: bool,
-    pub presenter_look: Look,
+    pub presenter_look: Theme,
     /// Whether the user has dragged something in a map, so that the hint is no longer shown.
     pub has_dragged: bool,
 }
@@ -44,7 +44,7 @@ impl Default for LessonView {
             speed: 2.0,
             side_by_side: true,
             gpu: false,
-            presenter_look: Look::HighContrast,
+            presenter_look: Theme::HighContrast,
             has_dragged: false,
         }
     }
@@ -52,7 +52,7 @@ impl Default for LessonView {
 
 /// How much of the window the picture fills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Presenting {
+pub enum PresentationMode {
     /// The picture shares the window with the panels.
     #[default]
     No,
@@ -99,7 +99,7 @@ impl ExplorerProblem {
 
 /// A query of the open cloud, for the lesson on the user's own data.
 #[derive(Clone, Debug)]
-pub struct OwnQuery {
+pub struct OpenCloudQuery {
     pub cloud: Arc<PointCloud>,
     /// The queries that contain it.
     pub queries: Queries,
@@ -108,7 +108,7 @@ pub struct OwnQuery {
     pub order: Order,
 }
 
-impl OwnQuery {
+impl OpenCloudQuery {
     /// The lesson's name for the order.
     pub fn arrangement(&self) -> Arrangement {
         if self.order == Order::Shuffled { Arrangement::Shuffled } else { Arrangement::AsDrawn }
@@ -135,7 +135,7 @@ pub struct LessonSession {
     pub open: bool,
     /// The explorer's last message when the lesson was opened, hidden in the lesson.
     pub before: Option<Entry>,
-    pub presenting: Presenting,
+    pub presenting: PresentationMode,
     /// The zoomed panel; `None` shows all panels.
     pub zoom: Option<Panel>,
     /// Settings by lesson number.

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{LOAD, Loading, OPEN};
+use super::{LOAD, LoadTask, OPEN};
 use crate::app::context::app::{App, FIRST_QUERIES};
 use crate::app::features::datasets::state::DatasetsDialog;
 use crate::app::features::errors::cloud_error;
-use crate::app::features::opening::{LoadJob, Loaded, Opened};
+use crate::app::features::opening::{LoadJob, Loaded, LoadedCloud};
 use crate::app::features::unusable::state::UnusableDialog;
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    About, Action, AfterLoad, Endings, FileColumns, FileState, ImageShape, SpaceView, absolute, data_file,
+    Subject, Action, PostLoadAction, LastFailures, FileColumns, FileState, ImageShape, SpaceView, absolute, data_file,
     file_name,
 };
 use crate::cloud::formats::FormatError;
@@ -20,7 +20,7 @@ use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{QuerySpec, RunSpec, defaults, recording};
 use crate::text;
 
-pub static COLUMNS: Kind<App, (), FileColumns> = Kind::new(Slot::Columns, "columns", App::columns_listed);
+pub static COLUMNS: TaskKind<App, (), FileColumns> = TaskKind::new(TaskPurpose::Columns, "columns", App::columns_listed);
 
 impl App {
     /// Loads and shows a file with default columns.
@@ -34,35 +34,35 @@ impl App {
     }
 
     /// Loads a source; the previous cloud stays until it has arrived.
-    pub(in crate::app) fn load(&mut self, source: Source, then: AfterLoad) {
+    pub(in crate::app) fn load(&mut self, source: Source, then: PostLoadAction) {
         self.load_as(source, self.state.draft.drop_nonfinite, then);
     }
 
     /// Like [`App::load`] with an explicit `drop_nonfinite`.
-    pub(in crate::app) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: AfterLoad) {
+    pub(in crate::app) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: PostLoadAction) {
         let data = match &then {
-            AfterLoad::RunQueries(_) => self.session.cloud.clone(),
-            AfterLoad::Show | AfterLoad::Run(_) | AfterLoad::Resume(_) => None,
+            PostLoadAction::RunQueries(_) => self.session.cloud.clone(),
+            PostLoadAction::Show | PostLoadAction::Run(_) | PostLoadAction::Resume(_) => None,
         };
         self.session.engine_comparison.stop();
         if self.session.running.is_some() {
             self.handles.worker.cancel();
         }
-        if !matches!(then, AfterLoad::RunQueries(_)) {
+        if !matches!(then, PostLoadAction::RunQueries(_)) {
             // The latest request wins.
             self.jobs.stop(&OPEN);
         }
         (self.session.endings.load, self.session.unusable, self.session.awaited) = (None, None, None);
-        let infers_choices = matches!(then, AfterLoad::Show);
+        let infers_choices = matches!(then, PostLoadAction::Show);
         let job = LoadJob { source, drop_nonfinite, data, infers_choices };
         let asked = job.clone();
-        self.jobs.start(&LOAD, Loading { job, then }, move |progress| asked.work(progress));
+        self.jobs.start(&LOAD, LoadTask { job, then }, move |progress| asked.work(progress));
     }
 
-    pub(in crate::app) fn loaded(&mut self, loading: Loading, outcome: Outcome<(Loaded, Option<FileState>)>) {
-        let Loading { job, then } = loading;
-        let runs = !matches!(then, AfterLoad::Show | AfterLoad::Resume(_));
-        let about = if matches!(then, AfterLoad::RunQueries(_)) { About::Run } else { About::Data };
+    pub(in crate::app) fn loaded(&mut self, loading: LoadTask, outcome: Outcome<(Loaded, Option<FileState>)>) {
+        let LoadTask { job, then } = loading;
+        let runs = !matches!(then, PostLoadAction::Show | PostLoadAction::Resume(_));
+        let about = if matches!(then, PostLoadAction::RunQueries(_)) { Subject::Run } else { Subject::Data };
         let (result, file) = match outcome {
             Ok((loaded, file)) => (Ok(loaded), file),
             Err(stopped) => (Err(stopped), None),
@@ -74,7 +74,7 @@ impl App {
             return;
         }
         // If the load for a session fails, the session keeps waiting for its data.
-        let awaited = if let AfterLoad::Resume(saved) = &then { Some(saved.clone()) } else { None };
+        let awaited = if let PostLoadAction::Resume(saved) = &then { Some(saved.clone()) } else { None };
         let ended = match (result, then) {
             (Err(stopped), _) => self.failed(about, format!("cannot load: {stopped}: {}", job.source)),
             (Ok(Err(CloudError::Cancelled)), _) => self.cancelled(),
@@ -83,13 +83,13 @@ impl App {
                 return;
             }
             (Ok(Err(error)), _) => self.failed(about, cloud_error(&error)),
-            (Ok(Ok(queries)), AfterLoad::RunQueries(spec)) => {
+            (Ok(Ok(queries)), PostLoadAction::RunQueries(spec)) => {
                 if let Some(data) = job.data.clone() {
                     self.submit(spec, data, Some(queries.cloud));
                 }
                 return;
             }
-            (Ok(Ok(Opened { cloud, left_out, declared, first, note })), AfterLoad::Show) => {
+            (Ok(Ok(LoadedCloud { cloud, left_out, declared, first, note })), PostLoadAction::Show) => {
                 let again = self.shows(&cloud);
                 let before = again.then(|| {
                     (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles))
@@ -111,11 +111,11 @@ impl App {
                 }
                 return self.open_to_an_answer(first, again);
             }
-            (Ok(Ok(Opened { cloud, note, .. })), AfterLoad::Resume(saved)) => {
+            (Ok(Ok(LoadedCloud { cloud, note, .. })), PostLoadAction::Resume(saved)) => {
                 self.show_loaded_cloud(cloud, file, note);
                 return self.resume_loaded(&saved);
             }
-            (Ok(Ok(Opened { cloud, note, .. })), AfterLoad::Run(spec)) => {
+            (Ok(Ok(LoadedCloud { cloud, note, .. })), PostLoadAction::Run(spec)) => {
                 let is_default =
                     matches!(spec.queries, QuerySpec::Count(count) if self.is_default_count(count));
                 self.show_loaded_cloud(Arc::clone(&cloud), file, note);
@@ -172,9 +172,9 @@ impl App {
             columns.join(", "),
             cloud.source()
         );
-        self.session.log.done(About::Data, said);
+        self.session.log.done(Subject::Data, said);
         for of_another in
-            [About::Run, About::Query, About::Selection, About::Color, About::Projection, About::Analysis]
+            [Subject::Run, Subject::Query, Subject::Selection, Subject::Color, Subject::Projection, Subject::Analysis]
         {
             self.session.log.resolve(of_another);
         }
@@ -199,7 +199,7 @@ impl App {
             self.state.roles_of(cloud.source()).map(|kept| kept.roles.clone()).unwrap_or_default();
         (session.columns_dialog, session.note) = (None, None);
         session.inferred_image_shape = ImageShape::named(cloud.axes());
-        session.endings = Endings::default();
+        session.endings = LastFailures::default();
         session.cloud = Some(cloud);
         self.name_window();
         self.enter_cloud();
@@ -268,7 +268,7 @@ fn widest_axes<const N: usize>(cloud: &PointCloud) -> [usize; N] {
 // the one shown. Files not opened are named.
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Dropped {
+struct DroppedFiles {
     /// In opening order.
     opened: Vec<PathBuf>,
     /// Data files that are not opened.
@@ -276,7 +276,7 @@ struct Dropped {
     folders: Vec<PathBuf>,
 }
 
-impl Dropped {
+impl DroppedFiles {
     fn from_paths(paths: Vec<PathBuf>) -> Self {
         let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) =
             paths.into_iter().partition(|path| path.is_dir());
@@ -295,17 +295,17 @@ fn names(paths: &[PathBuf]) -> String {
 impl App {
     /// Opens dropped files, and reports those not opened.
     pub(in crate::app) fn open_dropped(&mut self, paths: Vec<PathBuf>) {
-        let Dropped { opened, left, folders } = Dropped::from_paths(paths);
+        let DroppedFiles { opened, left, folders } = DroppedFiles::from_paths(paths);
         if !folders.is_empty() {
             self.session.log.error(
-                About::Other,
+                Subject::Other,
                 format!("cannot open a folder: drop the files in it instead: {}", names(&folders)),
             );
         }
         if let Some(points) = opened.last().filter(|_| !left.is_empty()) {
             let (shown, left) = (file_name(points), names(&left));
             self.session.log.warn(
-                About::Other,
+                Subject::Other,
                 format!(
                     "one cloud is shown at a time: {shown} is opened, and not {left}; drop one alone, or \
                      type it on the left under Queries, A file"
@@ -352,7 +352,7 @@ mod tests {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let mut all = paths(&["a.csv", "one.warpscope", "b.npy", "two.WARPSCOPE"]);
         all.push(folder.path().to_owned());
-        let dropped = Dropped::from_paths(all);
+        let dropped = DroppedFiles::from_paths(all);
         assert_eq!(dropped.opened, paths(&["one.warpscope", "two.WARPSCOPE", "a.csv"]));
         assert_eq!((dropped.left, dropped.folders), (paths(&["b.npy"]), vec![folder.path().to_owned()]));
     }

@@ -9,17 +9,17 @@ use crate::app::context::app::{App, Feature};
 use crate::app::features::analysis::state::AnalysisView;
 use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
 use crate::app::features::saved::state::SavedSession;
-use crate::app::features::selection::state::Nearby;
+use crate::app::features::selection::state::RadiusInput;
 use crate::app::features::walk::state::WalkView;
-use crate::app::jobs::table::{Kind, Slot};
+use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::model::files::{typed_columns, unused_columns_sentence};
 use crate::app::model::{
-    AfterLoad, DataKind, Ended, FileColumn, FileState, Level, Material, RoleChoice, Roles, Sample,
+    PostLoadAction, DataKind, FailureReason, FileColumn, FileState, Level, SampleSource, RoleChoice, Roles, Sample,
     UnusedColumn, file_name,
 };
 use crate::app::prelude::*;
 use crate::cloud::roles::Role;
-use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
+use crate::cloud::{ColumnChoice, GlobeAxes, PointCloud, Source};
 use crate::files::{self, StagingDir};
 use crate::knn::Metric;
 use crate::run::recording::{self, Recording, RecordingError};
@@ -41,18 +41,18 @@ fn globe_note(metric: Metric) -> Option<&'static str> {
 }
 
 /// A cloud being read or generated, and what to do with it.
-pub struct Loading {
+pub struct LoadTask {
     pub job: LoadJob,
-    pub then: AfterLoad,
+    pub then: PostLoadAction,
 }
 
-pub static LOAD: Kind<App, Loading, (Loaded, Option<FileState>)> = Kind {
+pub static LOAD: TaskKind<App, LoadTask, (Loaded, Option<FileState>)> = TaskKind {
     purpose: |loading, fraction| Some(Activity::Loading { what: loading.job.name(), fraction }),
-    ..Kind::new(Slot::Load, "load", App::loaded)
+    ..TaskKind::new(TaskPurpose::Load, "load", App::loaded)
 };
 
 /// A recording being read.
-pub struct Opening {
+pub struct OpenTask {
     pub path: PathBuf,
     /// The run to show.
     pub run: Option<String>,
@@ -66,9 +66,9 @@ pub struct Opening {
 /// The session saved with the runs, or why it cannot be restored.
 pub type RecordedSession = Option<Result<SavedSession, String>>;
 
-pub static OPEN: Kind<App, Opening, Result<(Recording, RecordedSession), RecordingError>> = Kind {
+pub static OPEN: TaskKind<App, OpenTask, Result<(Recording, RecordedSession), RecordingError>> = TaskKind {
     purpose: |opening, fraction| Some(Activity::Loading { what: file_name(&opening.path), fraction }),
-    ..Kind::new(Slot::Open, "open", App::opened)
+    ..TaskKind::new(TaskPurpose::Open, "open", App::opened)
 };
 
 pub static FEATURE: Feature = Feature {
@@ -84,7 +84,7 @@ pub static FEATURE: Feature = Feature {
                         let then = app.after_load(&source);
                         app.load(source, then);
                     }
-                    Err(error) => app.session.log.error(About::Data, error.sentence),
+                    Err(error) => app.session.log.error(Subject::Data, error.sentence),
                 }
             }
             Action::OpenPath(path) => app.open(&path),
@@ -108,7 +108,7 @@ impl App {
                 self.choose_projection(ProjectionView { kind: ProjectionKind::Pca, ..self.state.projection });
             }
         }
-        self.pick(Picked::Row(first));
+        self.pick(PickedPoint::Row(first));
         // The starting point cannot be undone.
         self.history.clear();
     }
@@ -120,7 +120,7 @@ impl App {
         }
         (self.state.draft, self.state.analysis, self.state.walk) =
             (self.state.draft.fresh(), AnalysisView::default(), WalkView::default());
-        self.session.nearby = Nearby::default();
+        self.session.nearby = RadiusInput::default();
         self.session.log.dismiss();
         self.session.log.list(
             Level::Info,
@@ -128,7 +128,7 @@ impl App {
         );
     }
 
-    pub(in crate::app) fn load_failed(&mut self, ended: Ended) {
+    pub(in crate::app) fn load_failed(&mut self, ended: FailureReason) {
         self.session.endings.load = Some(ended);
         self.name_shown_data();
     }
@@ -147,10 +147,10 @@ impl App {
             *metric = declared;
             return;
         }
-        let on_globe = Globe::matches(cloud);
+        let on_globe = GlobeAxes::matches(cloud);
         match (*metric, on_globe) {
             (Metric::L2, true) => {
-                *metric = if Globe::is_sky(cloud.axes()) { Metric::Sky } else { Metric::Haversine }
+                *metric = if GlobeAxes::is_sky(cloud.axes()) { Metric::Sky } else { Metric::Haversine }
             }
             (Metric::Haversine | Metric::Sky, false) => *metric = Metric::L2,
             _ => return,
@@ -236,11 +236,11 @@ impl App {
     /// Opens a sample cloud; if it is a file, it is written to the samples folder first.
     pub(in crate::app) fn open_sample(&mut self, sample: &Sample) {
         match sample.material {
-            Material::Spec(spec) => {
+            SampleSource::Spec(spec) => {
                 (self.state.draft.data, self.state.draft.generator) = (DataKind::Generate, spec.to_owned());
                 self.apply(Action::Load);
             }
-            Material::File { name, text } => {
+            SampleSource::File { name, text } => {
                 let written = self.samples_folder().and_then(|folder| {
                     let path = folder.join(name);
                     files::write(&path, |file| file.write_all(text.as_bytes())).map(|()| path)
@@ -249,7 +249,7 @@ impl App {
                     Ok(path) => self.open(&path),
                     Err(why) => {
                         let ended =
-                            self.failed(About::Data, format!("the sample cannot be written: {why}: {name}"));
+                            self.failed(Subject::Data, format!("the sample cannot be written: {why}: {name}"));
                         self.load_failed(ended);
                     }
                 }
@@ -270,7 +270,7 @@ mod tests {
         let mut window = Harness::builder()
             .build_eframe(|cc| App::bare(cc, State::default()).expect("a thread for the worker"));
         let sample =
-            SAMPLES.iter().find(|sample| matches!(sample.material, Material::File { .. })).expect("a file");
+            SAMPLES.iter().find(|sample| matches!(sample.material, SampleSource::File { .. })).expect("a file");
         window.state_mut().open_sample(sample);
         let folder = window.state_mut().samples_folder().expect("a folder");
         assert_ne!(folder, std::env::temp_dir().join("samples"), "a predictable name");

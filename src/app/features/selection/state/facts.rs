@@ -7,15 +7,15 @@ use crate::cloud::PointCloud;
 use crate::run::{RunRecord, analysis};
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Facts {
+pub struct SelectionStats {
     /// For each axis, the selected rows with the smallest and the largest coordinate; empty without rows.
     pub extremes: Vec<(u32, u32)>,
-    pub measures: Vec<MeasureFacts>,
+    pub measures: Vec<MeasureStats>,
 }
 
 /// A measure of the selected queries.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MeasureFacts {
+pub struct MeasureStats {
     /// Name of the measure's column.
     pub name: String,
     /// (value, number of queries), ascending, without zeros.
@@ -23,14 +23,14 @@ pub struct MeasureFacts {
     pub mean: f64,
 }
 
-impl MeasureFacts {
+impl MeasureStats {
     pub fn range(&self) -> (u32, u32) {
         let at = |bin: Option<&(u32, u64)>| bin.map_or(0, |bin| bin.0);
         (at(self.histogram.first()), at(self.histogram.last()))
     }
 }
 
-impl Facts {
+impl SelectionStats {
     pub fn new(selection: &Selection, cloud: &PointCloud, record: Option<&RunRecord>) -> Self {
         let extremes = extremes(selection.rows(), cloud);
         let Some(record) = record.filter(|_| !selection.queries().is_empty()) else {
@@ -40,12 +40,12 @@ impl Facts {
         let of_measure = |(name, values): (&str, &[u32])| {
             let histogram = analysis::histogram(queries.iter().map(|&query| values[query as usize]));
             let sum: f64 = histogram.iter().map(|&(value, queries)| f64::from(value) * queries as f64).sum();
-            MeasureFacts { name: name.to_owned(), histogram, mean: sum / queries.len() as f64 }
+            MeasureStats { name: name.to_owned(), histogram, mean: sum / queries.len() as f64 }
         };
         Self { extremes, measures: record.measured.columns().map(of_measure).collect() }
     }
 
-    pub fn measure(&self, name: &str) -> Option<&MeasureFacts> {
+    pub fn measure(&self, name: &str) -> Option<&MeasureStats> {
         self.measures.iter().find(|measure| measure.name == name)
     }
 
@@ -91,14 +91,14 @@ mod tests {
     fn ranges_cover_the_selected_rows() {
         let cloud = cloud(40_000, 3, 5);
         let rows: Vec<u32> = (0..40_000).filter(|row| row % 2 == 1).collect();
-        let facts = Facts::new(&Selection::of_rows(rows.clone(), None, ""), &cloud, None);
+        let facts = SelectionStats::new(&Selection::of_rows(rows.clone(), None, ""), &cloud, None);
         for axis in 0..3 {
             let of = |row: &u32| cloud.coordinate(*row as usize, axis);
             let least = rows.iter().map(of).fold(f64::INFINITY, f64::min);
             let largest = rows.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
             assert_eq!(facts.range(&cloud, axis), Some((least, largest)));
         }
-        assert_eq!(Facts::new(&Selection::default(), &cloud, None), Facts::default());
+        assert_eq!(SelectionStats::new(&Selection::default(), &cloud, None), SelectionStats::default());
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
         let mut record = RunRecord::clone(&record());
         record.measured = measured([3, 3, 6]);
         let of = |queries: Vec<u32>| {
-            Facts::new(&Selection::of_queries(queries, &record, ""), &record.cloud, Some(&record))
+            SelectionStats::new(&Selection::of_queries(queries, &record, ""), &record.cloud, Some(&record))
         };
         let facts = of(vec![0, 1, 2]);
         let merges = facts.measure("merges").expect("counted");

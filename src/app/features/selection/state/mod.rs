@@ -16,7 +16,7 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, Pa
 use crate::app::features::color::state::PointValues;
 use crate::app::features::color::state::channel::PointSet;
 use crate::app::features::picking::state::RegionSelection;
-use crate::app::model::answer::Picked;
+use crate::app::model::answer::PickedPoint;
 use crate::app::model::pane::PaneKind;
 use crate::app::model::select_mode::SelectMode;
 use crate::knn::Metric;
@@ -32,9 +32,9 @@ pub struct Selection {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hovered {
+pub struct HoverTarget {
     /// A row of the cloud, or a query of a query file.
-    pub what: Picked,
+    pub what: PickedPoint,
     pub pane: PaneKind,
 }
 
@@ -126,7 +126,7 @@ fn joined(before: &str, sign: &str, last: &str) -> String {
 }
 
 #[derive(Clone, Debug)]
-pub enum Choice {
+pub enum SelectionCriterion {
     /// Rows of the cloud, in any order; missing ones are ignored.
     Rows(Vec<u32>),
     /// Queries of the run, in any order; missing ones are ignored.
@@ -161,7 +161,7 @@ pub enum Choice {
 pub enum SelectAction {
     /// Select something. `by` says how, in a few words: "rectangle in Plane", "16 merges".
     Choose {
-        what: Choice,
+        what: SelectionCriterion,
         how: SelectMode,
         by: String,
     },
@@ -177,18 +177,18 @@ pub enum SelectAction {
     /// Make the selected rows the queries of the next run.
     UseAsQueries,
     /// The pointer is over a point, or over a table row that represents one.
-    Hover(Option<Hovered>),
+    Hover(Option<HoverTarget>),
 }
 
 impl SelectAction {
     /// Selects rows of the cloud.
     pub fn rows(rows: Vec<u32>, how: SelectMode, by: impl Into<String>) -> Self {
-        Self::Choose { what: Choice::Rows(rows), how, by: by.into() }
+        Self::Choose { what: SelectionCriterion::Rows(rows), how, by: by.into() }
     }
 
     /// Selects queries of the run.
     pub fn queries(queries: Vec<u32>, how: SelectMode, by: impl Into<String>) -> Self {
-        Self::Choose { what: Choice::Queries(queries), how, by: by.into() }
+        Self::Choose { what: SelectionCriterion::Queries(queries), how, by: by.into() }
     }
 
     /// Selects queries whose counter is in a range. The measure is given by its column, and by its unit in
@@ -199,7 +199,7 @@ impl SelectAction {
             (from, to) if from == to => format!("{from} {many}"),
             (from, to) => format!("{from} to {to} {many}"),
         };
-        Self::Choose { what: Choice::Measure(name.to_owned(), values), how, by }
+        Self::Choose { what: SelectionCriterion::Measure(name.to_owned(), values), how, by }
     }
 }
 
@@ -272,13 +272,13 @@ impl NamedSets {
 // The distance for selecting rows around the picked query, as typed.
 
 #[derive(Clone, Debug, Default)]
-pub struct Nearby {
+pub struct RadiusInput {
     pub typed: String,
     /// The error of the last attempt.
     pub wrong: Option<String>,
 }
 
-impl Nearby {
+impl RadiusInput {
     /// Parses the distance, with or without the metric's unit.
     ///
     /// # Errors
@@ -485,7 +485,7 @@ mod tests {
 
     #[test]
     fn distances_accept_a_unit() {
-        let radius = |typed: &str, metric| Nearby { typed: typed.to_owned(), wrong: None }.radius(metric);
+        let radius = |typed: &str, metric| RadiusInput { typed: typed.to_owned(), wrong: None }.radius(metric);
         assert_eq!(
             (
                 radius("5 km", Metric::Haversine),

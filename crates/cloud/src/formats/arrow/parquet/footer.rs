@@ -6,7 +6,7 @@ use crate::formats::limits::{MAX_COLUMNS, MAX_GROUPS, MAX_NAMES, MAX_THRIFT_DEPT
 
 /// What is wrong with a footer.
 #[derive(Debug, PartialEq)]
-pub(super) enum Refusal {
+pub(super) enum FooterError {
     /// It contradicts itself.
     Malformed(String),
     /// A limit is exceeded: what, and by how much.
@@ -15,7 +15,7 @@ pub(super) enum Refusal {
 
 /// Checks that a footer has the types the decoder expects, and that its schema exceeds neither the depth nor
 /// the size limits. Returns its number of columns.
-pub(super) fn check(footer: &[u8]) -> Result<u64, Refusal> {
+pub(super) fn check(footer: &[u8]) -> Result<u64, FooterError> {
     let (mut tree, mut element) = (Tree::default(), Element::default());
     let mut each = |event: Event| {
         match event {
@@ -26,11 +26,11 @@ pub(super) fn check(footer: &[u8]) -> Result<u64, Refusal> {
         }
         Ok(())
     };
-    walk(footer, &FILE, &mut each).map_err(Refusal::Malformed)?;
+    walk(footer, &FILE, &mut each).map_err(FooterError::Malformed)?;
     tree.end()
 }
 
-fn is_element(of: &'static Shape) -> bool {
+fn is_element(of: &'static StructSchema) -> bool {
     std::ptr::eq(of, &ELEMENT)
 }
 
@@ -84,23 +84,23 @@ impl Tree {
         Ok(())
     }
 
-    fn end(self) -> Result<u64, Refusal> {
+    fn end(self) -> Result<u64, FooterError> {
         let missing = self.groups.iter().fold(0, |sum: u64, (left, _)| sum.saturating_add(*left));
         if missing > 0 {
-            return Err(Refusal::Malformed(format!(
+            return Err(FooterError::Malformed(format!(
                 "its groups declare {missing} more columns than it describes"
             )));
         }
         if self.deepest > MAX_GROUPS {
             let what = format!("columns within {} groups", self.deepest);
-            return Err(Refusal::TooMuch(what, format!("at most {MAX_GROUPS} are supported")));
+            return Err(FooterError::TooMuch(what, format!("at most {MAX_GROUPS} are supported")));
         }
         if self.names > MAX_NAMES {
             let why = format!("they take {} bytes; at most {MAX_NAMES} are supported", self.names);
-            return Err(Refusal::TooMuch("names of columns with those of their groups".to_owned(), why));
+            return Err(FooterError::TooMuch("names of columns with those of their groups".to_owned(), why));
         }
         if self.leaves > MAX_COLUMNS as u64 {
-            return Err(Refusal::TooMuch(
+            return Err(FooterError::TooMuch(
                 format!("{} columns", self.leaves),
                 format!("at most {MAX_COLUMNS} are supported"),
             ));
@@ -113,7 +113,7 @@ impl Tree {
 
 use Kind::{Binary, Bool, Byte, Double, Int, List, Struct, Unknown};
 
-static FILE: Shape = Shape {
+static FILE: StructSchema = StructSchema {
     name: "FileMetaData",
     fields: &[
         Int,
@@ -126,12 +126,12 @@ static FILE: Shape = Shape {
     ],
 };
 
-static ELEMENT: Shape = Shape {
+static ELEMENT: StructSchema = StructSchema {
     name: "SchemaElement",
     fields: &[Int, Int, Int, Binary, Int, Int, Int, Int, Int, Struct(&LOGICAL_TYPE)],
 };
 
-static LOGICAL_TYPE: Shape = Shape {
+static LOGICAL_TYPE: StructSchema = StructSchema {
     name: "LogicalType",
     fields: &[
         NOTHING,
@@ -158,27 +158,27 @@ static LOGICAL_TYPE: Shape = Shape {
 
 /// Struct without fields.
 pub(super) const NOTHING: Kind = Struct(&EMPTY);
-static EMPTY: Shape = Shape { name: "an empty struct", fields: &[] };
-static DECIMAL: Shape = Shape { name: "DecimalType", fields: &[Int, Int] };
-static TIME: Shape = Shape { name: "TimestampType", fields: &[Bool, Struct(&TIME_UNIT)] };
-static TIME_UNIT: Shape = Shape { name: "TimeUnit", fields: &[NOTHING, NOTHING, NOTHING] };
-static INTEGER: Shape = Shape { name: "IntType", fields: &[Byte, Bool] };
-static VARIANT: Shape = Shape { name: "VariantType", fields: &[Byte] };
-static GEOGRAPHY: Shape = Shape { name: "GeographyType", fields: &[Binary, Int] };
-static KEY_VALUE: Shape = Shape { name: "KeyValue", fields: &[Binary, Binary] };
-static COLUMN_ORDER: Shape = Shape { name: "ColumnOrder", fields: &[NOTHING, NOTHING, NOTHING] };
+static EMPTY: StructSchema = StructSchema { name: "an empty struct", fields: &[] };
+static DECIMAL: StructSchema = StructSchema { name: "DecimalType", fields: &[Int, Int] };
+static TIME: StructSchema = StructSchema { name: "TimestampType", fields: &[Bool, Struct(&TIME_UNIT)] };
+static TIME_UNIT: StructSchema = StructSchema { name: "TimeUnit", fields: &[NOTHING, NOTHING, NOTHING] };
+static INTEGER: StructSchema = StructSchema { name: "IntType", fields: &[Byte, Bool] };
+static VARIANT: StructSchema = StructSchema { name: "VariantType", fields: &[Byte] };
+static GEOGRAPHY: StructSchema = StructSchema { name: "GeographyType", fields: &[Binary, Int] };
+static KEY_VALUE: StructSchema = StructSchema { name: "KeyValue", fields: &[Binary, Binary] };
+static COLUMN_ORDER: StructSchema = StructSchema { name: "ColumnOrder", fields: &[NOTHING, NOTHING, NOTHING] };
 
-static ROW_GROUP: Shape = Shape {
+static ROW_GROUP: StructSchema = StructSchema {
     name: "RowGroup",
     fields: &[List(&Struct(&COLUMN)), Int, Int, List(&Struct(&SORTING)), Int, Unknown, Int],
 };
 
-static SORTING: Shape = Shape { name: "SortingColumn", fields: &[Int, Bool, Bool] };
+static SORTING: StructSchema = StructSchema { name: "SortingColumn", fields: &[Int, Bool, Bool] };
 
-static COLUMN: Shape =
-    Shape { name: "ColumnChunk", fields: &[Binary, Int, Struct(&COLUMN_DATA), Int, Int, Int, Int] };
+static COLUMN: StructSchema =
+    StructSchema { name: "ColumnChunk", fields: &[Binary, Int, Struct(&COLUMN_DATA), Int, Int, Int, Int] };
 
-static COLUMN_DATA: Shape = Shape {
+static COLUMN_DATA: StructSchema = StructSchema {
     name: "ColumnMetaData",
     fields: &[
         Int,
@@ -201,26 +201,26 @@ static COLUMN_DATA: Shape = Shape {
     ],
 };
 
-pub(super) static STATISTICS: Shape =
-    Shape { name: "Statistics", fields: &[Binary, Binary, Int, Int, Binary, Binary, Bool, Bool, Int] };
+pub(super) static STATISTICS: StructSchema =
+    StructSchema { name: "Statistics", fields: &[Binary, Binary, Int, Int, Binary, Binary, Bool, Bool, Int] };
 
-static PAGE_ENCODING: Shape = Shape { name: "PageEncodingStats", fields: &[Int, Int, Int] };
-static SIZES: Shape = Shape { name: "SizeStatistics", fields: &[Int, List(&Int), List(&Int)] };
-static PLACES: Shape = Shape { name: "GeospatialStatistics", fields: &[Struct(&BOX), List(&Int)] };
-static BOX: Shape =
-    Shape { name: "BoundingBox", fields: &[Double, Double, Double, Double, Double, Double, Double, Double] };
+static PAGE_ENCODING: StructSchema = StructSchema { name: "PageEncodingStats", fields: &[Int, Int, Int] };
+static SIZES: StructSchema = StructSchema { name: "SizeStatistics", fields: &[Int, List(&Int), List(&Int)] };
+static PLACES: StructSchema = StructSchema { name: "GeospatialStatistics", fields: &[Struct(&BOX), List(&Int)] };
+static BOX: StructSchema =
+    StructSchema { name: "BoundingBox", fields: &[Double, Double, Double, Double, Double, Double, Double, Double] };
 
 // Traverses a value of Thrift's compact protocol like the decoder, but without recursion or allocation.
 
 /// The fields of a struct that the decoder knows. The decoder assumes the expected type and ignores the
 /// declared one.
-pub(super) struct Shape {
+pub(super) struct StructSchema {
     pub name: &'static str,
     /// By number, from 1.
     pub fields: &'static [Kind],
 }
 
-impl Shape {
+impl StructSchema {
     fn kind(&self, field: i16) -> Option<Kind> {
         let at = usize::try_from(field).ok()?.checked_sub(1)?;
         self.fields.get(at).copied().filter(|kind| !matches!(kind, Unknown))
@@ -236,7 +236,7 @@ pub(super) enum Kind {
     Int,
     Double,
     Binary,
-    Struct(&'static Shape),
+    Struct(&'static StructSchema),
     List(&'static Self),
     /// A field that the decoder ignores.
     Unknown,
@@ -245,18 +245,18 @@ pub(super) enum Kind {
 /// A value in a known struct.
 pub(super) enum Event {
     Int {
-        of: &'static Shape,
+        of: &'static StructSchema,
         field: i16,
         value: i64,
     },
     /// A text or bytes of this length.
     Binary {
-        of: &'static Shape,
+        of: &'static StructSchema,
         field: i16,
         length: usize,
     },
     End {
-        of: &'static Shape,
+        of: &'static StructSchema,
     },
 }
 
@@ -264,7 +264,7 @@ pub(super) enum Event {
 enum Frame {
     /// A struct, after the field `last`.
     Struct {
-        shape: Option<&'static Shape>,
+        shape: Option<&'static StructSchema>,
         last: i16,
     },
     List {
@@ -300,10 +300,10 @@ impl Kind {
 /// The error says why the bytes must not be decoded.
 pub(super) fn walk(
     bytes: &[u8],
-    shape: &'static Shape,
+    shape: &'static StructSchema,
     each: &mut dyn FnMut(Event) -> Result<(), String>,
 ) -> Result<usize, String> {
-    let mut rest = Rest(bytes);
+    let mut rest = ByteReader(bytes);
     // Booleans in lists consume no bytes in the decoder, so a few bytes could declare billions of them. Valid
     // files have at most as many list elements as bytes.
     let mut elements = bytes.len() as u64;
@@ -349,7 +349,7 @@ pub(super) fn walk(
                 (of[usize::from(*left % 2 == 0)], None, None)
             }
         };
-        let mut count = |rest: &Rest<'_>, count: u64| {
+        let mut count = |rest: &ByteReader<'_>, count: u64| {
             if count > elements || count > rest.0.len() as u64 {
                 return Err(format!(
                     "a list declares {count} elements, but only {} bytes follow",
@@ -411,9 +411,9 @@ pub(super) fn walk(
 }
 
 /// The remaining bytes.
-pub(super) struct Rest<'a>(pub &'a [u8]);
+pub(super) struct ByteReader<'a>(pub &'a [u8]);
 
-impl Rest<'_> {
+impl ByteReader<'_> {
     pub fn skip(&mut self, count: usize) -> Result<(), String> {
         self.0 = self.0.get(count..).ok_or("it is cut short")?;
         Ok(())

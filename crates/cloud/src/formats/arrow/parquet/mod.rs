@@ -21,10 +21,10 @@ use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 use ruzstd::decoding::FrameDecoder;
 
-use super::{BATCH, Batches, Each, error, ipc};
+use super::{BATCH, BatchReader, Each, error, ipc};
 use crate::formats::limits::{BATCH_TEXTS, BATCH_VALUES, MAX_ZSTD_WINDOW};
 use crate::formats::{FormatError, Input, Result, catch_panics, whole};
-use footer::Refusal;
+use footer::FooterError;
 
 /// The footer's length and the magic at the end.
 const TRAILER: u64 = 8;
@@ -41,14 +41,14 @@ const SHARE: u64 = 4;
 /// A file with its parsed footer.
 pub(super) struct File<'a, 'i> {
     input: &'a Input<'i>,
-    source: Source,
+    source: CheckedFile,
     metadata: ArrowReaderMetadata,
 }
 
 impl<'a, 'i> File<'a, 'i> {
     pub fn open(input: &'a Input<'i>) -> Result<Self> {
         let file = fs::File::open(&input.path).map_err(|why| input.io(why))?;
-        let source = Source { file: Arc::new(file), size: input.size };
+        let source = CheckedFile { file: Arc::new(file), size: input.size };
         let failed = |why| failed(input, "footer", why);
         let end = source.get_bytes(input.size.saturating_sub(TRAILER), TRAILER as usize).map_err(failed)?;
         let (length, magic) = end.split_at(4);
@@ -66,8 +66,8 @@ impl<'a, 'i> File<'a, 'i> {
             .ok_or_else(|| input.malformed("footer", "longer than the file"))?;
         let footer = source.get_bytes(start, length as usize).map_err(failed)?;
         let columns = footer::check(&footer).map_err(|why| match why {
-            Refusal::Malformed(why) => input.malformed("footer", why),
-            Refusal::TooMuch(what, why) => input.unsupported(what, why),
+            FooterError::Malformed(why) => input.malformed("footer", why),
+            FooterError::TooMuch(what, why) => input.unsupported(what, why),
         })?;
         input.claim(
             length.saturating_mul(FOOTER).saturating_add(columns * COLUMN),
@@ -123,7 +123,7 @@ impl File<'_, '_> {
     }
 }
 
-impl Batches for File<'_, '_> {
+impl BatchReader for File<'_, '_> {
     fn schema(&self) -> SchemaRef {
         Arc::clone(self.metadata.schema())
     }
@@ -199,7 +199,7 @@ impl File<'_, '_> {
         let selection = (skipped > 0).then(|| {
             vec![RowSelector::skip(skipped as usize), RowSelector::select((rows - skipped) as usize)].into()
         });
-        let group = Group {
+        let group = RowGroup {
             source: self.source.clone(),
             metadata: Arc::clone(self.metadata.metadata()),
             group,
@@ -230,15 +230,15 @@ impl File<'_, '_> {
 }
 
 /// A row group, whose pages are decompressed here if `parquet` cannot.
-struct Group {
-    source: Source,
+struct RowGroup {
+    source: CheckedFile,
     metadata: Arc<ParquetMetaData>,
     group: usize,
     /// Uncompressed bytes of the largest page of each column.
     largest: Vec<u64>,
 }
 
-impl RowGroups for Group {
+impl RowGroups for RowGroup {
     fn num_rows(&self) -> usize {
         usize::try_from(self.metadata.row_group(self.group).num_rows()).unwrap_or(0)
     }
@@ -272,18 +272,18 @@ impl PageIterator for SingleChunk {}
 
 /// The file, with every read checked against its length.
 #[derive(Clone)]
-struct Source {
+struct CheckedFile {
     file: Arc<fs::File>,
     size: u64,
 }
 
-impl Length for Source {
+impl Length for CheckedFile {
     fn len(&self) -> u64 {
         self.size
     }
 }
 
-impl ChunkReader for Source {
+impl ChunkReader for CheckedFile {
     type T = BufReader<fs::File>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
@@ -312,7 +312,7 @@ fn packs(chunk: &ColumnChunkMetaData) -> bool {
 
 /// The decompressed pages of a column; `largest` is the size of the largest in bytes.
 fn open_pages(
-    source: &Source,
+    source: &CheckedFile,
     chunk: &ColumnChunkMetaData,
     largest: u64,
 ) -> Result<Box<dyn PageReader>, ParquetError> {
@@ -323,19 +323,19 @@ fn open_pages(
         return Ok(Box::new(stored(chunk)?));
     }
     let plain = chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
-    Ok(Box::new(Unpacked {
+    Ok(Box::new(PageDecompressor {
         stored: stored(&plain)?,
         largest: usize::try_from(largest).unwrap_or(usize::MAX),
     }))
 }
 
 /// Decompresses pages as they are read.
-struct Unpacked {
-    stored: SerializedPageReader<Source>,
+struct PageDecompressor {
+    stored: SerializedPageReader<CheckedFile>,
     largest: usize,
 }
 
-impl Unpacked {
+impl PageDecompressor {
     /// Decompresses a page after its first `plain` bytes, which are not compressed.
     fn unpack(&self, page: &[u8], plain: usize) -> Result<bytes::Bytes, ParquetError> {
         let damaged =
@@ -375,7 +375,7 @@ impl Unpacked {
     }
 }
 
-impl Iterator for Unpacked {
+impl Iterator for PageDecompressor {
     type Item = Result<Page, ParquetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -383,7 +383,7 @@ impl Iterator for Unpacked {
     }
 }
 
-impl PageReader for Unpacked {
+impl PageReader for PageDecompressor {
     fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
         self.stored.get_next_page()?.map(|page| self.unpacked(page)).transpose()
     }

@@ -8,8 +8,8 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader as _;
 
 use super::footer::Kind::{Bool, Int, Struct};
-use super::footer::{Event, NOTHING, Rest, STATISTICS, Shape, walk};
-use super::{Source, failed, open_pages, packs};
+use super::footer::{Event, NOTHING, ByteReader, STATISTICS, StructSchema, walk};
+use super::{CheckedFile, failed, open_pages, packs};
 use crate::formats::limits::{
     BATCH_TEXTS, BATCH_VALUES, DEFLATE, LZ4, MAX_PAGE_HEADER, MAX_ZSTD_WINDOW, SNAPPY, ZSTD,
 };
@@ -31,7 +31,7 @@ const DICTIONARY_COPIES: u64 = 3;
 
 /// Memory that a column needs while it is read.
 #[derive(Default)]
-pub(super) struct Size {
+pub(super) struct ColumnMemory {
     /// Bytes of the dictionary and the largest page, compressed and uncompressed.
     pub bytes: u64,
     /// Maximum bytes of a row's text; 0 if all texts together are small.
@@ -60,7 +60,7 @@ impl PageHeader {
         let mut page = Self::default();
         let mut each = |event: Event| {
             if let Event::Int { of, field, value } = event {
-                let is = |shape: &'static Shape| std::ptr::eq(of, shape);
+                let is = |shape: &'static StructSchema| std::ptr::eq(of, shape);
                 match field {
                     2 if is(&PAGE) => page.unpacked = value,
                     3 if is(&PAGE) => page.packed = value,
@@ -84,11 +84,11 @@ impl PageHeader {
 /// Compares the declared sizes of a column's pages with their content. `rows` is the number of rows in the
 /// row group, if each has one value.
 pub(super) fn check(
-    source: &Source,
+    source: &CheckedFile,
     chunk: &ColumnChunkMetaData,
     rows: Option<i64>,
     input: &Input<'_>,
-) -> Result<Size> {
+) -> Result<ColumnMemory> {
     let name = chunk.column_path().string();
     let bad = |why: String| input.malformed(format!("column `{name}`"), why);
     if let Some(rows) = rows.filter(|&rows| rows != chunk.num_values()) {
@@ -102,7 +102,7 @@ pub(super) fn check(
         );
     }
     let texts = chunk.column_type() == PhysicalType::BYTE_ARRAY;
-    let (mut at, mut values, mut size) = (start, 0i64, Size::default());
+    let (mut at, mut values, mut size) = (start, 0i64, ColumnMemory::default());
     // Bytes of the dictionary, the largest page, all pages, and the largest single text; whether lengths come
     // first.
     let (mut dictionary, mut largest, mut all, mut single, mut lengths) = (0u64, 0u64, 0u64, 0u64, false);
@@ -186,7 +186,7 @@ fn least(chunk: &ColumnChunkMetaData) -> u64 {
 /// Reads the page header at a byte offset of a column that ends at `end`. The error is `Ok` for a failed read
 /// and `Err` for an invalid header.
 fn header(
-    source: &Source,
+    source: &CheckedFile,
     at: u64,
     end: u64,
     input: &Input<'_>,
@@ -219,17 +219,17 @@ fn ratio(compression: Compression) -> u64 {
 
 // The subset of parquet.thrift known to the decoder.
 
-static PAGE: Shape = Shape {
+static PAGE: StructSchema = StructSchema {
     name: "PageHeader",
     fields: &[Int, Int, Int, Int, Struct(&DATA), NOTHING, Struct(&DICTIONARY), Struct(&DATA_2)],
 };
 
-static DATA: Shape = Shape { name: "DataPageHeader", fields: &[Int, Int, Int, Int, Struct(&STATISTICS)] };
+static DATA: StructSchema = StructSchema { name: "DataPageHeader", fields: &[Int, Int, Int, Int, Struct(&STATISTICS)] };
 
-static DICTIONARY: Shape = Shape { name: "DictionaryPageHeader", fields: &[Int, Int, Bool] };
+static DICTIONARY: StructSchema = StructSchema { name: "DictionaryPageHeader", fields: &[Int, Int, Bool] };
 
-static DATA_2: Shape =
-    Shape { name: "DataPageHeaderV2", fields: &[Int, Int, Int, Int, Int, Int, Bool, Struct(&STATISTICS)] };
+static DATA_2: StructSchema =
+    StructSchema { name: "DataPageHeaderV2", fields: &[Int, Int, Int, Int, Int, Int, Bool, Struct(&STATISTICS)] };
 
 // Checks counts inside pages that the decoder allocates by: the number of delta-encoded text lengths, and the
 // number of values per row.
@@ -237,7 +237,7 @@ static DATA_2: Shape =
 /// Decompresses all pages of a column, at most `largest` bytes each, and returns the maximum number of values
 /// in a row. The caller claims the memory of a page.
 fn check_values(
-    source: &Source,
+    source: &CheckedFile,
     chunk: &ColumnChunkMetaData,
     largest: u64,
     input: &Input<'_>,
@@ -246,7 +246,7 @@ fn check_values(
     let failed = |why| failed(input, "data", why);
     let column = chunk.column_descr();
     let (repeats, defines) = (column.max_rep_level(), column.max_def_level());
-    let mut rows = Rows::default();
+    let mut rows = RowLengthCounter::default();
     let mut pages = open_pages(source, chunk, largest).map_err(failed)?;
     while let Some(page) = pages.get_next_page().map_err(failed)? {
         input.check()?;
@@ -334,13 +334,13 @@ impl DataPage {
 
 /// Fails if a page declares more texts than values.
 fn texts(page: &DataPage) -> Result<(), String> {
-    let mut rest = Rest(&page.data);
+    let mut rest = ByteReader(&page.data);
     match page.encoding {
-        Encoding::DELTA_LENGTH_BYTE_ARRAY => Differences::parse(&mut rest, page.values).map(|_| ()),
+        Encoding::DELTA_LENGTH_BYTE_ARRAY => DeltaHeader::parse(&mut rest, page.values).map(|_| ()),
         // Lengths of the prefix shared with the previous text, then of the suffix.
         Encoding::DELTA_BYTE_ARRAY => {
-            Differences::parse(&mut rest, page.values)?.pass(&mut rest)?;
-            Differences::parse(&mut rest, page.values).map(|_| ())
+            DeltaHeader::parse(&mut rest, page.values)?.pass(&mut rest)?;
+            DeltaHeader::parse(&mut rest, page.values).map(|_| ())
         }
         _ => Ok(()),
     }
@@ -348,14 +348,14 @@ fn texts(page: &DataPage) -> Result<(), String> {
 
 /// The header of delta-encoded numbers (DELTA_BINARY_PACKED): blocks of miniblocks, each with its own bit
 /// width.
-struct Differences {
+struct DeltaHeader {
     block: u64,
     parts: u64,
     count: u64,
 }
 
-impl Differences {
-    fn parse(rest: &mut Rest<'_>, most: u64) -> Result<Self, String> {
+impl DeltaHeader {
+    fn parse(rest: &mut ByteReader<'_>, most: u64) -> Result<Self, String> {
         let [block, parts, count] = [rest.varint()?, rest.varint()?, rest.varint()?];
         // The first number.
         rest.varint()?;
@@ -366,7 +366,7 @@ impl Differences {
     }
 
     /// Skips the blocks.
-    fn pass(self, rest: &mut Rest<'_>) -> Result<(), String> {
+    fn pass(self, rest: &mut ByteReader<'_>) -> Result<(), String> {
         let mut left = self.count.saturating_sub(1);
         let numbers = self
             .block
@@ -393,19 +393,19 @@ impl Differences {
 /// Counts the values per row. A value with repetition level 0 begins a row, which may continue over several
 /// pages.
 #[derive(Default)]
-struct Rows {
+struct RowLengthCounter {
     current: u64,
     longest: u64,
 }
 
-impl Rows {
+impl RowLengthCounter {
     fn take(&mut self, level: u64, count: u64) {
         self.current = if level == 0 { count.min(1) } else { self.current.saturating_add(count) };
         self.longest = self.longest.max(self.current);
     }
 
     fn page(&mut self, page: &DataPage, width: u32) -> Result<(), String> {
-        let mut rest = Rest(&page.repeats);
+        let mut rest = ByteReader(&page.repeats);
         if !page.runs {
             return self.packed(&mut rest, width, page.values);
         }
@@ -432,7 +432,7 @@ impl Rows {
     }
 
     /// Bit-packed levels, in whole bytes for eight of them.
-    fn packed(&mut self, rest: &mut Rest<'_>, width: u32, count: u64) -> Result<(), String> {
+    fn packed(&mut self, rest: &mut ByteReader<'_>, width: u32, count: u64) -> Result<(), String> {
         let mut left = count;
         while left > 0 {
             let mut bits = 0u128;
@@ -458,7 +458,7 @@ mod tests {
 
     /// The maximum number of values in a row, from the levels of pages: their bytes and count.
     fn longest(pages: &[(&[u8], u64)], runs: bool, width: u32) -> Result<u64, String> {
-        let mut rows = Rows::default();
+        let mut rows = RowLengthCounter::default();
         for &(repeats, values) in pages {
             let page = DataPage {
                 encoding: Encoding::PLAIN,

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Builder, COORDINATES, Kind, MAX_PADDED, Values};
-use crate::formats::vector_cell::{Candidate, Vector, VectorDetector, choose_vector, rank};
+use super::{Builder, COORDINATES, PointKind, MAX_PADDED, ColumnValues};
+use crate::formats::vector_cell::{Candidate, VectorColumn, VectorDetector, choose_vector, rank};
 use crate::formats::{
-    ColumnKind, ColumnRequest, Declared, FormatError, Records, Result, Sheet, SheetColumn, columns, printable,
+    ColumnKind, ColumnRequest, DeclaredCoordinates, FormatError, Records, Result, Sheet, SheetColumn, columns, printable,
 };
 
 /// Values of a column searched for fractions.
@@ -32,7 +32,7 @@ impl Builder<'_, '_> {
     fn names(&self) -> Vec<String> {
         let all_made_up = self.columns.iter().all(|column| column.made_up);
         let unnamed = if all_made_up { SheetColumn::unnamed(self.columns.len()) } else { Vec::new() };
-        let name = |(at, column): (usize, &super::Values)| {
+        let name = |(at, column): (usize, &super::ColumnValues)| {
             unnamed.get(at).map_or(&column.name, |unnamed| &unnamed.name).clone()
         };
         let mut names: Vec<String> = self.columns.iter().enumerate().map(name).collect();
@@ -57,7 +57,7 @@ impl Builder<'_, '_> {
     }
 
     /// The vectors in texts, and the columns of their elements.
-    fn vectors(&self) -> Vec<(Vector, Vec<usize>)> {
+    fn vectors(&self) -> Vec<(VectorColumn, Vec<usize>)> {
         let vector = |(&node, detector): (&u32, &VectorDetector)| {
             let at = self.nodes.column(node)?;
             let vector = detector.vector(at, &self.columns[at].name, None)?;
@@ -67,7 +67,7 @@ impl Builder<'_, '_> {
             }
             Some((vector, columns))
         };
-        let geometry = |(_, mut columns, vector): (u32, Vec<usize>, Option<Vector>)| {
+        let geometry = |(_, mut columns, vector): (u32, Vec<usize>, Option<VectorColumn>)| {
             let vector = vector?;
             columns.truncate(vector.columns.len());
             Some((vector, columns))
@@ -77,7 +77,7 @@ impl Builder<'_, '_> {
 
     /// The arrays in the points with the columns of their elements, and the vector that they form if they are
     /// GeoJSON coordinates.
-    fn arrays(&self) -> Vec<(u32, Vec<usize>, Option<Vector>)> {
+    fn arrays(&self) -> Vec<(u32, Vec<usize>, Option<VectorColumn>)> {
         let mut arrays: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (at, column) in self
             .columns
@@ -92,7 +92,7 @@ impl Builder<'_, '_> {
             let name = name.strip_suffix(COORDINATES)?;
             let at =
                 self.columns.iter().position(|column| column.name.strip_prefix(name) == Some(".type"))?;
-            Vector::geojson(at, name, &self.columns[at].example.as_ref()?.1, columns)
+            VectorColumn::geojson(at, name, &self.columns[at].example.as_ref()?.1, columns)
         };
         let each = |(array, columns): (u32, Vec<usize>)| {
             let geometry = geometry(array, columns.len());
@@ -103,13 +103,13 @@ impl Builder<'_, '_> {
 
     /// The vectors of the points: texts and arrays.
     fn candidates(&self) -> Vec<Candidate> {
-        let of_text = |(Vector { at, why, rank, .. }, columns)| Candidate {
+        let of_text = |(VectorColumn { at, why, rank, .. }, columns)| Candidate {
             name: self.columns[at].name.replace(".type", ""),
             rank,
             columns,
             why,
         };
-        let of_array = |(array, columns, _): (u32, Vec<usize>, Option<Vector>)| {
+        let of_array = |(array, columns, _): (u32, Vec<usize>, Option<VectorColumn>)| {
             let (name, _) = self.nodes.name(array);
             let fraction = |&at: &usize| {
                 self.columns[at].values.iter().take(SEEN).any(|value| value.fract() != 0.0 && !value.is_nan())
@@ -141,14 +141,14 @@ impl Builder<'_, '_> {
             return Err(self.failed.unwrap_or(FormatError::Cancelled));
         }
         let candidates =
-            if matches!(kind, Kind::Object | Kind::Row) { self.candidates() } else { Vec::new() };
+            if matches!(kind, PointKind::Object | PointKind::Row) { self.candidates() } else { Vec::new() };
         let axes: Vec<usize> = self.axis_columns().collect();
         let attributes =
             self.vectors().into_iter().flat_map(|(vector, columns)| columns.into_iter().zip(vector.columns));
         let attributes: Vec<usize> =
             attributes.filter(|(_, column)| column.attribute).map(|(at, _)| at).collect();
         // Rows that are arrays have no columns to infer, unless text or a header makes them a table.
-        let array = kind == Kind::Array
+        let array = kind == PointKind::Array
             && !self.header
             && self.nodes.given.is_empty()
             && self.columns.iter().all(|column| column.kind != ColumnKind::Text);
@@ -173,7 +173,7 @@ impl Builder<'_, '_> {
             .filter(|&at| self.columns[at].selected && self.columns[at].kind != ColumnKind::Text)
             .collect();
         let values = if let [only] = selected[..] {
-            let Values { first, values, .. } = &mut self.columns[only];
+            let ColumnValues { first, values, .. } = &mut self.columns[only];
             if *first == 0 {
                 self.input.reserve(values, (rows as usize).saturating_sub(values.len()))?;
                 values.resize(rows as usize, f64::NAN);
@@ -188,8 +188,8 @@ impl Builder<'_, '_> {
         let names = if self.header { ", header" } else { "" };
         self.input.claim((self.columns.len() * size_of::<SheetColumn>()) as u64, "the columns")?;
         let degrees = self.degrees;
-        let column = |column: super::Values| {
-            let element = array || column.item && kind != Kind::Array;
+        let column = |column: super::ColumnValues| {
+            let element = array || column.item && kind != PointKind::Array;
             column.into_column(element)
         };
         let mut columns: Vec<SheetColumn> = self.columns.into_iter().map(column).collect();
@@ -208,7 +208,7 @@ impl Builder<'_, '_> {
                 if degrees { "WGS 84" } else { "in the plane of their CRS" }
             );
             let coordinates = axes.into_iter().filter(|&at| !columns[at].attribute).collect();
-            declared = Some(Declared { columns: coordinates, why });
+            declared = Some(DeclaredCoordinates { columns: coordinates, why });
         }
         let sheet =
             Sheet::new(self.input, format!("{format} of {what}{names}"), columns, selected, rows, values);

@@ -9,7 +9,7 @@ use crate::ColumnChoice;
 use crate::formats::cell::Cell;
 use crate::formats::columns::too_many_texts;
 use crate::formats::limits::{MAX_COLUMNS, MAX_NESTED_NAME, MAX_PADDED};
-use crate::formats::vector_cell::{Content, VectorDetector};
+use crate::formats::vector_cell::{CellContent, VectorDetector};
 use crate::formats::{
     CategoryBuilder, ColumnKind, ColumnRequest, FormatError, Input, Result, SheetColumn, cell, columns,
     vector_cell,
@@ -19,7 +19,7 @@ pub(super) use nodes::{POINT, Place, Step};
 
 /// The values of one column.
 #[derive(Debug)]
-struct Values {
+struct ColumnValues {
     name: String,
     /// Whether the name is generated.
     made_up: bool,
@@ -44,7 +44,7 @@ struct Values {
     texted: u64,
 }
 
-impl Values {
+impl ColumnValues {
     /// The column of the sheet, once all values are in.
     fn into_column(self, element: bool) -> SheetColumn {
         let Self { name, made_up, kind, example, mixed, texts, .. } = self;
@@ -78,7 +78,7 @@ const PROPERTIES: &str = "the properties of a feature";
 
 /// The JSON type of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PointKind {
     Scalar,
     Array,
     Object,
@@ -88,7 +88,7 @@ pub(super) enum Kind {
     Feature,
 }
 
-impl Kind {
+impl PointKind {
     fn name(self) -> &'static str {
         match self {
             Self::Scalar => "a single value",
@@ -115,7 +115,7 @@ impl Kind {
 pub(super) struct Builder<'i, 'p> {
     input: &'i Input<'p>,
     nodes: Nodes,
-    columns: Vec<Values>,
+    columns: Vec<ColumnValues>,
     /// Lower-case names and indices of the requested columns; `None` for all.
     wanted: Option<HashSet<String>>,
     /// Whether strings are requested too.
@@ -126,7 +126,7 @@ pub(super) struct Builder<'i, 'p> {
     /// Number of values in the file, and number of values stored, including NaN padding.
     present: u64,
     padded: u64,
-    kind: Option<Kind>,
+    kind: Option<PointKind>,
     /// The length of each point, if points are arrays.
     width: usize,
     /// The strings of the first point, which may be a header.
@@ -255,7 +255,7 @@ impl<'i, 'p> Builder<'i, 'p> {
 
     /// Marks all columns as complete, with `rows` values each.
     pub fn end_columns(&mut self, rows: u64) {
-        (self.kind, self.rows) = (Some(Kind::Row), rows);
+        (self.kind, self.rows) = (Some(PointKind::Row), rows);
     }
 
     /// Checks for cancellation at intervals.
@@ -299,7 +299,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         result
     }
 
-    fn set_vector(&mut self, place: &Place<'_>, content: Content, numbers: &[f64]) -> Result<(), ()> {
+    fn set_vector(&mut self, place: &Place<'_>, content: CellContent, numbers: &[f64]) -> Result<(), ()> {
         let node = place.get();
         if !self.vectors.contains_key(&node) {
             // The first text of the column contains a vector.
@@ -312,7 +312,7 @@ impl<'i, 'p> Builder<'i, 'p> {
             self.or_fail(room)?;
         }
         let detector = self.vectors.entry(node).or_default();
-        let point = matches!(content, Content::Point(_));
+        let point = matches!(content, CellContent::Point(_));
         detector.add(content, numbers);
         if !point && detector.length != numbers.len() {
             return Ok(());
@@ -427,7 +427,7 @@ impl<'i, 'p> Builder<'i, 'p> {
                 || wanted.contains(&name.to_ascii_lowercase())
                 || wanted.contains(&at.to_string())
         });
-        self.columns.push(Values {
+        self.columns.push(ColumnValues {
             name,
             made_up,
             kind: ColumnKind::Numeric,
@@ -447,13 +447,13 @@ impl<'i, 'p> Builder<'i, 'p> {
     }
 
     /// Completes the current point.
-    pub fn end_point(&mut self, kind: Kind, length: usize) -> Result<(), ()> {
+    pub fn end_point(&mut self, kind: PointKind, length: usize) -> Result<(), ()> {
         let record = format!("record {}", self.rows);
         match self.kind {
             None => {
                 (self.kind, self.width) = (Some(kind), length);
                 // A header, as in delimited text.
-                if kind == Kind::Array
+                if kind == PointKind::Array
                     && length > 0
                     && self.first_texts.len() == length
                     && self.columns.len() == length
@@ -473,7 +473,7 @@ impl<'i, 'p> Builder<'i, 'p> {
                 let why = format!("it is {}, but the first one is {}", kind.name(), first.name());
                 return self.fail(self.input.malformed(record, why));
             }
-            Some(Kind::Array) if length != self.width => {
+            Some(PointKind::Array) if length != self.width => {
                 return self.fail(
                     self.input.malformed(record, format!("expected {} fields, found {length}", self.width)),
                 );

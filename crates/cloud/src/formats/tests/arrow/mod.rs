@@ -130,17 +130,17 @@ pub(super) fn ipc(compression: Option<CompressionType>) -> Vec<u8> {
 }
 
 /// The same table with every compression.
-fn everywhere(batch: &RecordBatch) -> Vec<Sample> {
+fn everywhere(batch: &RecordBatch) -> Vec<SampleFile> {
     let gzip = ::parquet::basic::GzipLevel::default();
     let packings =
         [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, Compression::GZIP(gzip)];
-    let mut samples: Vec<Sample> =
-        packings.into_iter().map(|packing| Sample::new("a.parquet", parquet_of(batch, packing))).collect();
+    let mut samples: Vec<SampleFile> =
+        packings.into_iter().map(|packing| SampleFile::new("a.parquet", parquet_of(batch, packing))).collect();
     for packing in [None, Some(CompressionType::LZ4_FRAME)] {
-        samples.push(Sample::new("a.feather", ipc_of(batch, packing)));
-        samples.push(Sample::new("a.arrows", stream_of(batch, packing)));
+        samples.push(SampleFile::new("a.feather", ipc_of(batch, packing)));
+        samples.push(SampleFile::new("a.arrows", stream_of(batch, packing)));
         // Streams may have any Arrow extension, or none.
-        samples.push(Sample::new("stream", stream_of(batch, packing)));
+        samples.push(SampleFile::new("stream", stream_of(batch, packing)));
     }
     samples
 }
@@ -203,8 +203,8 @@ fn dates_read_as_numbers_and_display_as_dates() {
     )
     .unwrap();
     for sample in [
-        Sample::new("a.parquet", parquet_of(&batch, Compression::SNAPPY)),
-        Sample::new("a.feather", ipc_of(&batch, None)),
+        SampleFile::new("a.parquet", parquet_of(&batch, Compression::SNAPPY)),
+        SampleFile::new("a.feather", ipc_of(&batch, None)),
     ] {
         let text = |text: &str| Cell::Text(text.to_owned());
         let rows = records(&sample.path, &[2, 0, 1], &NoProgress).unwrap().rows;
@@ -277,7 +277,7 @@ fn empty_buffers_are_read_as_uncompressed() {
         ipc_of(&batch, Some(CompressionType::LZ4_FRAME)),
         stream_of(&batch, Some(CompressionType::LZ4_FRAME)),
     ] {
-        assert_eq!(Sample::new("a.arrow", content).table("").1, [1.5; 10_000]);
+        assert_eq!(SampleFile::new("a.arrow", content).table("").1, [1.5; 10_000]);
     }
 }
 
@@ -313,7 +313,7 @@ fn single_rows_are_read_from_their_batch() {
     // Rows 0 and 1 are a separate group, which is not read for row 2.
     let mut content = parquet_of(&batch(), Compression::SNAPPY);
     content[4..40].fill(0xff);
-    let sample = Sample::new("a.parquet", content);
+    let sample = SampleFile::new("a.parquet", content);
     assert!(records(&sample.path, &[0], &NoProgress).is_err());
     assert_eq!(records(&sample.path, &[2], &NoProgress).unwrap().rows[0][1], Cell::Number(3.0));
 }
@@ -321,13 +321,13 @@ fn single_rows_are_read_from_their_batch() {
 #[test]
 fn zstd_parquet_from_polars_and_pyarrow_is_read() {
     // Another column of this file is compressed with Snappy.
-    assert_eq!(Sample::new("a.parquet", include_bytes!("zstd.parquet")).table("").1.len(), 4);
+    assert_eq!(SampleFile::new("a.parquet", include_bytes!("zstd.parquet")).table("").1.len(), 4);
     // Several groups and pages, dictionaries, nulls and texts; version 2 pages with uncompressed levels,
     // lists included.
     const ROWS: usize = 3000;
     let z = |row: usize| if row % 10 == 3 { f64::NAN } else { (row / 100) as f64 };
     for content in [&include_bytes!("polars.parquet")[..], include_bytes!("pages-v2.parquet")] {
-        let sample = Sample::new("a.parquet", content);
+        let sample = SampleFile::new("a.parquet", content);
         let (names, values) = sample.table("x,y,z");
         assert_eq!((names.join(" ").as_str(), values.len()), ("x y z", 3 * ROWS));
         for (row, found) in values.chunks(3).enumerate() {
@@ -348,7 +348,7 @@ fn zstd_parquet_from_polars_and_pyarrow_is_read() {
             "earlier groups are skipped"
         );
     }
-    let lists = Sample::new("a.parquet", include_bytes!("pages-v2.parquet")).table("e0,e2").1;
+    let lists = SampleFile::new("a.parquet", include_bytes!("pages-v2.parquet")).table("e0,e2").1;
     assert!(
         lists.len() == 2 * ROWS
             && (0..ROWS).all(|row| lists[2 * row] == row as f64 * 0.25 && lists[2 * row + 1] == 2.0)
@@ -366,7 +366,7 @@ fn damaged_zstd_is_an_error() {
         let mut content = whole.to_vec();
         // The magic number, the frame header, or the content.
         content[at + [0, 4, 9, 14][turn % 4]] ^= 0x5a;
-        let sample = Sample::new("a.parquet", content);
+        let sample = SampleFile::new("a.parquet", content);
         if let Err(why) = sample.read("x,y,z") {
             refused += 1;
             assert!(why.to_string().ends_with("a.parquet") && !why.to_string().contains('\n'), "{why}");
@@ -378,22 +378,22 @@ fn damaged_zstd_is_an_error() {
 #[test]
 fn unsupported_files_give_a_remedy() {
     let stop = std::sync::atomic::AtomicBool::new(true);
-    let sample = Sample::new("a.parquet", parquet(Compression::SNAPPY));
+    let sample = SampleFile::new("a.parquet", parquet(Compression::SNAPPY));
     assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));
     for (name, content) in
         [("a.parquet", parquet(Compression::SNAPPY)), ("a.arrow", ipc(None)), ("a.arrows", stream())]
     {
-        let message = Sample::new(name, &content[..content.len() / 2]).error();
+        let message = SampleFile::new(name, &content[..content.len() / 2]).error();
         assert!(message.starts_with("cut short: "), "{name}: {message}");
     }
-    let feather = Sample::new("a.feather", include_bytes!("zstd.feather")).error();
+    let feather = SampleFile::new("a.feather", include_bytes!("zstd.feather")).error();
     assert!(
         feather.starts_with("zstd compression of all columns: not supported; write the file with LZ4"),
         "{feather}"
     );
-    let two = Sample::new("a.arrows", [stream(), stream()].concat()).error();
+    let two = SampleFile::new("a.arrows", [stream(), stream()].concat()).error();
     assert!(two.contains("data follows the end of the stream"), "{two}");
-    let version1 = Sample::new("a.feather", include_bytes!("version1.feather")).error();
+    let version1 = SampleFile::new("a.feather", include_bytes!("version1.feather")).error();
     assert!(
         version1.starts_with("Feather version 1 files are not supported: write it as version 2"),
         "{version1}"

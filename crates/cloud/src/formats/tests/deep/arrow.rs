@@ -97,7 +97,7 @@ fn parquet(schema: &[u8]) -> Vec<u8> {
 #[test]
 fn deeply_nested_columns_are_refused() {
     const SAID: &str = "description of columns: nests more than 64 levels deep, the supported maximum";
-    let error = |name: &str, content: Vec<u8>| Sample::new(name, content).error();
+    let error = |name: &str, content: Vec<u8>| SampleFile::new(name, content).error();
     let deep = [1; 3000];
     assert_eq!(error("a.arrows", message(&deep, 1)), SAID);
     assert_eq!(error("a.arrow", file(&deep, 0)), SAID);
@@ -112,7 +112,7 @@ fn deeply_nested_columns_are_refused() {
 
 #[test]
 fn schemas_that_expand_too_much_are_refused() {
-    let error = |name: &str, content: Vec<u8>| Sample::new(name, content).error();
+    let error = |name: &str, content: Vec<u8>| SampleFile::new(name, content).error();
     // 409,600 columns of 870,000 tables, and names of 1.6 GB; then 2³⁰ columns.
     let wide = [100, 16, 16, 16];
     for (name, content) in [
@@ -133,7 +133,7 @@ fn schemas_that_expand_too_much_are_refused() {
 
 #[test]
 fn overlapping_batches_are_refused() {
-    let message = Sample::new("a.arrow", file(&[], 1000)).error();
+    let message = SampleFile::new("a.arrow", file(&[], 1000)).error();
     assert!(
         message.starts_with("footer: its batches have ") && message.contains(" bytes in a file of "),
         "{message}"
@@ -155,7 +155,7 @@ fn batches_with_an_empty_description_are_refused() {
         let mut content = whole.clone();
         content[at + 8..at + 12].fill(0);
         assert_eq!(
-            Sample::new("a.arrow", content).error(),
+            SampleFile::new("a.arrow", content).error(),
             "data: a batch does not begin with its description"
         );
     }
@@ -167,7 +167,7 @@ fn long_lists_with_long_names_are_refused() {
     let list = Field::new("n".repeat(100_000), DataType::FixedSizeList(item, 1 << 20), true);
     let mut out = Vec::new();
     StreamWriter::try_new(&mut out, &Schema::new(vec![list])).unwrap().finish().unwrap();
-    let message = Sample::new("a.arrows", out).error();
+    let message = SampleFile::new("a.arrows", out).error();
     assert_eq!(
         message,
         "columns of lists: with their lists' names they take 104924708864 bytes; the limit \
@@ -182,7 +182,7 @@ fn lists_longer_than_the_file_are_refused() {
         let mut out = Vec::new();
         let list = Field::new("a", DataType::FixedSizeList(item, length), true);
         StreamWriter::try_new(&mut out, &Schema::new(vec![list])).unwrap().finish().unwrap();
-        Sample::new("a.arrows", out)
+        SampleFile::new("a.arrows", out)
     };
     let message = stream(1 << 20).error();
     assert!(message.starts_with("columns of lists: a list has 1048576 elements, and the file "), "{message}");
@@ -210,7 +210,7 @@ fn batches_with_a_wrong_row_count_are_refused() {
         {
             let mut content = whole.clone();
             content[place..place + 8].copy_from_slice(&promised.to_le_bytes());
-            let sample = Sample::new("a.arrow", content);
+            let sample = SampleFile::new("a.arrow", content);
             assert_eq!(sample.error(), want);
             assert!(describe(&sample.path, &NoProgress).is_err());
         }

@@ -25,14 +25,14 @@ fn whole() -> (Vec<u8>, String) {
 }
 
 /// A file with this content and description.
-fn paged(mut content: Vec<u8>, xml: &str) -> Sample {
+fn paged(mut content: Vec<u8>, xml: &str) -> SampleFile {
     let start = content.len() + content.len() / PAGE * 4;
     content.extend(xml.as_bytes());
     content.resize(content.len().next_multiple_of(PAGE), 0);
     for (at, number) in [(16, content.len() / PAGE * (PAGE + 4)), (24, start), (32, xml.len())] {
         content[at..at + 8].copy_from_slice(&(number as u64).to_le_bytes());
     }
-    Sample::new(
+    SampleFile::new(
         "a.e57",
         content
             .chunks(PAGE)
@@ -42,7 +42,7 @@ fn paged(mut content: Vec<u8>, xml: &str) -> Sample {
 }
 
 /// A file with this text inserted after the root's start tag in its description.
-fn with(inserted: &str) -> Sample {
+fn with(inserted: &str) -> SampleFile {
     let (content, mut xml) = whole();
     let root = xml.find("<e57Root").unwrap();
     let at = root + xml[root..].find('>').unwrap() + 1;
@@ -123,7 +123,7 @@ fn packet(sizes: [u16; 9]) -> Vec<u8> {
 }
 
 /// A scan whose points follow packets of one-bit values.
-fn late(packets: usize) -> Sample {
+fn late(packets: usize) -> SampleFile {
     let (mut content, xml) = whole();
     // The header of the file and of the points.
     content.truncate(48 + 32);

@@ -75,16 +75,16 @@ fn fan(levels: usize, links: usize) -> Vec<u8> {
 
 #[test]
 fn groups_linked_too_often_are_refused() {
-    let sample = Sample::new("a.h5", fan(14, 4));
+    let sample = SampleFile::new("a.h5", fan(14, 4));
     let message = "groups that are linked more than once: each is listed under every name, which exceeds \
                    the limit of 10000";
     assert_eq!(sample.error(), message);
     assert!(datasets(&sample.path, &NoProgress).unwrap_err().to_string().starts_with(message));
     // A few paths are harmless.
     assert!(
-        Sample::new("a.h5", fan(6, 4)).error().starts_with("no arrays: "),
+        SampleFile::new("a.h5", fan(6, 4)).error().starts_with("no arrays: "),
         "{}",
-        Sample::new("a.h5", fan(6, 4)).error()
+        SampleFile::new("a.h5", fan(6, 4)).error()
     );
 }
 
@@ -92,7 +92,7 @@ fn groups_linked_too_often_are_refused() {
 fn groups_with_two_names_are_listed_under_both() {
     let root = |at: &[u64]| object(&[link("a", at[1]), link("b", at[1])]);
     let group = |at: &[u64]| object(&[link("x", at[2]), link("up", at[0])]);
-    let sample = Sample::new("a.h5", file(&[&root, &group, &|_| numbers(&[1.5, -2.0])]));
+    let sample = SampleFile::new("a.h5", file(&[&root, &group, &|_| numbers(&[1.5, -2.0])]));
     let names: Vec<String> =
         datasets(&sample.path, &NoProgress).unwrap().into_iter().map(|dataset| dataset.name).collect();
     assert_eq!(names, ["a/x", "b/x"]);
@@ -119,10 +119,10 @@ fn shaped(shape: [u64; 2], chunk: [u32; 2]) -> Vec<u8> {
 #[test]
 fn oversized_chunks_are_refused() {
     // Unwritten chunks are read, and chunks may be larger than the data.
-    assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).table("").1, [0.0; 10]);
-    assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).info().columns[1].max, Some(0.0));
+    assert_eq!(SampleFile::new("a.h5", chunked(5, [64, 2])).table("").1, [0.0; 10]);
+    assert_eq!(SampleFile::new("a.h5", chunked(5, [64, 2])).info().columns[1].max, Some(0.0));
     // Chunks of a gigabyte per row.
-    let sample = Sample::new("a.h5", chunked(63, [1, 1 << 25]));
+    let sample = SampleFile::new("a.h5", chunked(63, [1, 1 << 25]));
     let size = std::fs::metadata(&sample.path).unwrap().len();
     let message = format!(
         "data set `x`: its chunks declare 16911433728 bytes, which a file of {size} bytes cannot hold"
@@ -130,15 +130,15 @@ fn oversized_chunks_are_refused() {
     assert_eq!(sample.error(), message);
     assert!(describe(&sample.path, &NoProgress).unwrap_err().to_string().starts_with(&message));
     assert!(records(&sample.path, &[0], &NoProgress).unwrap_err().to_string().starts_with(&message));
-    let message = Sample::new("a.h5", chunked(1 << 40, [64, 2])).error();
+    let message = SampleFile::new("a.h5", chunked(1 << 40, [64, 2])).error();
     assert!(message.starts_with("data set `x`: its shape declares 17592186044416 bytes"), "{message}");
 }
 
 #[test]
 fn columns_are_not_created_without_rows() {
     let refused = "nothing to read: the header declares 0 rows";
-    assert_eq!(Sample::new("a.h5", shaped([0, 4097], [1, 64])).error(), refused);
-    let sample = Sample::new("a.h5", shaped([0, 4096], [1, 64]));
+    assert_eq!(SampleFile::new("a.h5", shaped([0, 4097], [1, 64])).error(), refused);
+    let sample = SampleFile::new("a.h5", shaped([0, 4096], [1, 64]));
     assert_eq!(sample.info().columns.len(), 4096);
 }
 
@@ -161,7 +161,7 @@ fn damaged_data_sets_are_not_replaced_by_another() {
         // The kind and the size of the message.
         let kind = train.windows(4).position(|bytes| bytes == [8, 0, 40, 0]).unwrap();
         train[kind..kind + 2].copy_from_slice(&layout.to_le_bytes());
-        Sample::new("a.hdf5", file(&[&root, &|_| train.clone(), &|_| pairs(&[5.0, 6.0])]))
+        SampleFile::new("a.hdf5", file(&[&root, &|_| train.clone(), &|_| pairs(&[5.0, 6.0])]))
     };
     assert_eq!(two(8).table("").1, [1.0, 2.0, 3.0, 4.0]);
     // The layout message has an unknown type.
@@ -181,7 +181,7 @@ fn damaged_data_sets_are_not_replaced_by_another() {
         train[8..12].copy_from_slice(&size.to_le_bytes());
         train
     };
-    let mixed = Sample::new("a.hdf5", file(&[&root, &train, &|_| pairs(&[5.0, 6.0])])).error();
+    let mixed = SampleFile::new("a.hdf5", file(&[&root, &train, &|_| pairs(&[5.0, 6.0])])).error();
     assert_eq!(mixed, "group `train/`: its header describes both a group and a data set");
 }
 
@@ -194,8 +194,8 @@ fn circle(links: usize) -> Vec<u8> {
 fn groups_with_too_many_links_are_refused() {
     let message = "the root group: 60000 links in its header: at most 1024 are supported, because each \
                    look-up scans all of them; write it with h5repack IN OUT";
-    assert_eq!(Sample::new("a.h5", circle(60_000)).error(), message);
-    assert_eq!(Sample::new("a.h5", circle(1024)).error(), "no arrays: the file has none");
+    assert_eq!(SampleFile::new("a.h5", circle(60_000)).error(), message);
+    assert_eq!(SampleFile::new("a.h5", circle(1024)).error(), "no arrays: the file has none");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn repeated_links_count_towards_the_limit() {
             |at: &[u64]| object(&(0..1000).map(|name| link(&name.to_string(), at[0])).collect::<Vec<_>>());
         let objects: Vec<&Make<'_>> =
             [&root as &Make<'_>].into_iter().chain((0..groups).map(|_| &group as &Make<'_>)).collect();
-        Sample::new("a.h5", file(&objects)).error()
+        SampleFile::new("a.h5", file(&objects)).error()
     };
     let message = "groups that are linked more than once: each is listed under every name, which exceeds \
                    the limit of 10000";
@@ -235,7 +235,7 @@ fn unlisted_data_sets_open_by_name() {
         .chain((0..20).map(|_| &group as &Make<'_>))
         .chain([&|_: &[u64]| pairs(&[1.0, 2.0, 3.0, 4.0]), &|_: &[u64]| pairs(&[5.0, 6.0])] as [&Make<'_>; 2])
         .collect();
-    let sample = Sample::new("a.h5", file(&objects));
+    let sample = SampleFile::new("a.h5", file(&objects));
     let datasets = datasets(&sample.path, &NoProgress).unwrap();
     assert_eq!(datasets.len(), limits::MAX_HDF5_DATASETS);
     let message = sample.error();
@@ -257,7 +257,7 @@ fn unlisted_data_sets_open_by_name() {
 #[test]
 fn memory_for_chunks_is_claimed_before_reading() {
     // One chunk of 16 MiB.
-    let sample = Sample::new("a.h5", chunked(5, [1 << 20, 2]));
+    let sample = SampleFile::new("a.h5", chunked(5, [1 << 20, 2]));
     for free in [1 << 20, 1 << 27] {
         let input = || Input::new(&sample.path, &NoProgress).unwrap().with_free(free);
         let format = recognise(&input()).unwrap();

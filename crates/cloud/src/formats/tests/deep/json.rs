@@ -28,10 +28,10 @@ fn deeply_nested_json_is_refused() {
         ),
         ("a.txt", arrays),
     ] {
-        let message = Sample::new(name, &text).error();
+        let message = SampleFile::new(name, &text).error();
         assert!(message.ends_with(SAID), "{name} {}: {message}", &text[..20]);
     }
-    let nested = |depth: usize| Sample::new("a.json", [&"[".repeat(depth), "1", &"]".repeat(depth)].concat());
+    let nested = |depth: usize| SampleFile::new("a.json", [&"[".repeat(depth), "1", &"]".repeat(depth)].concat());
     assert_eq!(nested(128).error(), format!("line 1, column 128: {SAID}"));
     assert_eq!(nested(127).table("").1, [1.0]);
 }
@@ -44,8 +44,8 @@ fn unused_members_may_nest_deeply() {
         format!("{{\"type\":\"Point\",\"other\":{deep},\"coordinates\":[1,2]}}"),
         format!("{{\"type\":\"Point\",\"coordinates\":[1,2],\"other\":{deep}}}"),
     ] {
-        assert_eq!(Sample::new("a.geojson", text).table("").1, [1.0, 2.0]);
+        assert_eq!(SampleFile::new("a.geojson", text).table("").1, [1.0, 2.0]);
     }
     let objects = ["{\"a\":".repeat(100_000), "1".to_owned(), "}".repeat(100_000)].concat();
-    assert!(Sample::new("a.json", objects).error().starts_with("no array of points: "));
+    assert!(SampleFile::new("a.json", objects).error().starts_with("no array of points: "));
 }

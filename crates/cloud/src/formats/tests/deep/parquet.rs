@@ -68,12 +68,12 @@ fn file(before: &[u8], count: u64, elements: &[Vec<u8>], after: &[u8]) -> Vec<u8
     [b"PAR1", &footer[..], &length, b"PAR1"].concat()
 }
 
-fn schema(elements: &[Vec<u8>]) -> Sample {
-    Sample::new("a.parquet", file(&[], elements.len() as u64, elements, &[]))
+fn schema(elements: &[Vec<u8>]) -> SampleFile {
+    SampleFile::new("a.parquet", file(&[], elements.len() as u64, elements, &[]))
 }
 
 /// A number in nested groups under the root.
-fn nested(groups: usize) -> Sample {
+fn nested(groups: usize) -> SampleFile {
     let groups = std::iter::repeat_with(|| group("g", 1)).take(groups);
     schema(&[root(1)].into_iter().chain(groups).chain([leaf("x")]).collect::<Vec<_>>())
 }
@@ -106,7 +106,7 @@ fn missing_schema_children_are_refused() {
 
 #[test]
 fn missing_list_elements_are_refused() {
-    let error = |count| Sample::new("a.parquet", file(&[], count, &[root(1), leaf("x")], &[])).error();
+    let error = |count| SampleFile::new("a.parquet", file(&[], count, &[root(1), leaf("x")], &[])).error();
     assert_eq!(error(1 << 31), "footer: a list declares 2147483648 elements, but only 22 bytes follow");
     assert_eq!(error(3), "footer: field 2 of SchemaElement has the wrong type");
 }
@@ -130,8 +130,8 @@ fn unknown(value: &[u8]) -> Vec<u8> {
 }
 
 /// One column, and fields before and after the schema.
-fn between(before: &[u8], after: &[u8]) -> Sample {
-    Sample::new("a.parquet", file(before, 2, &[root(1), leaf("x")], after))
+fn between(before: &[u8], after: &[u8]) -> SampleFile {
+    SampleFile::new("a.parquet", file(before, 2, &[root(1), leaf("x")], after))
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn checksum(bytes: &[u8]) -> u32 {
 
 /// The declared values of an integer column: row counts in the file, group, column and page; the codec, the
 /// page sizes, its checksum, and what follows it.
-struct Told {
+struct DeclaredMetadata {
     rows: i64,
     in_group: i64,
     in_column: i64,
@@ -173,11 +173,11 @@ struct Told {
 }
 
 /// One column of these numbers with these declared values.
-fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
+fn told(numbers: &[i32], change: impl FnOnce(&mut DeclaredMetadata)) -> SampleFile {
     let int = |head: u8, value: i64| [vec![head], zigzag(value)].concat();
     let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let (count, size) = (numbers.len() as i64, data.len() as i64);
-    let mut told = Told {
+    let mut told = DeclaredMetadata {
         rows: count,
         in_group: count,
         in_column: count,
@@ -231,14 +231,14 @@ fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
     ]
     .concat();
     let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
-    Sample::new("a.parquet", [b"PAR1", &page[..], &footer, &length, b"PAR1"].concat())
+    SampleFile::new("a.parquet", [b"PAR1", &page[..], &footer, &length, b"PAR1"].concat())
 }
 
 #[test]
 fn missing_rows_are_refused() {
     let numbers: Vec<i32> = (0..1000).collect();
     assert_eq!(told(&numbers, |_| {}).table("").1.len(), 1000);
-    let error = |change: fn(&mut Told)| {
+    let error = |change: fn(&mut DeclaredMetadata)| {
         let sample = told(&numbers, change);
         // `info` and single rows fail too.
         assert!(
@@ -251,12 +251,12 @@ fn missing_rows_are_refused() {
         error(|told| (told.rows, told.in_group) = (2000, 2000)),
         "column `x`: it has 1000 values in a group of 2000 rows"
     );
-    let in_column = |told: &mut Told| (told.rows, told.in_group, told.in_column) = (2000, 2000, 2000);
+    let in_column = |told: &mut DeclaredMetadata| (told.rows, told.in_group, told.in_column) = (2000, 2000, 2000);
     assert_eq!(error(in_column), "column `x`: its pages have 1000 values, but 2000 are declared");
     let everywhere =
-        |told: &mut Told| (told.rows, told.in_group, told.in_column, told.in_page) = (2000, 2000, 2000, 2000);
+        |told: &mut DeclaredMetadata| (told.rows, told.in_group, told.in_column, told.in_page) = (2000, 2000, 2000, 2000);
     assert_eq!(error(everywhere), "data: damaged, and cannot be decoded");
-    let fewer = |told: &mut Told| (told.rows, told.in_group, told.in_column) = (500, 500, 500);
+    let fewer = |told: &mut DeclaredMetadata| (told.rows, told.in_group, told.in_column) = (500, 500, 500);
     assert_eq!(error(fewer), "column `x`: its pages have 1000 values, but 500 are declared");
     assert_eq!(error(|told| told.rows = -5), "footer: it declares -5 rows, but its row groups have 1000");
 }
@@ -277,7 +277,7 @@ fn page_checksums_are_verified() {
 fn oversized_pages_are_refused() {
     let numbers = [1; 1000];
     let promising = |codec: i64, unpacked: i64| {
-        let change = |told: &mut Told| (told.codec, told.unpacked) = (codec, unpacked);
+        let change = |told: &mut DeclaredMetadata| (told.codec, told.unpacked) = (codec, unpacked);
         told(&numbers, change).error()
     };
     let most = i64::from(i32::MAX);
@@ -327,7 +327,7 @@ fn delta_encoded_texts_are_read() {
         Arc::new((0..201).map(|at| (at != 7).then(|| format!("text {}", at / 3))).collect::<StringArray>());
     let all: Vec<u64> = (0..201).collect();
     let cells =
-        |content: &[u8]| records(&Sample::new("a.parquet", content).path, &all, &NoProgress).unwrap().rows;
+        |content: &[u8]| records(&SampleFile::new("a.parquet", content).path, &all, &NoProgress).unwrap().rows;
     let want = cells(&written(Arc::clone(&texts), |properties| properties));
     // Delta header: blocks of 128 in 4 miniblocks, 200 values in total.
     let head = [0x80, 1, 4, 0xc8, 1];
@@ -344,7 +344,7 @@ fn delta_encoded_texts_are_read() {
                 let mut content = whole.clone();
                 content[at + 3..at + 5].copy_from_slice(&[0xff, 0x7f]);
                 let message =
-                    describe(&Sample::new("a.parquet", content).path, &NoProgress).unwrap_err().to_string();
+                    describe(&SampleFile::new("a.parquet", content).path, &NoProgress).unwrap_err().to_string();
                 assert!(
                     message.starts_with("column `other`: a page of 201 values declares 16383 strings"),
                     "{message}"
@@ -361,7 +361,7 @@ fn memory_is_claimed_for_rows_with_millions_of_values() {
     let nulls: ArrayRef = new_null_array(&DataType::Int32, count);
     let item = Arc::new(Field::new("item", DataType::Int32, true));
     let lists = ListArray::new(item, OffsetBuffer::from_lengths([1, count - 2, 1]), nulls, None);
-    let sample = Sample::new("a.parquet", written(Arc::new(lists), |properties| properties));
+    let sample = SampleFile::new("a.parquet", written(Arc::new(lists), |properties| properties));
     assert!(sample.path.metadata().unwrap().len() < 10_000);
     let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(100 << 20);
     let FormatError::Memory { needed, .. } =

@@ -27,7 +27,7 @@ fn unpacked(packed: &[u8]) -> Vec<u8> {
 fn train_is_the_default_data_set() {
     let halves: Vec<f64> = (0..12).map(|i| f64::from(i) * 0.5).collect();
     for content in [earliest(), latest()] {
-        let sample = Sample::new("a.hdf5", content);
+        let sample = SampleFile::new("a.hdf5", content);
         assert_values(&sample.table("").1, &halves);
         assert_values(&sample.table("1").1, &halves.iter().copied().skip(1).step_by(2).collect::<Vec<_>>());
         assert_values(&sample.dataset("test"), &[0.1, 0.5, 5.0, 5.5]);
@@ -47,9 +47,9 @@ fn train_is_the_default_data_set() {
 
 #[test]
 fn every_type_and_filter_is_read_or_refused() {
-    let old = Sample::new("a.h5", earliest());
+    let old = SampleFile::new("a.h5", earliest());
     assert_values(&old.dataset("deep/er/halves"), &[1.5, -2.0, f64::INFINITY, 0.0]);
-    let unread = |sample: &Sample, name: &str| {
+    let unread = |sample: &SampleFile, name: &str| {
         let datasets = datasets(&sample.path, &NoProgress).unwrap();
         datasets
             .into_iter()
@@ -58,7 +58,7 @@ fn every_type_and_filter_is_read_or_refused() {
             .unwrap_or_else(|| panic!("{name} is read"))
     };
     assert_eq!(unread(&old, "names"), "it is text");
-    let new = Sample::new("a.h5", latest());
+    let new = SampleFile::new("a.h5", latest());
     assert_values(&new.dataset("deep/packed"), &[7.0, 9.0].repeat(40));
     assert_values(&new.dataset("flags"), &[1.0, 0.0]);
     assert!(unread(&new, "cube").contains("3 dimensions"));
@@ -73,11 +73,11 @@ fn truncated_files_are_refused() {
     let content = latest();
     // The missing part may belong to another data set, but must be reported.
     for length in [content.len() / 2, content.len() - 1] {
-        let message = Sample::new("a.hdf5", &content[..length]).error();
+        let message = SampleFile::new("a.hdf5", &content[..length]).error();
         assert!(message.starts_with("cut short: the file has "), "{message}");
     }
     let stop = std::sync::atomic::AtomicBool::new(true);
-    let sample = Sample::new("a.hdf5", content);
+    let sample = SampleFile::new("a.hdf5", content);
     assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));
 }
 
@@ -104,7 +104,7 @@ const UNCHECKED: [usize; 10] = [977, 1577, 1849, 12889, 1626, 1627, 1890, 1891, 
 #[test]
 fn flipped_metadata_bits_do_not_change_values() {
     let content = earliest();
-    let sample = Sample::new("a.h5", &content);
+    let sample = SampleFile::new("a.h5", &content);
     let want = all_values(&sample.path).unwrap();
     let near =
         |at: &usize| content[at.saturating_sub(7)..content.len().min(at + 8)].iter().any(|&byte| byte != 0);

@@ -290,7 +290,7 @@ fn without_tests(code: &str) -> String {
 /// Engines are distinguished by their descriptors. Apart from tests, an engine's name appears only in its own
 /// folder and in the table of engines.
 #[test]
-fn engine_names_stay_in_their_folders() {
+fn engine_names_appear_only_in_their_folders() {
     let all = sources();
     let tests = test_files(&all);
     let table = &all.iter().find(|(path, _)| path.ends_with("engines/lib.rs")).expect("it exists").1;
@@ -361,7 +361,7 @@ const ALGORITHMS_NAMED: [(&str, usize); 17] = [
 /// A lesson's algorithm is a folder and a row. Its steps, states and invariants appear elsewhere only in the
 /// places counted above.
 #[test]
-fn algorithm_names_stay_in_their_folders() {
+fn algorithm_names_appear_only_in_their_folders() {
     let all = sources();
     let tests = test_files(&all);
     let mut wrong = Vec::new();

@@ -62,16 +62,16 @@ fn lower_limits(kind: JobKind) {
 }
 
 #[test]
-fn searches_succeed_or_fail_cleanly() {
+fn searches_fail_cleanly_when_memory_is_limited() {
     lower_limits(JobKind::Search);
 }
 
 #[test]
-fn lessons_succeed_or_fail_cleanly() {
+fn lessons_fail_cleanly_when_memory_is_limited() {
     lower_limits(JobKind::Lesson);
 }
 
 #[test]
-fn other_commands_succeed_or_fail_cleanly() {
+fn remaining_commands_fail_cleanly_when_memory_is_limited() {
     lower_limits(JobKind::Other);
 }

@@ -75,7 +75,7 @@ fn every_row_of_the_policy_table_gives_exact_answers() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn kernels_specialised_for_one_d_give_exact_answers() {
+fn dimension_specific_kernels_give_exact_answers() {
     let mut cuda = cuda();
     for dims in [1, 4, 5, 7, 8, 9, 16, 17, 31, 32] {
         for k in [5, 100, 1000] {
@@ -87,7 +87,7 @@ fn kernels_specialised_for_one_d_give_exact_answers() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn every_phase_takes_time() {
+fn every_phase_has_a_positive_duration() {
     let mut cuda = cuda();
     for (dims, k) in [(2, 32), (3, 1024), (17, 64)] {
         let problem = build_problem(&Case {
@@ -116,7 +116,7 @@ fn every_phase_takes_time() {
 /// and the filter needs three times that. All engines agree bit for bit and with the oracle.
 #[test]
 #[ignore = "needs an NVIDIA GPU with 16 GB, and 32 GB of memory"]
-fn more_than_2_to_the_31_coordinates_are_searched() {
+fn coordinate_counts_beyond_i32_are_supported() {
     let (n, d, k) = (33_100_000, 65, 10);
     assert!(n * d > 1 << 31);
     // Filled by hand, because no generator supports that many points.

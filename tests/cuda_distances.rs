@@ -64,7 +64,7 @@ fn errors_of_the_expanded_form_grow_with_the_offset() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_gpu_counts_like_its_twin() {
+fn distance_kernels_match_the_cpu_implementation() {
     let (mut gpu, mut cpu) = (open(DeviceId::Gpu(0)), open(DeviceId::Cpu));
     let mut check = |problem: &Problem, context: &str| {
         for kernel in KERNELS {

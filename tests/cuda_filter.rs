@@ -120,7 +120,7 @@ fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_filter_equals_its_twin_in_every_shape() {
+fn the_filter_matches_the_cpu_for_every_shape() {
     let mut cuda = Cuda::open().unwrap();
     let mut check = |what: &str, problem: &Problem| {
         assert!(check(&mut cuda, what, problem, SearchPath::Filter), "{what} did not use the filter")
@@ -229,7 +229,7 @@ fn adversarial_data_loses_no_neighbours() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn filtered_builds_agree() {
+fn all_builds_of_the_filter_agree() {
     let mut cuda = Cuda::open().unwrap();
     let problem = problem(&random(30_000, 40, 21), &random(300, 40, 22), 40, 64);
     let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
@@ -305,7 +305,7 @@ fn bf16_rounding_loses_no_neighbours() {
 /// More dimensions than any buffer of the filter, and the most that it supports.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_filter_equals_its_twin_in_very_many_dimensions() {
+fn the_filter_matches_the_cpu_in_many_dimensions() {
     let mut cuda = Cuda::open().unwrap();
     for (d, n) in [(4097, 5003), (65_535, 2061)] {
         let problem = problem(&random(n, d, 31), &random(3, d, 32), d, 10);
@@ -318,7 +318,7 @@ fn the_filter_equals_its_twin_in_very_many_dimensions() {
 /// one.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_fallback_in_the_second_part_preserves_the_first() {
+fn a_fallback_in_one_batch_preserves_earlier_results() {
     const PART: usize = 1 << 14;
     let (n, d, k, q) = (24_007, 16, 20, PART + 700);
     let mut cuda = Cuda::open().unwrap();

@@ -11,7 +11,7 @@ use warpscope::run::{EngineChoice, EnginePool, QuerySpec, RunError, RunSpec};
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_gpu_fault_closes_all_gpu_engines_but_not_the_cpu() {
+fn a_gpu_fault_closes_only_gpu_engines() {
     let source = Source::Generate { spec: "uniform:n=20000,d=2".to_owned(), seed: 1 };
     let cloud = Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
     let spec = |engine| RunSpec { engine, ..RunSpec::new(source.clone(), QuerySpec::Count(100), 10) };

@@ -43,7 +43,7 @@ fn check(cuda: &mut Cuda, case: &Case, query: usize, batch: Option<usize>) -> Re
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn traces_equal_the_twin_step_by_step() {
+fn gpu_traces_match_the_cpu_step_by_step() {
     let mut cuda = cuda();
     let base = Case { shape: PointDistribution::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
     let mut cases = Vec::new();
@@ -97,7 +97,7 @@ fn traces_equal_the_twin_step_by_step() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn batches_have_the_lessons_size() {
+fn trace_batches_have_the_requested_size() {
     let mut cuda = cuda();
     for (dims, batch) in [(2, 8), (2, 1), (3, 5), (17, 4), (2, 100_000)] {
         let case = Case { n: 10_007, dims, ..Case::default() };
@@ -127,7 +127,7 @@ fn an_overflowing_trace_is_recorded_again() {
 /// A trace that differs from the twin's must be rejected.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_different_search_is_detected() {
+fn traces_of_a_different_search_are_rejected() {
     let mut cuda = cuda();
     let problem = Arc::new(build_problem(&Case { n: 3000, ..Case::default() }).unwrap());
     let twin = record(problem.clone(), 0, 32, None, "a test").unwrap();
@@ -177,7 +177,7 @@ fn steps_add_up_to_the_counters() {
 /// The search of the kernel's tree equals the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn tree_searches_equal_the_twins() {
+fn tree_searches_match_the_cpu() {
     let mut cuda = cuda();
     let base = Case { shape: PointDistribution::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
     let mut cases = Vec::new();
@@ -285,7 +285,7 @@ fn check_selection(record: Record) -> usize {
 /// The kernel's queues against the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn warp_select_equals_its_twin() {
+fn warp_select_matches_the_cpu() {
     println!(
         "{} selections with queues are equal, {} steps",
         2 * selections().len(),
@@ -296,7 +296,7 @@ fn warp_select_equals_its_twin() {
 /// The kernel's buckets, pass by pass, against the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn radix_select_equals_its_twin() {
+fn radix_select_matches_the_cpu() {
     println!(
         "{} selections by digits are equal, {} steps",
         2 * selections().len(),

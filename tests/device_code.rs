@@ -51,12 +51,12 @@ fn device_functions(source: &str) -> Vec<&str> {
 }
 
 #[test]
-fn functions_of_the_twin_exist_on_the_device() {
+fn lockstep_functions_exist_on_the_device() {
     assert!(compare("lockstep", &["mod.rs"]) > 30, "too few functions were found");
 }
 
 #[test]
-fn functions_of_the_index_exist_on_the_device() {
+fn index_functions_exist_on_the_device() {
     assert!(
         compare("index", &["mod.rs", "cost.rs", "bvh.rs", "observer.rs", "walk.rs"]) > 15,
         "too few functions were found"
@@ -64,18 +64,18 @@ fn functions_of_the_index_exist_on_the_device() {
 }
 
 #[test]
-fn functions_of_step_exist_on_the_device() {
+fn step_functions_exist_on_the_device() {
     let of_the_host = ["mod.rs", "clusters.rs", "cost.rs", "engine.rs", "spheres.rs", "tests.rs", "walk.rs"];
     assert!(compare("step", &of_the_host) > 30, "too few functions were found");
 }
 
 #[test]
-fn functions_of_the_kd_tree_exist_on_the_device() {
+fn kd_tree_functions_exist_on_the_device() {
     assert!(compare("kdtree_threads", &["mod.rs", "tree.rs"]) > 5, "too few functions were found");
 }
 
 #[test]
-fn functions_of_the_selectors_exist_on_the_device() {
+fn selector_functions_exist_on_the_device() {
     assert!(
         compare("select", &["mod.rs", "cost.rs", "distances.rs", "engine.rs"]) > 25,
         "too few functions were found"
@@ -142,7 +142,7 @@ fn functions_are_parsed_from_source() {
 
 /// The table that the build reads, and its files.
 #[test]
-fn every_unit_has_a_source() {
+fn every_compilation_unit_has_an_entry_point() {
     for unit in units::parse(&read("cuda/units.txt")).unwrap() {
         let text = read(&format!("cuda/{}.cu", unit.source));
         let is_entry =
@@ -153,7 +153,7 @@ fn every_unit_has_a_source() {
 
 /// The build fails at an unreadable header only where CUDA is built; this test fails everywhere.
 #[test]
-fn interface_headers_become_rust() {
+fn interface_headers_are_translated_to_rust() {
     for header in [
         "common_interface",
         "direct/interface",

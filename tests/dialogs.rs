@@ -25,7 +25,7 @@ fn key(window: &mut Window, key: Key) {
 }
 
 #[test]
-fn documents_can_be_read_followed_and_searched() {
+fn help_documents_support_links_and_search() {
     let mut window = window(small);
     key(&mut window, Key::F1);
     window.get_by_role_and_label(Role::Window, "Help");
@@ -67,7 +67,7 @@ fn version_information_can_be_copied() {
 
 /// 1280 × 800 pixels at a scale of 200 %.
 #[test]
-fn about_fits_at_a_large_scale_and_mentions_a_missing_gpu_once() {
+fn the_about_dialog_fits_at_a_large_scale() {
     let mut window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
         let mut state = State::default();
         small(&mut state);

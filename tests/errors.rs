@@ -151,7 +151,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn every_error_message_is_in_the_list() {
+fn every_error_message_is_listed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (mut files, mut list, mut wrong) = (Vec::new(), String::new(), Vec::new());
     for folder in ["src", "crates"] {
@@ -188,7 +188,7 @@ fn every_error_message_is_in_the_list() {
 }
 
 #[test]
-fn messages_are_read_as_written() {
+fn error_messages_are_extracted_from_source() {
     let source = "#[error(\"k = {k}: must be \\\"small\\\", \\\n      at most {}\", text::thousands(*most))] \
                   bail!(Usage(\"no {{file}}\".to_owned()))";
     assert_eq!(messages(source), ["k = 2,000: must be \"small\", at most 2,000", "no {file}"]);

@@ -197,7 +197,7 @@ impl JobFixture {
             Some(paths) => {
                 let mut command = Command::new(std::env::current_exe().unwrap());
                 command
-                    .args(["--exact", "save_session", "--ignored", "--nocapture"])
+                    .args(["--exact", "child_process_saves_a_session", "--ignored", "--nocapture"])
                     .env("SAVE_SESSION", paths);
                 command
             }
@@ -488,7 +488,7 @@ fn faults_leave_a_complete_session() {
 /// Saves a session in its own process: the runs of a recording, with the state of a window.
 #[test]
 #[ignore = "started by faults_leave_a_complete_session"]
-fn save_session() {
+fn child_process_saves_a_session() {
     // A run of all ignored tests starts this one without arguments.
     let Ok(paths) = std::env::var("SAVE_SESSION") else { return };
     let (from, to) = paths.split_once(' ').unwrap();
@@ -506,7 +506,7 @@ fn save_session() {
 }
 
 #[test]
-fn rows_of_a_sweep_are_never_truncated() {
+fn faults_never_truncate_sweep_rows() {
     faults(&SWEEP, &[("write", "ENOSPC")], 0);
 }
 

@@ -5,7 +5,7 @@
 //! Never change a folder. Write a new one before a version's first release and whenever a format changes:
 //!
 //! ```sh
-//! WARPSCOPE_KEEP=tests/data/versions/NAME cargo test --test file_versions -- --ignored write_the_set
+//! WARPSCOPE_KEEP=tests/data/versions/NAME cargo test --test file_versions -- --ignored write_version_fixtures
 //! ```
 //!
 //! Files from before these folders are in `tests/first_version.rs`.
@@ -210,7 +210,7 @@ fn raise(value: &mut Value) {
 }
 
 #[test]
-fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
+fn newer_file_versions_are_refused_with_a_remedy() {
     let folder = versions().pop().expect("one");
     let newer = changed(&folder.join("runs.warpscope"), "recording.json", raise);
     assert_eq!(
@@ -295,7 +295,7 @@ fn run(change: impl FnOnce(&mut RunSpec), data: &Path, queries: Option<&Path>) -
 
 #[test]
 #[ignore = "writes what this version keeps, see above"]
-fn write_the_set() {
+fn write_version_fixtures() {
     let Some(folder) = std::env::var_os("WARPSCOPE_KEEP") else {
         panic!("set WARPSCOPE_KEEP to the folder to write")
     };

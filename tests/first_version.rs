@@ -66,7 +66,7 @@ fn recordings_open_with_their_counters_and_profile() {
 }
 
 #[test]
-fn run_folders_are_compared() {
+fn first_version_run_folders_can_be_compared() {
     let [lockstep, kdtree] = ["lockstep", "kdtree"]
         .map(|name| SavedRun::read(&file(name)).unwrap_or_else(|error| panic!("{error}")));
     let head = lockstep.file.as_ref().expect("a folder has a run.json");

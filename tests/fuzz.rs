@@ -156,12 +156,12 @@ each!(
 
 #[cfg(feature = "gui")]
 #[test]
-fn session() {
+fn damaged_sessions_do_not_panic() {
     briefly("session");
 }
 
 #[test]
-fn every_format_has_a_target_and_every_target_a_test() {
+fn every_format_has_a_fuzz_target_and_test() {
     let formats: BTreeSet<&str> = formats::registry().iter().map(|format| format.name).collect();
     assert_eq!(TARGETS.iter().filter_map(|target| target.format).collect::<BTreeSet<_>>(), formats);
     for target in TARGETS {

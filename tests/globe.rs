@@ -148,7 +148,7 @@ fn distances_are_kilometres_on_the_mean_sphere() {
 }
 
 #[test]
-fn queries_must_use_the_columns_of_the_data() {
+fn query_columns_must_match_data_columns() {
     let data = cloud(["lat", "lon"], vec![10.0, 179.5, 10.0, -179.0, 10.0, 170.0]);
     let place = Arc::new(warpscope::cloud::query_point::cloud(&[10.0, -179.9], &data).expect("a place"));
     assert_eq!(

@@ -245,7 +245,7 @@ fn engines_of_one_gpu_share_points() {
 /// Two threads query the same points at the same time, each on its own stream.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn threads_query_the_same_points_on_a_gpu() {
+fn concurrent_queries_share_points_on_a_gpu() {
     let cloud = generated("uniform:n=200003,d=2", 5);
     let first = EnginePool::default();
     let resident = first.resident().clone();

@@ -383,7 +383,7 @@ fn write(folder: &Path, case: &Case) -> PathBuf {
 }
 
 #[test]
-fn reading_needs_at_most_three_times_the_clouds_size() {
+fn loading_uses_at_most_three_times_the_cloud_size() {
     let folder = tempfile::tempdir().unwrap();
     let load = |source: &Source| cloud::load(source, false, &NoProgress).unwrap();
     // Start threads and their buffers before counting.

@@ -87,7 +87,7 @@ fn commands(text: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn commands_are_accepted() {
+fn documented_commands_are_valid() {
     let mut wrong = Vec::new();
     for page in PAGES {
         let found = commands(&read(Path::new(page)));
@@ -99,7 +99,7 @@ fn commands_are_accepted() {
 }
 
 #[test]
-fn links_lead_to_files_and_headings() {
+fn documentation_links_resolve() {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for page in pages() {
         let text = read(&page);
@@ -133,13 +133,13 @@ fn the_index_lists_every_page() {
 }
 
 #[test]
-fn the_front_page_is_short() {
+fn the_readme_is_short() {
     let words = read(Path::new("README.md")).split_whitespace().count();
     assert!(words <= MOST_WORDS, "README.md has {words} words; move what is more than {MOST_WORDS} to docs/");
 }
 
 #[test]
-fn commands_and_anchors_are_read_as_written() {
+fn commands_and_anchors_are_parsed() {
     let page =
         "```sh\n$ cat a.csv | warpscope knn - -o - > b.csv  # all\nwarpscope sweep --engine 'a b,c'\n```\n";
     let found = commands(page);

@@ -36,7 +36,7 @@ fn stopped(work: &Path, args: &str, signal: &str, so_far: impl Fn() -> bool) -> 
 }
 
 #[test]
-fn a_signal_ends_the_program_without_temporary_files() {
+fn signals_end_the_program_and_remove_temporary_files() {
     let place = tempfile::tempdir().unwrap();
     let work = place.path().join("work");
     fs::create_dir(&work).unwrap();

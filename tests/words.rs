@@ -107,7 +107,7 @@ fn evasive_phrases_do_not_increase() {
 }
 
 #[test]
-fn phrases_are_whole_words() {
+fn phrases_match_whole_words_only() {
     assert_eq!(occurrences("Nobody asks nobody; nobodys", "nobody"), 2);
     assert_eq!(occurrences("fn connects_to_nobody() {", "nobody"), 1);
     assert_eq!(occurrences("the last of which, of  which", "of which"), 1);

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn long_runs_announce_their_passes_and_how_to_shorten_them() {
+    fn long_runs_announce_passes_and_suggest_shorter_settings() {
         let source = Source::Generate { spec: "uniform".to_owned(), seed: 0 };
         let engine = |name: &'static str| EngineChoice::named(EngineId::new(name));
         let spec = RunSpec {

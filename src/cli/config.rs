@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_about_defaults_name_their_file() {
+    fn errors_caused_by_defaults_name_the_file() {
         let defaults = Defaults {
             file: "w.toml".into(),
             section: "knn".to_owned(),

@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cloud_is_described() {
+    fn info_describes_columns_and_points() {
         let report = report("name,x,y,w\na,1,2,0\nb,1,2,inf\nc,,3,1\nd,4918340.364,5,1\n", "").unwrap();
         let cloud = report.cloud.as_ref().unwrap();
         let FileDescription::Whole(FileInfo { rows, .. }) = report.file else { panic!("it has one cloud") };

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn other_extensions_are_rejected() {
+    fn wrong_extensions_are_rejected() {
         let png = ending_in("png");
         for name in ["a.png", "b/A.PNG", "two.dots.png"] {
             assert_eq!(png(name), Ok(name.into()));

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_of_queries_is_recognized() {
+    fn every_query_syntax_is_parsed() {
         let cases = [
             ("all", QueryChoice::All),
             ("1000", QueryChoice::Count(1000)),

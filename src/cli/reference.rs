@@ -160,7 +160,7 @@ fn limits_section() -> String {
 }
 
 #[test]
-fn the_reference_matches_the_program() {
+fn the_reference_page_is_up_to_date() {
     let page = [HEAD.to_owned(), commands(), engines(), metrics(), file_formats(), limits_section()].concat();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference.md");
     if std::env::var_os("WARPSCOPE_REFERENCE").is_some_and(|value| value == "write") {

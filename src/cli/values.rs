@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_are_parsed_in_several_forms() {
+    fn whole_numbers_accept_exponents_and_separators() {
         for (text, number) in [
             ("0", 0),
             ("1000", 1000),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn metric_names_of_other_programs_are_mapped_to_ours() {
+    fn metric_aliases_are_recognized() {
         let known = |name: &str| RankingParser { products: true }.ranking(name);
         assert_eq!(
             (known("ip"), known("inner-product")),

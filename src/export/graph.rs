@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_name_data_records() {
+    fn edges_use_record_numbers() {
         let record = neighbours(5);
         let graph = KnnGraph::of_run(&record).unwrap();
         let tsv = edges(&graph, &record.cloud).tsv();
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn cancelled_exports_keep_the_existing_file() {
+    fn cancelled_exports_preserve_the_existing_file() {
         let folder = tempfile::tempdir().unwrap();
         let record = neighbours(2);
         let graph = KnnGraph::of_run(&record).unwrap();

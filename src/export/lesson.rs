@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn gifs_show_every_moment_on_time_and_match_the_pictures() {
+    fn gif_frames_match_the_pictures_and_delays() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lesson.gif");
         let (film, moments) = film("merge");
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn motion_keeps_the_duration_of_a_gif() {
+    fn motion_does_not_change_the_gif_duration() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lesson.gif");
         let (film, _) = film("merge");

@@ -52,7 +52,7 @@ fn the_fixture_record_has_the_expected_neighbours() {
 }
 
 #[test]
-fn csv_names_records_and_round_trips_exactly() {
+fn csv_neighbours_round_trip_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("found.csv");
     assert_eq!(neighbors(&record(), &path).unwrap(), std::slice::from_ref(&path));
@@ -344,7 +344,7 @@ fn engine_specific_measures_go_to_a_separate_file() {
 }
 
 #[test]
-fn folders_store_neighbors_up_to_a_limit_and_remove_stale_ones() {
+fn run_folders_limit_neighbors_and_remove_stale_files() {
     let place = tempfile::tempdir().unwrap();
     let found = place.path().join("neighbors.npz");
     let count = record().neighbors.indices.len();
@@ -374,7 +374,7 @@ fn folders_store_neighbors_up_to_a_limit_and_remove_stale_ones() {
 
 /// Viewers store whole nanoseconds, truncated or rounded, and drop spans that overlap then.
 #[test]
-fn traces_rounded_to_nanoseconds_keep_every_span() {
+fn rounded_trace_spans_do_not_overlap() {
     let mut record = record();
     for run in 0..500 {
         for sample in &mut record.samples {

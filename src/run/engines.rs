@@ -558,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_take_one_pass_of_the_timed_build() {
+    fn answers_run_the_timed_build_once() {
         let script = Script::default();
         let calls = Arc::clone(&script.calls);
         let mut engines = engines(vec![], script);
@@ -674,7 +674,7 @@ mod tests {
     }
 
     #[test]
-    fn single_queries_build_an_index_once_it_pays_off() {
+    fn live_queries_build_an_index_once_it_pays_off() {
         let (mut engines, cloud) =
             (engines(vec![CUDA, EngineId::new("cuda-split")], Script::default()), squares(10));
         let row = |row| RunSpec {
@@ -722,7 +722,7 @@ mod tests {
     }
 
     #[test]
-    fn single_queries_accumulate_waiting_time_and_runs_do_not() {
+    fn only_live_queries_accumulate_waiting_time() {
         let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
         let row = |row| RunSpec {
             engine: EngineChoice::named(LOCKSTEP),
@@ -742,7 +742,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_predicted_and_leave_their_points_resident() {
+    fn runs_record_a_prediction_and_leave_points_resident() {
         let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
         let spec = RunSpec { engine: EngineChoice::named(LOCKSTEP), ..spec() };
         let there = |engines: &mut EnginePool| {

@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancel_takes_effect_after_the_chunk() {
+    fn cancellation_takes_effect_after_the_current_chunk() {
         let (mut engine, cloud) = (plain(), squares(2000));
         engine.script.per_query = Duration::from_millis(1);
         let calls = Arc::clone(&engine.script.calls);
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_cloud_rows_in_any_processing_order() {
+    fn neighbour_rows_do_not_depend_on_processing_order() {
         let cloud = squares(40);
         let file = run(&spec(), &cloud).unwrap();
         assert_eq!(file.neighbors.for_query(5), ([5, 4, 6].as_slice(), [0.0, 81.0, 121.0].as_slice()));
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn exclude_self_keeps_duplicate_rows() {
+    fn exclude_self_retains_duplicate_rows() {
         // Rows 0, 1 and 3 are equal; row 4 is far away.
         let cloud = cloud(1, vec![1.0, 1.0, 2.0, 1.0, 50.0]);
         for order in [Order::File, Order::Shuffled] {
@@ -558,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn sampled_queries_follow_the_seed_and_rows_are_records() {
+    fn samples_follow_the_seed_and_rows_are_record_numbers() {
         // Records 1 and 3 are dropped.
         let cloud = cloud(1, vec![0.0, f64::NAN, 2.0, f64::INFINITY, 4.0, 5.0]);
         let queries = |queries, seed| run(&RunSpec { queries, seed, k: 1, ..spec() }, &cloud);

@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn n_is_halved_until_it_fits_and_reported() {
+    fn n_is_halved_to_fit_memory_and_reported() {
         let sweep = Sweep {
             n: vec![1 << 10, 1 << 20],
             q: vec![QuerySpec::Count(10)],

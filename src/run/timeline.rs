@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_follow_the_samples() {
+    fn timeline_phases_match_the_samples() {
         let record = record(vec![span(0, 1, 0, 0)]);
         let timeline = Timeline::new(&record);
         let count: usize = timeline.phases.iter().map(|track| track.spans.len()).sum();

@@ -75,7 +75,7 @@ fn pictures_do_not_connect_to_sockets_in_a_shared_folder() {
 }
 
 #[test]
-fn other_commands_do_not_connect_to_sockets() {
+fn searches_do_not_connect_to_sockets() {
     let place = TestDir::new(false);
     let shared = ListenerDir::in_place(&place);
     let folder = place.path("shared");

@@ -72,7 +72,7 @@ fn each_analysis_writes_columns_and_a_summary_line() {
 }
 
 #[test]
-fn rows_keep_their_numbers_when_others_are_dropped() {
+fn dropping_rows_does_not_renumber_the_rest() {
     let place = TestDir::new();
     place.write("rows.csv", "x,y\n0,0\n,1\n1,0\n0,2\n");
     place.ok("analyse rows.csv --drop-nonfinite -k 1 --engine lockstep --density --out d.csv --graph g.csv");
@@ -92,7 +92,7 @@ fn rows_keep_their_numbers_when_others_are_dropped() {
 }
 
 #[test]
-fn duplicate_groups_cut_off_by_k_and_leaks_are_reported() {
+fn truncated_duplicate_groups_and_leaks_are_reported() {
     let place = place();
     let text = place.ok("analyse rows.csv --columns x -k 1 --engine lockstep --duplicates 1.5").stdout;
     assert!(

@@ -20,7 +20,7 @@ fn beacons() -> String {
 }
 
 #[test]
-fn knn_infers_coordinates_and_notes_them() {
+fn knn_reports_inferred_coordinates() {
     let place = TestDir::new();
     place.write("beacons.csv", &beacons());
     let done = place.ok("knn beacons.csv rows:1 -k 2 --engine kdtree --json");
@@ -194,7 +194,7 @@ fn info_lists_the_role_of_each_column() {
 }
 
 #[test]
-fn a_column_cannot_be_two_coordinates() {
+fn duplicate_coordinate_columns_are_refused() {
     let place = TestDir::new();
     place.write("plane.csv", "x,y\n1,2\n3,4\n");
     for (columns, twice) in [("x,0", "0"), ("x,y,X", "X"), ("1,01", "01")] {

@@ -73,7 +73,7 @@ fn two_methods_are_compared_in_alternation() {
 
 #[cfg(unix)]
 #[test]
-fn a_slower_program_fails_beyond_its_limit() {
+fn slowdowns_beyond_the_limit_fail() {
     let place = TestDir::with_program("usual", "exec WARPSCOPE \"$@\"");
     // Like this program, with all times tripled.
     let thrice = "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = 3 * $6 } { print }' \"$3/timings.csv\" \
@@ -245,7 +245,7 @@ fn outliers_are_excluded_and_missing_repeats_counted() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn runs_record_the_machine_and_compare_notes_different_load() {
+fn compare_reports_differences_in_machine_load() {
     let place = TestDir::new();
     place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 \
               --out a");

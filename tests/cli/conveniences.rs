@@ -40,7 +40,7 @@ fn counts_accept_separators_and_suffixes() {
 }
 
 #[test]
-fn near_misses_are_suggested() {
+fn misspelled_arguments_get_suggestions() {
     let place = TestDir::new();
     place.write("points.csv", POINTS);
     for (args, why) in [
@@ -174,7 +174,7 @@ fn defaults_come_from_a_file_and_the_command_line_wins() {
 }
 
 #[test]
-fn an_invalid_default_is_refused_with_its_file() {
+fn errors_caused_by_defaults_name_the_file() {
     let place = TestDir::new();
     place.ok("generate uniform:n=100,d=2 cloud.csv");
     place.ok("generate uniform:n=5,d=2 queries.csv");
@@ -247,7 +247,7 @@ fn errors_in_the_configuration_name_the_file() {
 }
 
 #[test]
-fn every_json_has_a_schema_version() {
+fn every_json_output_has_a_schema_version() {
     let place = TestDir::new();
     place.ok("generate uniform:n=60 cloud.csv");
     place.ok("run --input cloud.csv --queries all --k 3 --engine kdtree --warmup 0 --repeats 2 --out out \

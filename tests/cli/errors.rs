@@ -20,7 +20,7 @@ fn inputs_and_read_only_files_are_not_overwritten() {
 }
 
 #[test]
-fn unwritable_outputs_are_refused_before_anything_is_read() {
+fn unwritable_outputs_are_refused_before_reading_input() {
     let place = TestDir::new();
     place.write("file", "");
     // The input does not exist; it must not be opened.
@@ -53,7 +53,7 @@ fn the_summary_is_printed_even_if_files_cannot_be_written() {
 }
 
 #[test]
-fn invalid_picture_options_are_refused_before_the_work() {
+fn invalid_picture_options_leave_no_files() {
     let place = TestDir::new();
     let steps = {
         place.ok("lesson --lesson sort --out one");
@@ -317,7 +317,7 @@ fn usage_errors_print_one_line_and_exit_with_2() {
 
 #[cfg(not(feature = "gui"))]
 #[test]
-fn a_build_without_the_window_explains_how_to_get_it() {
+fn builds_without_gui_explain_how_to_enable_it() {
     let place = TestDir::new();
     place.write("points.csv", POINTS);
     for args in ["", "gui", "points.csv", "gui points.csv"] {
@@ -407,7 +407,7 @@ fn a_failed_output_does_not_prevent_other_outputs() {
 }
 
 #[test]
-fn folders_that_are_not_runs_are_not_changed() {
+fn unrelated_folders_are_not_overwritten() {
     let place = TestDir::new();
     place.write("run.json", "{\"mine\": 1}");
     let refused = place.fails(1, "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --out .");

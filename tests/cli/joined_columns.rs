@@ -44,7 +44,7 @@ const ANSWERED: &str = "query,query_row,query_Name,query_code,file_query_row,que
                         J\",0071,5,1.5,0,2,1,1,cinema\n1,2,,,7,,0,1,1,1,\n";
 
 #[test]
-fn columns_of_the_queries_come_before_the_rank() {
+fn query_columns_precede_the_rank() {
     let place = shops_and_homes();
     assert_eq!(place.ok(&format!("knn shops.csv homes.csv {ASKED} -o -")).stdout, ANSWERED);
     for ending in ["csv", "tsv", "parquet", "arrow"] {
@@ -78,7 +78,7 @@ fn columns_of_the_queries_come_before_the_rank() {
 }
 
 #[test]
-fn either_file_may_be_standard_input_or_have_leading_lines() {
+fn joins_accept_standard_input_and_leading_lines() {
     let place = shops_and_homes();
     let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
     let [shops, homes] = ["shops.csv", "homes.csv"].map(read);
@@ -103,7 +103,7 @@ fn either_file_may_be_standard_input_or_have_leading_lines() {
 }
 
 #[test]
-fn row_queries_have_columns_of_the_data_file() {
+fn row_queries_can_join_data_columns() {
     let place = shops_and_homes();
     let found = "query,query_row,query_name,query_x,rank,index,squared_distance,distance,name\n0,0,bakery,0,\
                  0,1,1,1,\n1,1,,1,0,0,1,1,bakery\n2,2,cinema,9,0,1,64,8,\n";
@@ -141,7 +141,7 @@ fn row_queries_have_columns_of_the_data_file() {
 }
 
 #[test]
-fn columns_without_a_source_or_an_output_are_refused() {
+fn joined_columns_require_a_source_and_an_output() {
     let place = shops_and_homes();
     for flag in ["--with", "--with-query"] {
         for (args, said) in [

@@ -316,7 +316,7 @@ fn invalid_options_are_refused() {
 }
 
 #[test]
-fn k_may_reach_and_exceed_the_number_of_points() {
+fn k_can_exceed_the_number_of_points() {
     let place = place();
     place.ok("generate uniform:n=2300,d=2 cloud.fvecs");
     let report = json(&place.ok("knn cloud.fvecs 3 -k 2300 -o found.ivecs --json").stdout);
@@ -700,7 +700,7 @@ fn mismatched_query_columns_are_noted_or_refused() {
 }
 
 #[test]
-fn neighbours_are_in_the_order_of_the_files_values() {
+fn neighbours_are_ordered_by_file_values() {
     let place = TestDir::new();
     // Steps that f32 does not resolve, with far points that forbid a small origin. The order of neighbours
     // that look equally far is that of the decimals, ties by row.

@@ -66,7 +66,7 @@ fn a_lesson_is_written_without_a_window() {
 
 /// A worksheet and its key have the same questions; another seed draws others.
 #[test]
-fn a_worksheet_has_a_key() {
+fn worksheets_have_a_matching_answer_key() {
     let place = TestDir::new();
     place.ok("lesson --lesson sort --worksheet sheet.html --key key.html");
     let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
@@ -108,7 +108,7 @@ fn a_worksheet_has_a_key() {
 
 /// A lesson about a file finds the same neighbours as a run.
 #[test]
-fn a_file_can_be_the_data_of_a_lesson() {
+fn lessons_accept_data_files() {
     let place = TestDir::new();
     place.ok("generate uniform:n=500,d=3 cloud.csv --seed 5");
     place.ok("lesson --input cloud.csv --query 123 --k 10 --order shuffled --out own");
@@ -188,7 +188,7 @@ fn a_file_can_be_the_data_of_a_lesson() {
 /// The order of the file's rows is compared with the lesson's own orders. Rows that approach the query one by
 /// one are slow.
 #[test]
-fn file_order_is_compared_with_other_orders() {
+fn the_order_lesson_includes_file_order() {
     let place = TestDir::new();
     let rows: String = (0..2000).map(|row| format!("{row},0.5\n")).collect();
     place.write("line.csv", &format!("x,y\n{rows}"));
@@ -221,7 +221,7 @@ fn file_order_is_compared_with_other_orders() {
 
 /// Lessons have ids and numbers; the search of the index writes the same files as the kernel's.
 #[test]
-fn a_search_of_the_index_is_a_lesson() {
+fn the_pruning_lesson_records_an_index_search() {
     let place = TestDir::new();
     let done = place.ok("lesson --lesson pruning --out tree --png --gif --max-pictures 3 --size 960x540");
     assert!(done.stdout.contains("recorded on  the CPU, by the index's twin"), "{}", done.stdout);
@@ -252,7 +252,7 @@ fn a_search_of_the_index_is_a_lesson() {
 
 /// Selectors write the same files as the kernel's search.
 #[test]
-fn selectors_have_lessons() {
+fn selector_lessons_are_exported() {
     let place = TestDir::new();
     let done =
         place.ok("lesson --lesson warp-select --out queues --png --gif --max-pictures 3 --size 960x540");
@@ -376,7 +376,7 @@ fn a_lesson_is_drawn_without_a_window() {
 }
 
 #[test]
-fn keys_and_query_can_be_given() {
+fn lessons_accept_keys_and_a_query_point() {
     let place = TestDir::new();
     place.ok("lesson --lesson sort --keys 5,3,8,1,7,2,6,4 --out typed");
     let steps = fs::read_to_string(place.path("typed/steps.jsonl")).unwrap();

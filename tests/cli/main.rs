@@ -107,7 +107,7 @@ fn table(path: &Path) -> (Vec<String>, Vec<Vec<String>>) {
 const POINTS: &str = "name,x,y\na,0,0\nb,3,4\nc,1,\nd,0,1\ne,6,8\nf,0,0\n";
 
 #[test]
-fn neighbours_of_a_file_are_record_numbers() {
+fn neighbours_are_reported_as_record_numbers() {
     let place = TestDir::new();
     place.write("points.csv", POINTS);
     let done = place.ok("run --input points.csv --columns x,y --drop-nonfinite --queries rows:0,4 --k 3 \
@@ -588,7 +588,7 @@ fn runs_are_compared() {
 }
 
 #[test]
-fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
+fn compare_checks_agreement_and_does_not_rank_different_jobs() {
     let place = TestDir::new();
     let run = |args: &str, out: &str| {
         let usual = [
@@ -678,7 +678,7 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
 }
 
 #[test]
-fn help_and_version_are_results() {
+fn help_and_version_are_printed_to_stdout() {
     let place = TestDir::new();
     for args in ["--help", "run --help", "sweep -h", "help verify"] {
         let done = place.ok(args);
@@ -693,7 +693,7 @@ fn help_and_version_are_results() {
 }
 
 #[test]
-fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
+fn hdf5_benchmarks_are_searched_and_verified() {
     let place = TestDir::new();
     let packed = include_bytes!("../../crates/cloud/src/formats/tests/hdf5/latest.hdf5.gz");
     let mut content = Vec::new();
@@ -858,7 +858,7 @@ fn a_dry_run_predicts_without_searching() {
 }
 
 #[test]
-fn a_query_without_a_direction_is_refused() {
+fn angular_queries_at_the_origin_are_refused() {
     let place = TestDir::new();
     for drop in ["", " --drop-nonfinite"] {
         let error = place.fails(
@@ -877,7 +877,7 @@ fn a_query_without_a_direction_is_refused() {
 
 #[cfg(feature = "gui")]
 #[test]
-fn a_window_without_a_display_does_not_wait_for_input() {
+fn headless_rendering_does_not_wait_for_input() {
     let place = TestDir::new();
     place.write("two.json", r#"{"first": [[0,1],[2,3],[4,6]], "second": [[5,5],[6,7]]}"#);
     for args in ["gui two.json --png a.png", "gui two.json --frames 2", "gui two.json --frames 2 --png a.png"]

@@ -139,7 +139,7 @@ fn the_largest_inner_products_come_first() {
 }
 
 #[test]
-fn inner_products_use_the_values_of_the_file() {
+fn inner_products_use_unshifted_coordinates() {
     let place = TestDir::new();
     // Far from 0, coordinates are stored relative to an origin. Inner products have no origin and use values
     // rounded to f32.
@@ -159,7 +159,7 @@ fn inner_products_use_the_values_of_the_file() {
 }
 
 #[test]
-fn options_without_meaning_for_inner_products_are_refused() {
+fn options_unsupported_for_inner_products_are_refused() {
     let place = TestDir::new();
     place.write("rows.csv", WHOLE);
     for (args, said) in [
@@ -177,7 +177,7 @@ fn options_without_meaning_for_inner_products_are_refused() {
 }
 
 #[test]
-fn metric_names_of_other_libraries_are_suggested() {
+fn metric_names_of_other_libraries_get_suggestions() {
     let place = TestDir::new();
     place.write("rows.csv", WHOLE);
     let knn = "knn rows.csv -k 2";
@@ -218,7 +218,7 @@ fn metric_names_of_other_libraries_are_suggested() {
 }
 
 #[test]
-fn searches_follow_the_metric_that_a_file_declares() {
+fn searches_use_the_metric_declared_by_the_file() {
     let place = TestDir::new();
     let packed = include_bytes!("../../crates/cloud/src/formats/tests/hdf5/earliest.hdf5.gz");
     let mut content = Vec::new();

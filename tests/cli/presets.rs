@@ -4,7 +4,7 @@ use super::{TestDir, table};
 use std::fs;
 
 #[test]
-fn a_preset_is_a_sweep_with_adjustable_sizes() {
+fn preset_sizes_can_be_overridden() {
     let place = TestDir::new();
     let small = "--device cpu --n 300 --q 20 --d 2,3,5 --k 5 --warmup 0 --repeats 1";
     let done = place.ok(&format!("sweep --preset step-12a {small} --out rows.csv --figure spheres.svg"));

@@ -13,7 +13,7 @@ fn place() -> TestDir {
 }
 
 #[test]
-fn the_truth_is_computed_and_ties_count_as_hits() {
+fn computed_ground_truth_counts_ties_as_hits() {
     let place = place();
     let done = place.ok("recall answers.csv --input line.csv --queries asked.csv --at 1,3,2 --engine \
                          kdtree --out each.csv --json");
@@ -53,7 +53,7 @@ fn the_truth_is_computed_and_ties_count_as_hits() {
 }
 
 #[test]
-fn a_truth_from_a_file_needs_distances_to_accept_ties() {
+fn ground_truth_files_need_distances_to_accept_ties() {
     let place = place();
     let truth =
         "run --input line.csv --queries asked.csv --k 4 --engine lockstep --warmup 0 --repeats 1 --neighbors";
@@ -134,7 +134,7 @@ fn recall_uses_the_metric_of_the_answers() {
 }
 
 #[test]
-fn a_truth_by_another_metric_is_refused() {
+fn ground_truth_with_another_metric_is_refused() {
     let place = place();
     for (metric, name) in [
         ("l2", "l2.csv"),
@@ -196,7 +196,7 @@ fn invalid_arguments_are_refused() {
 }
 
 #[test]
-fn answers_to_other_rows_are_refused() {
+fn answers_for_different_query_rows_are_refused() {
     let place = TestDir::new();
     place.write("line.csv", "x\n0\n1\n-1.5\n2.5\n-3\n4\n");
     place.ok("knn line.csv rows:5,3 -k 2 --engine kdtree -o five-three.parquet");

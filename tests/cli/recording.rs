@@ -48,7 +48,7 @@ fn a_recording_can_be_described_and_compared_without_its_input() {
 }
 
 #[test]
-fn schema_1_has_the_old_names_of_counters_and_is_read() {
+fn schema_1_recordings_with_old_counter_names_are_read() {
     let place = TestDir::new();
     let timing = "--engine bvh --device cpu --warmup 0 --repeats 1";
     let run = format!("run --generate uniform:n=400,d=2 --queries 20 --k 4 {timing}");

@@ -64,7 +64,7 @@ fn names_are_escaped_for_terminals_and_spreadsheets() {
 
 #[cfg(unix)]
 #[test]
-fn names_that_are_not_utf8_are_accepted() {
+fn non_utf8_file_names_are_accepted() {
     use std::os::unix::ffi::OsStrExt;
     let place = TestDir::new();
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.csv");

@@ -4,7 +4,7 @@
 use super::*;
 
 #[test]
-fn f64_checks_the_values_of_the_file() {
+fn verify_f64_compares_with_file_values() {
     let place = TestDir::new();
     // From row 0, row 1 is farther than row 2 by less than f32 resolves.
     place.write("close.csv", "x\n0\n1.000000001\n1\n1e9\n");
@@ -149,7 +149,7 @@ fn answers_are_verified_on_their_own_columns() {
 }
 
 #[test]
-fn metadata_survives_standard_streams() {
+fn metadata_is_written_to_standard_output() {
     let place = TestDir::new();
     place.write("points.csv", "x,y\n0,0\n3,4\n0,1\n6,8\n");
     for format in ["arrow", "parquet"] {
@@ -169,7 +169,7 @@ fn metadata_survives_standard_streams() {
 }
 
 #[test]
-fn inner_products_are_not_verified_by_distance() {
+fn verify_rejects_inner_product_references() {
     let place = TestDir::new();
     place.write("points.csv", "x,y\n1,0\n3,4\n0,1\n");
     for name in ["found.parquet", "found.csv", "found.npz"] {
@@ -189,7 +189,7 @@ fn inner_products_are_not_verified_by_distance() {
 }
 
 #[test]
-fn the_recall_of_a_reference_is_reported() {
+fn verify_reports_the_recall_of_a_reference() {
     let place = TestDir::new();
     place.write("line.csv", "x\n0\n1\n-1.5\n2.5\n-3\n4\n");
     // Two neighbours each of rows 0, 1 and 5: correct, half correct, in wrong order.

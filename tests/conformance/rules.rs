@@ -92,7 +92,7 @@ fn distance(problem: &Problem, position: usize, query: usize) -> f32 {
 
 /// A replayed query has a tile to itself, and counts the same as among others.
 #[test]
-fn replays_agree_in_many_dimensions() {
+fn replays_match_the_search_in_many_dimensions() {
     let problem = build_problem(&Case { n: 5000, dims: 70, ..Case::default() }).expect("a valid case");
     let found = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     for query in 0..problem.q() {

@@ -88,7 +88,7 @@ fn a_new_cloud_discards_the_analysis() {
 }
 
 #[test]
-fn the_graph_of_neighbours_is_written_in_three_forms() {
+fn the_knn_graph_is_exported_in_three_formats() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = analysed(&labelled(folder.path()));
     let at = |name: &str| folder.path().join(name);

@@ -131,7 +131,7 @@ fn file_settings_do_not_apply_to_another_path() {
 }
 
 #[test]
-fn too_large_numbers_move_the_slider_to_its_end() {
+fn out_of_range_numbers_clamp_the_slider() {
     let mut window = window(small);
     let at = |window: &Window| window.get_by_label("k, slider").accesskit_node().numeric_value();
     for (typed, value) in [("99999", 1024.0), ("12", 12.0), ("0", 1.0)] {
@@ -142,7 +142,7 @@ fn too_large_numbers_move_the_slider_to_its_end() {
 }
 
 #[test]
-fn a_generated_cloud_is_shown_and_run() {
+fn generating_a_cloud_does_not_start_a_run() {
     let mut window = window(small);
     fill(&mut window, "Spec", "sphere:n=300");
     press(&mut window, "Generate");
@@ -160,7 +160,7 @@ fn a_generated_cloud_is_shown_and_run() {
 }
 
 #[test]
-fn a_run_is_cancelled_from_where_it_was_started() {
+fn a_run_can_be_cancelled() {
     let mut window = window(|state| {
         small(state);
         state.draft.generator = "uniform:n=200000,d=2".to_owned();
@@ -194,7 +194,7 @@ fn a_click_in_plane_picks_the_nearest_point() {
 }
 
 #[test]
-fn rows_of_a_run_are_answered_from_the_run() {
+fn picked_rows_reuse_the_answers_of_a_run() {
     let mut window = window(|state| {
         small(state);
         state.draft.queries = QueryKind::All;
@@ -326,7 +326,7 @@ fn a_picked_row_survives_a_run() {
 }
 
 #[test]
-fn a_position_named_by_a_run_replaces_the_picked_row() {
+fn running_a_position_replaces_the_picked_row() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -343,7 +343,7 @@ fn a_position_named_by_a_run_replaces_the_picked_row() {
 }
 
 #[test]
-fn by_default_every_row_of_a_small_cloud_is_a_query() {
+fn small_clouds_query_every_row_by_default() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("small.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").expect("a file");
@@ -407,7 +407,7 @@ fn a_click_during_a_run_is_answered_once() {
 }
 
 #[test]
-fn a_click_during_a_load_does_not_hide_the_load() {
+fn a_click_during_loading_does_not_hide_progress() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| app.session().cloud.is_some());
@@ -519,7 +519,7 @@ fn errors_are_shown_without_side_effects() {
 }
 
 #[test]
-fn an_invalid_field_says_why_and_blocks_the_run() {
+fn invalid_fields_show_a_reason_and_block_runs() {
     let mut window = window(small);
     fill(&mut window, "k", "5000");
     assert_eq!(
@@ -536,7 +536,7 @@ fn an_invalid_field_says_why_and_blocks_the_run() {
 }
 
 #[test]
-fn an_engine_without_counters_has_explained_empty_panes() {
+fn panes_without_counters_explain_why_they_are_empty() {
     let mut window = window(|state| {
         small(state);
         state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));
@@ -606,7 +606,7 @@ fn every_measure_of_a_run_has_a_histogram() {
 }
 
 #[test]
-fn before_a_run_the_next_query_is_the_next_row() {
+fn next_query_selects_the_next_row_before_a_run() {
     let mut window = window(small);
     let row = |window: &Window| window.state().session().answered.as_ref().map(|answered| answered.row());
     press(&mut window, "Generate");
@@ -639,7 +639,7 @@ fn shortcuts_work_except_in_text_fields() {
 }
 
 #[test]
-fn a_picture_of_a_pane_has_the_panes_size() {
+fn pane_pictures_have_the_size_of_the_pane() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
@@ -819,7 +819,7 @@ fn the_window_is_drawn_without_a_display_for_any_engine() {
 
 /// 1280 × 800 pixels at scales of 100, 125 and 150 %.
 #[test]
-fn panes_share_the_window_while_they_are_legible() {
+fn small_windows_show_one_pane_at_a_time() {
     for hints in [false, true] {
         for (size, one) in [
             ([1280.0, 800.0], false),
@@ -849,7 +849,7 @@ fn panes_share_the_window_while_they_are_legible() {
 
 /// 1280 × 800 pixels at scales of 200 and 300 %.
 #[test]
-fn everything_is_reachable_at_a_large_scale() {
+fn all_controls_are_reachable_at_a_large_scale() {
     let sized = |size: [f32; 2]| -> Window {
         let mut window: Window = Harness::builder().with_size(size).build_eframe(|cc| {
             let mut state = State { hints: false, ..State::default() };
@@ -928,7 +928,7 @@ fn menus_taller_than_the_window_scroll() {
 
 /// 1280 × 800 pixels at scales of 200 and 300 %.
 #[test]
-fn menus_in_the_window_scroll_too() {
+fn dialogs_and_popups_scroll_in_small_windows() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("wide.csv");
     let row = |cell: &dyn Fn(usize) -> String| (0..60).map(cell).collect::<Vec<_>>().join(",");
@@ -975,7 +975,7 @@ fn menus_in_the_window_scroll_too() {
 }
 
 #[test]
-fn files_with_several_clouds_ask_for_one() {
+fn files_with_several_clouds_prompt_for_a_choice() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.npz");
     std::fs::write(&path, two_arrays()).expect("a file");

@@ -73,7 +73,7 @@ fn open(window: &mut Window, path: &Path, columns: &[&str]) {
 }
 
 #[test]
-fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
+fn text_columns_colour_points_and_legends_select_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b"]);
@@ -417,7 +417,7 @@ fn a_missing_file_is_reported_and_can_be_retried() {
 }
 
 #[test]
-fn points_are_first_shown_in_the_colours_of_their_file() {
+fn points_use_file_colours_by_default() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("scan.csv");
     let mut text = "x,y,z,red,green,blue\n".to_owned();
@@ -443,7 +443,7 @@ fn points_are_first_shown_in_the_colours_of_their_file() {
 }
 
 #[test]
-fn unavailable_colours_and_projections_are_reset_with_a_new_cloud() {
+fn a_new_cloud_resets_unavailable_colours_and_projections() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);

@@ -44,7 +44,7 @@ fn flowers(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn column_roles_follow_the_table_and_persist() {
+fn column_roles_can_be_changed_and_are_remembered() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = flowers(folder.path());
     let other = folder.path().join("other.csv");
@@ -186,7 +186,7 @@ fn many_columns_can_be_set_at_once() {
 }
 
 #[test]
-fn a_file_with_unusable_rows_opens_after_one_question() {
+fn files_with_unusable_rows_open_after_confirmation() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("gaps.csv");
     let row = |at: usize| match at {
@@ -292,7 +292,7 @@ fn pictures(window: &Window) -> usize {
 }
 
 #[test]
-fn rows_that_are_pictures_are_shown_as_pictures() {
+fn image_rows_are_shown_as_pictures() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(small);
     window.state_mut().send(Action::Command(Command::Show(PaneKind::Neighbors)));
@@ -323,7 +323,7 @@ fn rows_that_are_pictures_are_shown_as_pictures() {
 }
 
 #[test]
-fn square_rows_of_numbers_are_offered_as_pictures() {
+fn rows_of_square_length_can_be_shown_as_pictures() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |at: usize| {
         (0..64).map(|column| ((at * 7 + column * 3) % 17).to_string()).collect::<Vec<_>>().join(",") + "\n"
@@ -342,7 +342,7 @@ fn square_rows_of_numbers_are_offered_as_pictures() {
 }
 
 #[test]
-fn latitude_before_longitude_is_searched_on_the_globe() {
+fn latitude_longitude_columns_are_searched_on_the_globe() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |at: u32| format!("{},{},{at}\n", 45.0 + f64::from(at * 7 % 12), 8.0 + f64::from(at * 5 % 12));
     let content = "lat,lon,v\n".to_owned() + &(0..12).map(row).collect::<String>();

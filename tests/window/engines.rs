@@ -100,7 +100,7 @@ fn an_engine_page_links_to_its_lesson() {
 }
 
 #[test]
-fn engines_that_take_too_long_are_skipped_with_a_note() {
+fn slow_engines_are_skipped_with_a_note() {
     let mut window = ready();
     // Without measurements, a search of this many points is predicted from the built-in rates.
     let draft =
@@ -117,7 +117,7 @@ fn engines_that_take_too_long_are_skipped_with_a_note() {
 }
 
 #[test]
-fn one_engine_or_all_can_be_run_and_stopped() {
+fn one_or_all_engines_can_be_run_and_stopped() {
     let mut window = ready();
     press(&mut window, "Run kdtree");
     until(&mut window, "its answer", |app| {

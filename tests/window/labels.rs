@@ -253,20 +253,20 @@ fn neighbours_are_labelled_with_their_names() {
 }
 
 #[test]
-fn labels_of_german_length_fit() {
+fn labels_fit_with_german_text_lengths() {
     let found = look_everywhere(GERMAN, 1.0);
     assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
-fn labels_fit_at_twice_the_size() {
+fn labels_fit_at_200_percent_scale() {
     let found = look_everywhere(1.0, 2.0);
     assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
 /// Low windows show one pane at a time.
 #[test]
-fn labels_fit_at_one_and_a_half_times_the_size() {
+fn labels_fit_at_150_percent_scale() {
     let found = look_everywhere(1.0, 1.5);
     assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
 }

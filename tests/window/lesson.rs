@@ -55,7 +55,7 @@ fn open(window: &mut Window, id: &str) {
 }
 
 #[test]
-fn the_status_line_omits_the_explorer_during_a_lesson() {
+fn lessons_hide_explorer_messages_in_the_status_line() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -73,7 +73,7 @@ fn the_status_line_omits_the_explorer_during_a_lesson() {
 /// The lesson on orders uses its own points, or those of the open cloud, with the order of the file's rows as
 /// a further order.
 #[test]
-fn the_open_clouds_order_is_compared_with_other_orders() {
+fn the_order_lesson_can_use_the_open_cloud() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -235,7 +235,7 @@ fn clicks_on_curve_layer_and_scrubber_seek() {
 }
 
 #[test]
-fn an_invalid_field_says_why_and_the_lesson_stays() {
+fn invalid_fields_show_a_reason_and_preserve_the_lesson() {
     let mut window = on_lesson("wide");
     fill(&mut window, "k", "300");
     window.get_by_label_contains("300 is outside 1 to 256. A warp of 8 lanes holds up to 256, 32 a lane.");
@@ -255,7 +255,7 @@ fn an_invalid_field_says_why_and_the_lesson_stays() {
 }
 
 #[test]
-fn typing_in_a_field_does_not_trigger_keys() {
+fn typing_in_a_field_does_not_trigger_shortcuts() {
     let mut window = on_lesson("search");
     let level = player(&window).level;
     window.get_by_role_and_label(Role::TextInput, "k").focus();
@@ -267,7 +267,7 @@ fn typing_in_a_field_does_not_trigger_keys() {
 }
 
 #[test]
-fn questions_end_with_their_recording() {
+fn a_new_recording_closes_the_quiz() {
     let mut window = on_lesson("sort");
     let draft =
         LessonDraft { k: "4".to_owned(), width: 4, ..LessonDraft::for_lesson(named("sort").expect("one")) };
@@ -415,7 +415,7 @@ fn lesson_7_shows_the_picked_query() {
 }
 
 #[test]
-fn a_query_of_a_file_survives_the_next_run() {
+fn a_query_from_a_file_survives_the_next_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("queries.csv");
     std::fs::write(&path, "x,y\n0.1,0.2\n0.5,0.5\n0.9,0.3\n").expect("a file");
@@ -530,7 +530,7 @@ fn lesson_7_uses_the_metric_of_the_search() {
 }
 
 #[test]
-fn the_source_of_the_running_line_is_shown_and_a_click_chooses_another() {
+fn the_source_panel_follows_steps_or_a_chosen_line() {
     let mut window = on_lesson("search");
     key(&mut window, Key::Num4);
     key(&mut window, Key::B);
@@ -548,7 +548,7 @@ fn the_source_of_the_running_line_is_shown_and_a_click_chooses_another() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn steps_recorded_on_a_gpu_equal_the_twins() {
+fn gpu_and_cpu_recordings_have_equal_steps() {
     let mut window = on_lesson("search");
     until(&mut window, "the list of GPUs", |app| app.session().can_record_on_gpu(32));
     let by_twin = player(&window).take().recording.clone();
@@ -582,7 +582,7 @@ fn three_orders_are_compared_step_for_step() {
 }
 
 #[test]
-fn a_range_is_exported_and_an_invalid_one_says_why() {
+fn step_ranges_are_validated_and_exported() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("steps.gif");
     let mut window = on_lesson("sort");

@@ -75,7 +75,7 @@ fn on_map(window: &Window, at: Option<[f32; 2]>) -> Pos2 {
 }
 
 #[test]
-fn dragging_the_query_keeps_the_step() {
+fn dragging_the_query_preserves_the_step() {
     for id in ["search", "own-data", "warp-select"] {
         let mut window = on_lesson(id);
         for _ in 0..3 {
@@ -220,7 +220,7 @@ fn dragging_works_in_the_presenter() {
 }
 
 #[test]
-fn three_orders_follow_one_query() {
+fn all_orders_share_the_dragged_query() {
     let mut window = on_lesson("order");
     let from = on_map(&window, None);
     let to = drag(&mut window, from, vec2(-30.0, 20.0));
@@ -255,7 +255,7 @@ fn the_query_can_be_dragged_in_user_data() {
 }
 
 #[test]
-fn typed_keys_are_sorted_and_invalid_ones_say_why() {
+fn typed_keys_are_validated_and_sorted() {
     let mut window = on_lesson("sort");
     fill(&mut window, "Keys", "5 3 8 1 7 2 6");
     window.get_by_label("7 keys: lesson `sort` needs 8 with k = 8 and 8 lanes.");

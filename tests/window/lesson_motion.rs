@@ -58,7 +58,7 @@ fn a_step_forward_animates_for_a_quarter_of_a_second() {
 }
 
 #[test]
-fn another_step_starts_a_new_motion_and_other_actions_end_it() {
+fn steps_restart_the_motion_and_other_actions_end_it() {
     let mut window = on_lesson("merge", false);
     let start = position(&window);
     for steps in 1..=2 {

@@ -81,7 +81,7 @@ fn assert_at_place(app: &App) -> Vec<f64> {
 }
 
 #[test]
-fn everything_follows_a_dragged_query() {
+fn all_panes_follow_a_dragged_query() {
     let mut window = answered(|_| ());
     let before = window.state().session().answered.clone().expect("an answer");
     // Drags towards the middle, so that the mark stays visible.
@@ -182,7 +182,7 @@ fn a_position_can_be_typed() {
 }
 
 #[test]
-fn a_query_can_be_zoomed_to_before_any_run() {
+fn zoom_to_query_works_before_any_run() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until(&mut window, "a cloud", |app| app.session().cloud.is_some() && !app.is_busy());
@@ -252,7 +252,7 @@ fn k_and_metric_changes_apply_immediately() {
 }
 
 #[test]
-fn the_status_line_mentions_the_globe_only_while_it_is_searched() {
+fn the_status_line_notes_globe_or_plane_distances() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("places.csv");
     let rows: String = (0..40)
@@ -279,7 +279,7 @@ fn the_status_line_mentions_the_globe_only_while_it_is_searched() {
 }
 
 #[test]
-fn the_tooltip_of_the_query_disappears_with_the_pointer() {
+fn the_query_tooltip_closes_when_the_pointer_leaves() {
     let mut window = answered(|_| {});
     let at = mark(&window);
     window.hover_at(at);
@@ -289,7 +289,7 @@ fn the_tooltip_of_the_query_disappears_with_the_pointer() {
 }
 
 #[test]
-fn in_3d_a_dragged_query_snaps_to_rows() {
+fn dragged_queries_snap_to_rows_in_3d() {
     let mut window = answered(|state| state.draft.generator = "uniform:n=400,d=3".to_owned());
     let before = window.state().session().picked;
     drag(&mut window, vec2(90.0, -60.0));
@@ -322,7 +322,7 @@ fn in_3d_a_dragged_query_snaps_to_rows() {
 }
 
 #[test]
-fn a_drag_is_one_step_to_undo() {
+fn a_drag_is_a_single_undo_step() {
     for generator in ["uniform:n=400,d=2", "uniform:n=400,d=3"] {
         let mut window = answered(move |state| state.draft.generator = generator.to_owned());
         let before = window.state().session().picked;
@@ -367,7 +367,7 @@ fn a_drag_is_one_step_to_undo() {
 }
 
 #[test]
-fn undoing_to_no_query_leaves_nothing_pending() {
+fn undoing_the_first_query_clears_pending_input() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| app.session().cloud.is_some());

@@ -131,7 +131,7 @@ fn ranks(window: &Window, most: usize) -> Vec<usize> {
 }
 
 #[test]
-fn clicks_on_a_heading_sort_up_down_and_back() {
+fn heading_clicks_cycle_the_sort_order() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = towns(folder.path());
     let mut window = window(move |state| {
@@ -173,7 +173,7 @@ fn clicks_on_a_heading_sort_up_down_and_back() {
 }
 
 #[test]
-fn other_columns_of_the_file_are_joined() {
+fn extra_columns_of_the_file_are_joined() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = towns(folder.path());
     let mut window = window(move |state| {

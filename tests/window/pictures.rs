@@ -121,7 +121,7 @@ fn pictures_have_their_own_layout_without_controls() {
 }
 
 #[test]
-fn plane_shows_the_same_region_in_another_aspect_ratio() {
+fn plane_pictures_show_the_same_region_at_any_size() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = drawn(PaneKind::Plane);
     // Zoomed in: the picture shows the visible region.
@@ -175,7 +175,7 @@ fn engines_are_compared_before_their_pane_is_drawn() {
 }
 
 #[test]
-fn a_pane_is_drawn_alone_without_a_display() {
+fn a_single_pane_is_drawn_without_a_display() {
     check_adapter().unwrap_or_else(|error| panic!("{error:#}"));
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("towns.csv");

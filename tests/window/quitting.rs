@@ -49,7 +49,7 @@ fn key(window: &mut Window, key: Key) {
 }
 
 #[test]
-fn automatic_results_need_no_confirmation() {
+fn automatic_runs_quit_without_confirmation() {
     let mut first: Window = Harness::builder()
         .with_size([1280.0, 800.0])
         .build_eframe(|cc| App::new(cc, None).expect("a thread for the worker"));
@@ -62,7 +62,7 @@ fn automatic_results_need_no_confirmation() {
 }
 
 #[test]
-fn quitting_with_unsaved_runs_asks_once() {
+fn quitting_with_unsaved_runs_prompts_once() {
     let mut window = with_a_run();
     assert!(!quits(&mut window, Command::Quit));
     window.get_by_label("1 run is not saved");
@@ -96,7 +96,7 @@ fn quitting_with_unsaved_runs_asks_once() {
 }
 
 #[test]
-fn a_saved_session_quits_without_asking() {
+fn saved_sessions_quit_without_a_prompt() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("all.warpscope");
     let mut window = with_a_run();

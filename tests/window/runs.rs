@@ -237,7 +237,7 @@ fn runs_of_different_jobs_are_not_ranked() {
 
 /// A position is typed, run, recorded and reopened; it is never taken for a row.
 #[test]
-fn a_position_is_run_and_recorded_as_a_position() {
+fn query_positions_are_recorded_as_positions() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("place.warpscope");
     let mut window = window(|state: &mut State| {
@@ -368,7 +368,7 @@ fn a_recording_opens_unchanged_in_another_window() {
 }
 
 #[test]
-fn a_recording_of_an_unavailable_engine_can_be_used() {
+fn recordings_of_unavailable_engines_can_be_opened() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("gpu.warpscope");
     let mut window = two_runs();
@@ -425,7 +425,7 @@ fn a_recording_of_an_unavailable_engine_can_be_used() {
 }
 
 #[test]
-fn unopenable_files_are_reported_and_removed_from_the_list() {
+fn unreadable_files_are_reported_and_removed_from_recent_files() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = two_runs();
     let (broken, gone) = (folder.path().join("broken.warpscope"), folder.path().join("gone.warpscope"));

@@ -38,7 +38,7 @@ fn until_started(window: &mut Window) {
 }
 
 #[test]
-fn two_failed_starts_lead_to_a_clean_start() {
+fn two_failed_starts_set_the_settings_aside() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = place.path();
     keep_small(folder);
@@ -73,7 +73,7 @@ fn two_failed_starts_lead_to_a_clean_start() {
 }
 
 #[test]
-fn recent_files_of_all_windows_are_kept() {
+fn recent_files_of_all_windows_are_merged() {
     let place = tempfile::tempdir().expect("a folder");
     let [folder, one, two] = ["kept", "one.csv", "two.csv"].map(|name| place.path().join(name));
     for path in [&one, &two] {

@@ -183,7 +183,7 @@ fn a_lasso_selects_the_points_inside() {
 }
 
 #[test]
-fn a_rectangle_in_space_selects_hidden_points_too() {
+fn a_rectangle_in_3d_selects_occluded_points() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |state| {
             state.draft.generator = "uniform:n=3000,d=3".to_owned();
@@ -207,7 +207,7 @@ fn a_rectangle_in_space_selects_hidden_points_too() {
 }
 
 #[test]
-fn clicks_pick_a_point_and_with_ctrl_toggle_it() {
+fn clicks_pick_and_ctrl_clicks_toggle_points() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |_| {});
         for row in [7, 123, 42] {
@@ -240,7 +240,7 @@ fn emptiest_position(window: &Window) -> (Pos2, f32) {
 }
 
 #[test]
-fn a_click_on_empty_ground_picks_nothing() {
+fn a_click_on_empty_space_picks_nothing() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |state| state.plane.window = None);
         let pos = position_of(&window, PaneKind::Plane, 9);
@@ -271,7 +271,7 @@ fn a_click_on_empty_ground_picks_nothing() {
 }
 
 #[test]
-fn zooming_works_with_neighbours_at_the_query() {
+fn zooming_works_when_neighbours_coincide_with_the_query() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("twins.csv");
     let far: String = (0..20).map(|row| format!("{row},{}\n", row * row)).collect();
@@ -574,7 +574,7 @@ fn the_selection_is_exported_and_shown_in_the_panel() {
 }
 
 #[test]
-fn rows_within_a_distance_are_selected_and_persist() {
+fn rows_within_a_distance_can_be_selected_and_saved() {
     let mut window = loaded(1.0, |_| {});
     window.state_mut().send(Action::PickRow(7));
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());

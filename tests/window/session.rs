@@ -372,7 +372,7 @@ fn a_session_shows_the_same_picture_without_its_file() {
 }
 
 #[test]
-fn a_session_of_one_array_remembers_its_file() {
+fn sessions_restore_an_array_of_a_missing_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (folder.path().join("two.npz"), folder.path().join("work.warpscope"));
     std::fs::write(&data, two_arrays()).expect("a file");
@@ -396,7 +396,7 @@ fn a_session_of_one_array_remembers_its_file() {
 }
 
 #[test]
-fn overwriting_a_session_of_other_data_needs_confirmation() {
+fn overwriting_an_unrelated_session_needs_confirmation() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let other = folder.path().join("other.csv");
@@ -432,7 +432,7 @@ fn overwriting_a_session_of_other_data_needs_confirmation() {
 }
 
 #[test]
-fn another_file_resets_settings_unless_they_are_kept() {
+fn opening_a_file_resets_settings_by_default() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, other) = (data(folder.path()), folder.path().join("other.csv"));
     let rows: String = (0..90).map(|row| format!("{},{}\n", row * 37 % 101, row * 61 % 97)).collect();
@@ -517,7 +517,7 @@ fn a_failed_load_is_reported_and_restores_the_path() {
 }
 
 #[test]
-fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
+fn neighbour_pictures_wait_for_joined_columns() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
@@ -578,7 +578,7 @@ fn choose(window: &mut Window, menu: &str, entry: &str) {
 }
 
 #[test]
-fn a_session_can_be_driven_by_accessible_names() {
+fn the_window_can_be_driven_by_accessible_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = window(small);
@@ -625,7 +625,7 @@ fn a_session_can_be_driven_by_accessible_names() {
 }
 
 #[test]
-fn a_recording_is_not_turned_into_a_session() {
+fn opening_a_recording_does_not_set_the_session_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.warpscope");
     let mut window = window_with_changes(&data(folder.path()));
@@ -733,7 +733,7 @@ fn sessions_without_points_reload_the_file_or_report_it_missing() {
 }
 
 #[test]
-fn data_outside_the_sessions_folder_wait_for_load() {
+fn data_outside_the_session_folder_are_not_loaded_automatically() {
     let (there, here) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let (data, path) = (data(there.path()), here.path().join("small.warpscope"));
     let mut window = window_with_changes(&data);
@@ -930,7 +930,7 @@ fn the_next_start_restores_the_last_session() {
 
 /// The same points came first from a file that no longer exists, then from the shown one.
 #[test]
-fn equal_points_are_restored_from_the_shown_file() {
+fn equal_points_are_restored_from_the_current_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let copy = folder.path().join("copy.csv");
@@ -1002,7 +1002,7 @@ fn equal_points_are_restored_from_the_shown_file() {
 }
 
 #[test]
-fn a_missing_file_is_tried_again_at_the_next_start() {
+fn missing_files_are_retried_at_the_next_start() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut before = window_with_changes(&data);
@@ -1085,7 +1085,7 @@ fn a_session_stores_a_cloud_without_runs() {
 }
 
 #[test]
-fn a_replaced_file_with_an_older_time_is_detected() {
+fn replaced_files_with_older_timestamps_are_detected() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = window_with_changes(&data);
@@ -1104,7 +1104,7 @@ fn a_replaced_file_with_an_older_time_is_detected() {
 }
 
 #[test]
-fn a_session_among_other_runs_asks_where_to_save() {
+fn saving_a_merged_session_opens_the_dialog() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut saved = window_with_changes(&data);
@@ -1131,7 +1131,7 @@ fn a_session_among_other_runs_asks_where_to_save() {
 }
 
 #[test]
-fn only_its_own_cancel_button_cancels_a_save() {
+fn cancelling_a_run_does_not_cancel_a_save() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("work.warpscope");
     let mut window = window(|state| {
@@ -1198,7 +1198,7 @@ fn drop_files(window: &mut Window, paths: &[&Path]) {
 }
 
 #[test]
-fn the_first_dropped_cloud_is_shown_and_the_rest_listed() {
+fn the_first_of_several_dropped_clouds_is_opened() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(folder.path());
     let (other, path) = (folder.path().join("other.csv"), folder.path().join("work.warpscope"));
@@ -1235,7 +1235,7 @@ fn the_first_dropped_cloud_is_shown_and_the_rest_listed() {
 }
 
 #[test]
-fn a_query_of_a_file_is_restored() {
+fn a_query_from_a_file_is_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path, queries) =
         (data(folder.path()), folder.path().join("work.warpscope"), folder.path().join("queries.csv"));

@@ -38,7 +38,7 @@ fn until_written(window: &mut Window, path: &Path) {
 }
 
 #[test]
-fn the_predicted_time_is_shown_below_run() {
+fn the_predicted_time_is_shown_below_the_run_button() {
     let mut window = window(small);
     // Run loads the cloud itself, so its number of points is not known before.
     assert!(window.query_by_label_contains("About ").is_none(), "no cloud is loaded");
@@ -57,7 +57,7 @@ fn the_predicted_time_is_shown_below_run() {
 }
 
 #[test]
-fn the_finder_finds_and_runs_a_command() {
+fn the_command_palette_runs_a_command() {
     let mut window = answered(|_| ());
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("hide left");
@@ -81,7 +81,7 @@ fn the_finder_finds_and_runs_a_command() {
 }
 
 #[test]
-fn the_finder_opens_a_path_and_sets_k_an_engine_a_colour_and_an_axis() {
+fn the_command_palette_opens_paths_and_changes_settings() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("three words here.csv");
     std::fs::write(&path, "lon,lat,kind\n1,2,a\n3,4,b\n5,6,a\n").expect("a file");
@@ -179,7 +179,7 @@ fn row_names_are_found_among_more_than_65536() {
 }
 
 #[test]
-fn the_finder_scrolls_and_fits_long_matches() {
+fn the_command_palette_scrolls_and_fits_long_matches() {
     let long = format!("/data/{}.csv", "a very long name ".repeat(20).trim());
     let mut window = window({
         let long = long.clone();
@@ -207,7 +207,7 @@ fn the_finder_scrolls_and_fits_long_matches() {
 }
 
 #[test]
-fn the_finder_is_drawn_in_every_theme() {
+fn the_command_palette_is_drawn_in_every_theme() {
     let mut window = window(small);
     for (words, look) in [
         ("dark", Theme::Dark),
@@ -246,7 +246,7 @@ fn keys_are_shown_with_their_symbols() {
 
 /// 1280 × 800 pixels at scales of 150 and 300 %.
 #[test]
-fn an_opened_panel_replaces_the_other() {
+fn small_windows_show_one_side_panel_at_a_time() {
     let mut window: Window = Harness::builder().with_size([853.0, 533.0]).build_eframe(|cc| {
         let mut state = State { hints: false, ..State::default() };
         small(&mut state);
@@ -482,7 +482,7 @@ fn errors_stay_in_the_status_line_until_fixed_or_read() {
 }
 
 #[test]
-fn a_missing_gpu_is_shown_as_a_label_only() {
+fn a_missing_gpu_shows_a_label_without_an_error() {
     let mut window = answered(|state| state.draft.engine = EngineChoice::Auto);
     if window.state().session().record.as_ref().expect("a run").fallback.is_none() {
         // This machine has a GPU.
@@ -705,7 +705,7 @@ fn export_neighbours(window: &mut Window, what: &str, path: &Path) {
 }
 
 #[test]
-fn neighbours_are_exported_in_benchmark_formats_and_unknown_endings_are_refused() {
+fn neighbours_are_exported_only_in_known_formats() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = answered(|state| state.tree = single_layout(PaneKind::Neighbors));
     let record = window.state().session().record.clone().expect("a run");
@@ -767,7 +767,7 @@ fn neighbours_are_exported_in_benchmark_formats_and_unknown_endings_are_refused(
 }
 
 #[test]
-fn a_pane_is_exported_at_higher_resolution_and_as_vectors() {
+fn panes_export_high_resolution_and_vector_images() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }

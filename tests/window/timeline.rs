@@ -77,7 +77,7 @@ fn key(window: &mut Window, key: egui::Key) {
 }
 
 #[test]
-fn keys_zoom_pan_and_fit() {
+fn keys_zoom_pan_and_fit_the_timeline() {
     let mut window = shown();
     let whole = length(&window);
     window.get_by_label_contains("The whole run");

@@ -123,7 +123,7 @@ fn walk_sentences_fit_two_lines_at_a_large_scale() {
 }
 
 #[test]
-fn a_new_query_keeps_the_step_of_the_walk() {
+fn a_new_query_preserves_the_walk_step() {
     let mut window = window(search_by_tree);
     run(&mut window);
     window.state_mut().send(Command::ShowWalk);
@@ -152,7 +152,7 @@ fn a_new_query_keeps_the_step_of_the_walk() {
 }
 
 #[test]
-fn searches_without_a_walk_say_why() {
+fn searches_without_a_walk_explain_why() {
     let mut window = window(|state| {
         search_by_tree(state);
         state.draft.engine = EngineChoice::named(EngineId::new("lockstep"));

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn page_cache_counts_as_available() {
+    fn page_cache_counts_as_available_memory() {
         let files = [
             MEMINFO,
             ("proc/self/cgroup", "5:devices:/\n4:cpu,memory:/job\n"),

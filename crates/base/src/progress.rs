@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sub_progress_reports_its_share_of_the_total() {
+    fn sub_progress_is_scaled_to_its_range() {
         struct RecordedProgress(Mutex<Vec<f64>>);
         impl Progress for RecordedProgress {
             fn update(&self, done: u64, total: u64) {

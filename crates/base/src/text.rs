@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_use_plain_notation_when_short() {
+    fn short_numbers_use_plain_notation() {
         assert_eq!(digits(0.0, 3), "0");
         assert_eq!(digits(0.001_234, 3), "0.00123");
         assert_eq!(digits(45.64, 3), "45.6");
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn table_cells_have_control_characters_escaped() {
+    fn control_characters_in_table_cells_are_escaped() {
         assert_eq!(table(&[vec!["a\nb".to_owned(), "\u{202e}c".to_owned()]], &[]), "a\\u{a}b  \\u{202e}c\n");
     }
 
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn short_coordinates_keep_all_digits() {
+    fn short_coordinates_are_not_rounded() {
         assert_eq!(coordinate(-64.740737), "-64.740737");
         assert_eq!(coordinate(515_368.602_25), "515368.60225");
         assert_eq!(coordinate(1.0 / 3.0), "0.333333");
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_whole_rounds_up_to_100_percent() {
+    fn incomplete_shares_never_round_up_to_100_percent() {
         assert_eq!(
             [99.996, 100.0, 98.887].map(|percent| rounded_part(percent, 100.0, 2)),
             ["99.99", "100.00", "98.89"]

@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn default_hints_give_the_display_message() {
+    fn display_messages_use_command_line_hints() {
         let origin = "a.csv".to_owned();
         let (what, why) = ("column `b`".to_owned(), "it is empty".to_owned());
         let errors = [

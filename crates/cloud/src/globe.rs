@@ -521,7 +521,7 @@ mod tests {
         }
 
         #[test]
-        fn unit_vectors_have_the_haversine_angle(
+        fn unit_vector_angles_match_the_haversine_formula(
             a in (-360.0f64..360.0, -90.0f64..=90.0),
             b in (-360.0f64..360.0, -90.0f64..=90.0),
         ) {

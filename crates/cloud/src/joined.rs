@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_values_match_the_file_and_the_rows() {
+    fn joined_values_match_the_rows_of_the_file() {
         let file = "x,Name,zip,size,share\n0,ab,1001,7,0.5\n,dropped,9,9,9\n1,,02138,,2\n2,\"c,d\",,8,\n";
         let beside = read(file, &["Name", "zip", "SIZE", "share"]).unwrap();
         let [name, zip, size, share] = &beside.columns[..] else { panic!("{beside:?}") };
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_list_the_available_ones() {
+    fn unknown_column_errors_list_available_names() {
         let why = read("x,country,county,zip_code\n0,a,b,c\n", &["zipcode"]).unwrap_err();
         assert!(why.starts_with("column `zipcode`: not found; available: `zip_code`, "), "{why}");
         assert!(read("x,a,A\n0,1,2\n", &["A"]).is_ok() && read("x,name,Name\n0,1,2\n", &["NAME"]).is_err());

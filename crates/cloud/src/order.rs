@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_equals_the_start_of_a_shuffle() {
+    fn samples_match_a_partial_shuffle() {
         for (n, count) in [(1, 1), (10, 10), (1000, 3), (1000, 999), (5, 9)] {
             let mut rng = ChaCha8Rng::seed_from_u64(7 ^ 0x7175_6572_6965_0001);
             let mut rows: Vec<u32> = (0..n as u32).collect();

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn query_points_use_the_datas_origin() {
+    fn query_points_share_the_origin_of_the_data() {
         let data = data();
         let place = cloud(&[515_370.25, 4_918_350.1], &data).unwrap();
         assert_eq!(

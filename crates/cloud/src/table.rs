@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_expand_to_a_limited_number_of_columns() {
+    fn column_range_expansion_is_limited() {
         let names = |text: &str| match text.parse() {
             Ok(ColumnChoice::Named(names)) => names,
             Ok(ColumnChoice::Default) => Vec::new(),

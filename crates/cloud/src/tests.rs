@@ -57,7 +57,7 @@ fn default_columns_are_chosen_for_each_file() {
 }
 
 #[test]
-fn unnamed_queries_must_have_the_datas_dimensions() {
+fn unnamed_queries_must_match_the_data_dimensions() {
     let error = queries("1,2\n3,4\n", "", "5,6,7\n").unwrap_err();
     assert!(error.starts_with("queries have 3 dimensions, but the data has 2"), "{error}");
     let error = queries("1,2,3,4\n", "", "5,6,7,8,9\n").unwrap_err();
@@ -98,7 +98,7 @@ fn errors_in_the_query_file_are_reported() {
 }
 
 #[test]
-fn integers_that_f64_rounds_are_kept() {
+fn integers_beyond_f64_precision_are_preserved() {
     let folder = tempfile::tempdir().unwrap();
     let integers = [9_007_199_254_740_993i64, 9_007_199_254_740_992, -9_007_199_254_740_995, 7];
     let csv = folder.path().join("a.csv");

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_are_those_of_the_text() {
+    fn decimals_match_the_shortest_representation() {
         let decimal = |mantissa, exponent| FileValue::Decimal { mantissa, exponent };
         for (value, expected) in [
             (0.3, decimal(3, -1)),

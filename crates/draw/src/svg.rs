@@ -329,7 +329,7 @@ mod tests {
     use crate::testing::{all_shapes, count_differing};
 
     #[test]
-    fn svg_matches_the_raster_in_another_renderer() {
+    fn svg_output_matches_the_raster_renderer() {
         for palette in [&LIGHT, &DARK, &HIGH_CONTRAST] {
             let text = svg(&all_shapes(), palette);
             let ours = raster(&all_shapes(), palette, 2.0).unwrap();
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn inks_become_declared_css_variables_or_colours() {
+    fn inks_map_to_css_variables_or_colours() {
         for palette in [&LIGHT, &DARK] {
             let text = variables(palette);
             for (ink, _) in INKS {

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn insufficient_memory_error_gives_both_sizes() {
+    fn insufficient_memory_errors_report_both_sizes() {
         assert!(fits(5 << 20, Some(5 << 20)).is_ok() && fits(u64::MAX, None).is_ok());
         let message = fits((5 << 20) + 1, Some(5 << 20)).unwrap_err().to_string();
         assert_eq!(

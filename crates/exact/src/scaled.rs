@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn small_and_large_sums_agree() {
+    fn u128_and_big_integer_sums_agree() {
         for of in [binary, decimal] {
             let (a, b) = (of([500_000.123, -0.25, 1e-3]), of([500_000.124, 7.5, 2e-3]));
             let scale = Scale::common(a.into_iter().chain(b));

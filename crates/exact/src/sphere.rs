@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_match_f64() {
+    fn trigonometric_functions_match_f64() {
         assert!((as_f64(&(&*PI / 4)) - std::f64::consts::FRAC_PI_4).abs() < 1e-15);
         for value in [0.0, 1e-30, 0.1, 45.0, 90.0, -90.0, 179.9, -181.0, 359.0, 720.5, -725.0] {
             let [sin, cos] = sin_cos(&degrees(FileValue::Binary(value))).map(|fixed| as_f64(&fixed));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn nearly_equal_angles_are_separated() {
+    fn nearly_equal_angles_are_distinguished() {
         let place = |place: [f64; 2]| place.map(FileValue::shortest_decimal);
         let from = |a, b| cosine(place(a), place(b));
         let one = from([0.0, 0.0], [1e-9, 0.0]);

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_forms_of_a_distance_have_the_same_bits() {
+    fn all_distance_variants_are_bitwise_identical() {
         for dims in [1, 3, 15, 16, 17, 100, 768] {
             let value = |at: usize| ((at * 7919 % 977) as f32 - 400.0) * 0.37;
             let stored: Vec<f32> = (0..dims).map(value).collect();

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_step_rounds_once() {
+    fn each_multiply_add_rounds_once() {
         // (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴: the last term survives only if the square is not rounded before the
         // next step's addition.
         let (a, b) = (1.0 + 2f32.powi(-12), 2f32.powi(-12));

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_independent_of_the_origin() {
+    fn inner_products_are_independent_of_the_origin() {
         // Coordinates far from 0 are stored relative to an origin, which must not change an inner product.
         let far = cloud(&["x", "y"], vec![4_000_000.3, 1.0, 4_000_001.6, 2.0, 4_000_000.8, 3.0]);
         assert_ne!(far.axes()[0].origin, 0.0, "the test needs an origin");

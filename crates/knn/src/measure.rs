@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_stored_as_columns() {
+    fn measurements_are_stored_by_column() {
         let declared = [measure("visited"), measure("distance_evals")];
         let mut measured = Measurements::default();
         assert!(measured.is_empty() && measured.mean("visited").is_none());

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_methods_are_rejected_by_name() {
+    fn invalid_methods_are_rejected() {
         let why = |text: &str| text.parse::<Method>().unwrap_err();
         assert_eq!(why("cuda:warps"), "`warps` is not a parameter: write cuda:key=value,…");
         assert_eq!(why("cuda:"), "`` is not a parameter: write cuda:key=value,…");
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn method_lists_are_split_between_methods_only() {
+    fn method_lists_are_split_only_between_methods() {
         assert_eq!(split_methods("cuda:warps=8,window=16,kdtree"), ["cuda:warps=8,window=16", "kdtree"]);
         assert_eq!(
             split_methods("kdtree,cuda:warps=8,lockstep,auto"),

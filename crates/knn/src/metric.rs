@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_follow_from_the_squared_chord() {
+    fn metric_distances_are_derived_from_squared_chords() {
         // A right angle: the chord between unit vectors is √2.
         let right = |metric: Metric| metric.distance(2.0);
         assert!((right(Metric::Angular) - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_alias_names_one_ranking() {
+    fn metric_aliases_are_unambiguous() {
         let others = ALIASES.iter().map(|(names, _)| *names);
         let all: Vec<&str> = others.chain([UNSUPPORTED]).flat_map(str::split_whitespace).collect();
         for (at, name) in all.iter().enumerate() {

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_exact() {
+    fn radius_units_convert_exactly() {
         let radius = |number: &str, unit: &str, metric| {
             let unit = Unit::of(metric).iter().find(|row| row.name == unit).expect("a unit");
             unit.radius(number, metric).map(|radius| (radius.typed, radius.divisor, radius.distance))

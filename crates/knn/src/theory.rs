@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_few_points_are_candidates() {
+    fn all_points_are_candidates_in_small_problems() {
         assert_eq!(expected_candidates(1, 1, 32), 1.0);
         assert_eq!(expected_candidates(64, 32, 32), 64.0);
         assert_eq!(expected_merges(1, 1, 32), 1.0);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_merge_bound_matches_the_published_one() {
+    fn expected_merges_match_the_published_formula() {
         // k = K = 32, n = 1,048,576: 1 + 2 (1 + H(2²⁰) − H(64)), about 3 + 2 ln(n / 2k).
         let merges = expected_merges(1 << 20, 32, 32);
         let approximation = 3.0 + 2.0 * ((1u32 << 20) as f64 / 64.0).ln();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn random_orders_respect_the_bounds_and_descending_orders_reach_them() {
+    fn bounds_hold_and_descending_order_attains_them() {
         const TRIALS: u64 = 40;
         for (n, k) in [(5_000, 32), (5_000, 1), (3_000, 33), (500, 100)] {
             let slots = capacity(k);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn max_distance_falls_from_infinity_to_the_kth() {
+    fn max_distance_falls_from_infinity_to_kth_distance() {
         let ascending: Vec<f32> = (0..1000u16).map(f32::from).collect();
         assert_eq!(expected_max_distance(&ascending, 10, 9), f32::INFINITY);
         assert_eq!(expected_max_distance(&ascending, 10, 1000), 9.0);

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn ballots_align_by_points_and_ends_align_with_ends() {
+    fn ballots_align_by_points_and_recordings_by_their_ends() {
         let (before, after) = (take("search", None), take("search", Some([0.1, 0.9])));
         let (before, after) = (&*before.recording, &*after.recording);
         let whole = |recording: &Recording| 0..recording.len();

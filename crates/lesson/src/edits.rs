@@ -206,7 +206,7 @@ mod tests {
     use crate::{Cursor, cloud};
 
     #[test]
-    fn typed_keys_equal_the_distances_exactly() {
+    fn typed_keys_become_exact_distances() {
         let odd = (0..4000_u32).map(|at| (f64::from(at) * 0.37 + 1e-3) as f32);
         let wide = (0..200)
             .map(|at| 10f32.powf(at as f32 * 0.12 - 12.0))

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn large_clouds_are_thinned_and_described_as_such() {
+    fn large_clouds_are_thinned_with_a_note() {
         let lesson = named("order").unwrap();
         let (rows, row) = (2 * MAX_ROWS + 7, 70_001);
         let cloud = along_a_line(rows);

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn without_storage_buffers_only_side_lengths_are_limited() {
+    fn pixel_count_is_unlimited_without_storage_buffers() {
         let limits = wgpu::Limits::downlevel_webgl2_defaults();
         assert_eq!(limits.max_storage_buffer_binding_size, 0);
         assert_eq!(most_pixels(&limits), u64::MAX);

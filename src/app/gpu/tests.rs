@@ -223,7 +223,7 @@ fn point_sizes_are_in_pixels_and_large_points_are_discs() {
 }
 
 #[test]
-fn later_layers_cover_earlier_ones_and_opacity_fades() {
+fn later_layers_cover_earlier_layers_and_opacity_blends() {
     for method in BOTH {
         let mut studio = studio(method);
         let mut near = layer(studio.points(&[at(20, 20, 0.5), at(50, 40, 0.5)]), LayerColors::Flat(RED), 3.0);

@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn new_jobs_replace_old_ones_and_stopped_jobs_stay_silent() {
+    fn replaced_and_stopped_jobs_deliver_no_result() {
         let (mut jobs, mut results) = (Jobs::new(|| {}), Results::new());
         let until_cancelled = |progress: &dyn Progress| {
             while !progress.cancelled() {

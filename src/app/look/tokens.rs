@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn ramps_contrast_with_the_canvas_and_missing_values_recede() {
+    fn colour_ramps_contrast_with_the_canvas() {
         for palette in PALETTES {
             for map in [ColorMap::Viridis, ColorMap::Cividis] {
                 let least = map
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn both_dark_looks_have_the_same_colours() {
+    fn both_dark_themes_use_the_same_colour_maps() {
         for map in ColorMap::ALL {
             assert_eq!(map.table(32, &Palette::DARK), map.table(32, &Palette::HIGH_CONTRAST));
         }

@@ -340,7 +340,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_joined_with_commas_and_or() {
+    fn alternatives_are_joined_by_commas_and_a_final_or() {
         assert_eq!(
             [&[][..], &["a"], &["a", "b"], &["a", "b", "c"]].map(any_of),
             ["", "a", "a or b", "a, b or c"]

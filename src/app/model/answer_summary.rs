@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_named_and_counted_by_state() {
+    fn rows_are_named_and_counted_by_label() {
         let row = |zip: f64, city: &str, state: &str| vec![Cell::Number(zip), text(city), text(state)];
         let rows = vec![
             row(1.0, "Woodburn", "IA"),
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn label_columns_are_not_names() {
+    fn label_columns_are_not_used_as_names() {
         let rows = (0..20)
             .map(|at| vec![Cell::Number(f64::from(at) + 0.5), Cell::Number(f64::from(at % 8))])
             .collect();
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn numeric_columns_give_no_names_or_kinds() {
+    fn numeric_columns_give_no_names_or_classes() {
         let table = table(&["height"], vec![vec![Cell::Number(0.25)], vec![Cell::Missing]]);
         assert_eq!(
             (name(&table, &Roles::default(), 0), classes(&table, &Roles::default(), 2, None)),

@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn draft_round_trips_the_run_spec() {
+    fn run_specs_round_trip_through_drafts() {
         let file = |path: &str| Source::File {
             path: path.into(),
             columns: ColumnChoice::Named(vec!["lon".to_owned(), "0".to_owned()]),
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn draft_round_trips_engine_parameters() {
+    fn engine_parameters_round_trip_through_drafts() {
         let spec = Draft::default().to_spec().expect("the default problem");
         for engine in registry::ENGINES {
             let mut draft = Draft::default();
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_parameters_are_kept_and_reported() {
+    fn invalid_parameters_are_preserved_and_reported() {
         for engine in registry::ENGINES {
             for parameter in engine.parameters {
                 let mut draft = Draft::default();
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn the_device_is_kept_if_the_engine_supports_it() {
+    fn switching_engines_preserves_supported_devices() {
         for engine in registry::ENGINES {
             for device in [DeviceId::Cpu, DeviceId::Gpu(1)] {
                 let mut draft = Draft { device: Some(device), ..Draft::default() };
@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn drop_nonfinite_applies_to_its_file_only() {
+    fn drop_nonfinite_applies_only_to_the_current_file() {
         let folder = folder();
         let (scans, other) = (folder.path().join("a.e57"), folder.path().join("b.csv"));
         std::fs::write(&scans, "").expect("a file");

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_stay_until_settled_or_dismissed() {
+    fn errors_remain_until_resolved_or_dismissed() {
         let shown = |log: &Log| {
             [log.problem(), log.note()].map(|entry| entry.map(|entry| entry.text.clone()).unwrap_or_default())
         };
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn withdrawing_removes_only_the_matching_note() {
+    fn only_the_matching_note_is_removed() {
         let mut log = Log::default();
         log.info("on the globe");
         log.remove_note("another");

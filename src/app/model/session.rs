@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn scenes_are_projected_once_data_and_queries_are() {
+    fn scenes_are_projected_after_data_and_queries() {
         let (cloud, queries) = (cloud(50, 3, 7), cloud(9, 3, 2));
         let mut run = RunRecord::clone(&record());
         (run.cloud, run.query_cloud) = (Arc::clone(&cloud), Some(Arc::clone(&queries)));

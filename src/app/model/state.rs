@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn column_roles_are_kept_for_a_bounded_number_of_files() {
+    fn the_number_of_remembered_column_roles_is_bounded() {
         let source =
             |at: usize| Source::File { path: format!("/there/{at}.csv").into(), columns: Default::default() };
         let mut state = State::default();

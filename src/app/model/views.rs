@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn zooming_keeps_the_point_under_the_pointer() {
+    fn zooming_is_centred_on_the_pointer() {
         let (timeline, mut view) = (timeline(), TimelineView::default());
         let pane = Rect::from_min_size(egui::pos2(10.0, 0.0), egui::vec2(NAMES + 400.0, 100.0));
         let axis = |view: &TimelineView| TimeAxis::new(pane, view.shown(&timeline));
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn panning_is_clamped_and_keeps_the_window_length() {
+    fn panning_is_clamped_and_preserves_the_window_length() {
         let (timeline, mut view) = (timeline(), TimelineView::default());
         view.focus(&timeline, [400.0, 500.0]);
         assert_eq!(view.window, Some([390.0, 510.0]));
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn clicks_cycle_ascending_descending_unsorted() {
+    fn header_clicks_cycle_the_sort_order() {
         let up = SortOrder::after_click(None, "k").expect("sorted");
         assert!(!up.descending);
         let down = SortOrder::after_click(Some(&up), "k").expect("sorted");

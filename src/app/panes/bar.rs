@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_panes_have_no_room_for_controls() {
+    fn small_panes_hide_controls() {
         let has_room = |width: f32, height: f32| has_room(vec2(width, height), LEGEND);
         assert!(has_room(417.0, 650.0) && has_room(800.0, 300.0));
         assert!(!has_room(195.0, 330.0) && !has_room(360.0, 330.0) && !has_room(900.0, 150.0));

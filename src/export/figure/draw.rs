@@ -451,7 +451,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_factors_are_equal_distances_on_a_log_axis() {
+    fn equal_ratios_are_equidistant_on_a_log_axis() {
         let axis = Axis::around([1.0, 100.0, 10.0].into_iter(), [50.0, 250.0]).unwrap();
         let positions = [1.0, 10.0, 100.0].map(|value| axis.position(value));
         assert!(
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_in_other_units_keeps_its_positions() {
+    fn changing_axis_units_preserves_positions() {
         let axis = Axis::around([2e9, 8e11].into_iter(), [300.0, 20.0]).unwrap();
         let shares = axis.in_units(4.0 / 3.2e12);
         assert!((shares.position(0.5) - axis.position(4e11)).abs() < 1e-3);

@@ -518,7 +518,7 @@ mod tests_of_lines {
     }
 
     #[test]
-    fn best_values_form_one_line_next_to_the_default() {
+    fn best_and_default_values_form_separate_lines() {
         let found = lines(
             "warp-select:queue=2|3,bits,warp-select",
             Some(FigureLayout { best: Some("queue".to_owned()), ..AXES }),

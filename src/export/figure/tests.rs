@@ -26,7 +26,7 @@ fn small() -> Sweep {
 }
 
 #[test]
-fn curves_are_sorted_by_size() {
+fn curve_points_are_sorted_by_size() {
     let figure = figure(&small(), None);
     let time = figure.curves(PanelQuantity::Time, None);
     assert_eq!(
@@ -91,7 +91,7 @@ fn published_numbers_are_marked_only_at_published_sizes() {
 
 /// The minima of clusters are already the nearest neighbour for k = 1, so no point is read again.
 #[test]
-fn undrawn_zeros_are_mentioned() {
+fn figures_note_omitted_zeros() {
     let nearest = Sweep { engines: EngineChoice::list("step-exhaustive").unwrap(), k: vec![1, 8], ..small() };
     let zeros = figure(&nearest, None);
     assert!(zeros.has_zeros() && zeros.svg().contains("Counts of 0 are not drawn"));
@@ -148,7 +148,7 @@ fn the_best_parameter_value_is_plotted_at_each_size() {
 }
 
 #[test]
-fn query_sizes_have_separate_panels_with_their_n() {
+fn each_query_count_has_its_own_panel() {
     let work = Some(crate::run::sweep::WorkBudget { product: 1 << 14, values: u64::MAX });
     let q = [16, 64].map(QuerySpec::Count).to_vec();
     let figure = of_preset("hanak-5.6", "bits", |sweep| Sweep {
@@ -175,7 +175,7 @@ fn query_sizes_have_separate_panels_with_their_n() {
 }
 
 #[test]
-fn parameters_and_shares_have_their_own_axis() {
+fn parameters_and_k_shares_can_be_the_axis() {
     let figure = of_preset("hanak-5.7", "bits:parts=1|2|4", |sweep| Sweep { k: vec![4, 8], ..sweep });
     let curves = figure.curves(PanelQuantity::Throughput, None);
     assert_eq!(curves.len(), 2, "one line per k");
@@ -233,7 +233,7 @@ fn every_preset_has_a_figure() {
 }
 
 #[test]
-fn generator_sizes_are_not_repeated() {
+fn data_labels_omit_generator_sizes() {
     let of = |spec: &str| data(&Source::Generate { spec: spec.to_owned(), seed: 7 });
     assert_eq!(of("uniform"), "uniform (seed 7)");
     assert_eq!(

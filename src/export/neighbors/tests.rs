@@ -181,7 +181,7 @@ fn k_of_n_or_more_returns_all_points_in_order() {
 }
 
 #[test]
-fn cancelled_exports_keep_only_the_existing_files() {
+fn cancelled_exports_leave_existing_files_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.csv", "a.ivecs", "a.fvecs", "a.npz"] {
         fs::write(folder.path().join(name), name).unwrap();

@@ -317,7 +317,7 @@ mod tests {
 
     /// Ranks are those of the answer, and mutual neighbours are recognised.
     #[test]
-    fn neighbours_rank_as_in_the_answer() {
+    fn row_ranks_match_the_answer() {
         let (record, engines) = all(true);
         for query in [0, 7, 150, 199] {
             let (rows, distances) = record.neighbors.for_query(query);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_with_more_merges_than_recorded_are_replayed() {
+    fn queries_with_truncated_histories_are_replayed() {
         // Every point is closer to the last one than all points before it.
         let n = 3200;
         let mut record = RunRecord::clone(&record());
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn prepared_points_are_reused_and_unrelated_ones_kept() {
+    fn prepared_points_are_reused_without_evicting_unrelated_ones() {
         let (record, resident) = (record(), ResidentPoints::default());
         let own = ProblemParameters::from(&record.spec).arrangement();
         let of_another = ProblemParameters { metric: Metric::Angular, ..ProblemParameters::from(&record.spec) }.arrangement();

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bottleneck_is_the_limit_that_explains_most_of_the_time() {
+    fn the_bottleneck_has_the_largest_share_of_time() {
         let mut run = run(400.0);
         assert_eq!(
             bottleneck(&run),

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn correct_answers_agree_and_wrong_ones_are_named_and_counted() {
+    fn wrong_answers_are_counted_and_the_first_is_reported() {
         let check_rows = |change: &dyn Fn(&mut Vec<f64>)| check_rows(&spec(), 5, change).unwrap();
         assert_eq!(check_rows(&|_| ()), AnswerVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None });
         let why = |change: &dyn Fn(&mut Vec<f64>)| check_rows(change).mismatch.unwrap();

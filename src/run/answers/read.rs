@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_per_neighbour_becomes_one_row_per_query() {
+    fn neighbour_lines_are_grouped_by_query() {
         let whole = (vec![4.0, 0.0, 7.0, 7.0, 5.0, -1.0], 3);
         assert_eq!(read_text("a.csv", "4,0,7\n7,5,-1\n"), Ok(whole.clone()));
         assert_eq!(

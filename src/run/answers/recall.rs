@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn flawed_indices_are_counted_and_never_hits() {
+    fn invalid_indices_count_as_flaws_not_hits() {
         let found =
             Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
         let recall = line(&[0.0, 0.0, -1.0, 6.0], Truth::Found(&found), &[1, 4]);

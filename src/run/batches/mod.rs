@@ -602,7 +602,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_give_the_answers_of_one_run() {
+    fn batched_and_unbatched_answers_are_equal() {
         // The angular metric drops zero rows, which changes the numbers of later queries.
         let cloud =
             cloud(2, (0..60).map(|at| if at % 14 < 2 { 0.0 } else { f64::from(at * 37 % 11) }).collect());
@@ -630,7 +630,7 @@ mod tests {
     }
 
     #[test]
-    fn refined_answers_are_the_same_for_all_engines_and_batches() {
+    fn refined_answers_do_not_depend_on_engine_or_batch() {
         // Millimetres over 200 km: f32 merges points that are 6 mm apart, so that many queries are widened.
         let value = |at: i32| 5e5 + f64::from(at * 7919 % 97) * 1e-3 + if at % 31 == 0 { 2e5 } else { 0.0 };
         let cloud = cloud(2, (0..3000).map(value).collect());
@@ -654,7 +654,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_stay_within_the_limits_of_engines() {
+    fn list_lengths_respect_engine_limits() {
         let cloud = squares(2000);
         for (engine, k) in [("lockstep", 1024), ("bits-fused", 100), ("bits-fused", 128), ("lockstep", 900)] {
             let engine = EngineChoice::named(EngineId::new(engine));

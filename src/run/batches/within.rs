@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn points_at_the_radius_are_decided_by_the_files_values() {
+    fn points_at_the_radius_are_compared_by_file_values() {
         let rows = |cloud: &Arc<PointCloud>, metric, number: &str, unit: &str| {
             let setup = ProblemParameters {
                 k: 1,
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_give_all_neighbours_within_the_size_limit() {
+    fn batched_radius_results_respect_the_size_limit() {
         let problem =
             problem(&["x"], (0..2500).map(|at| f64::from(at * at % 611)).collect(), Metric::L2, true);
         let search = RadiusSearch::new(&problem, problem.cloud(), default_engine(&problem), metres(20.0)).unwrap();
@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_points_within_the_radius_are_listed() {
+    fn radius_search_matches_brute_force() {
         let scattered = |dims: usize, n: usize, distinct: u32| -> Vec<f64> {
             (0..dims * n)
                 .map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % distinct) / 128.0)

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn steady_drift_is_unclear() {
+    fn steady_drift_gives_an_unclear_verdict() {
         // Two percent per repeat, through both runs, which do not overlap.
         for repeats in [4, 5, 10, 20] {
             let mut noise = Machine::new(7, 3.0, 0.003, 1.0);
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_do_not_overlap_differ() {
+    fn runs_with_disjoint_times_differ() {
         let mut machine = Machine::new(8, 3.0, 0.5, 1.0);
         let mut verdicts = Vec::new();
         for trial in 0..TRIALS {
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_pairs_rarely_differ_for_any_busy_phase() {
+    fn equal_pairs_rarely_differ_on_a_busy_machine() {
         for (pairs, phase, busy) in
             [(MIN_PAIRS, 5.0, 2.0), (8, 5.0, 2.0), (10, 5.0, 1.5), (10, 30.0, 1.5), (10, 200.0, 2.0)]
         {

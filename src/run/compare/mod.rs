@@ -283,7 +283,7 @@ mod tests {
     use crate::run::{LoadedRun, QuerySpec, RunSpec, execute};
 
     #[test]
-    fn chunks_add_up_and_medians_are_compared() {
+    fn chunk_times_are_summed_and_medians_compared() {
         let a = saved(
             "cuda,search,0,0,0,4\ncuda,search,0,1,4,6\ncuda,search,1,0,10,20\ncuda,search,2,0,30,30\ncuda,\
              upload,0,0,0,1\n",

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_cancel_a_machine_that_slows_down() {
+    fn pairs_cancel_a_machine_slowdown() {
         let mut pairs = PairedTimes::default();
         let mut same = PairedTimes::default();
         for pair in 0..8 {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_total_counts_the_index_of_one_side() {
+    fn the_total_includes_index_build_time() {
         let mut pairs = PairedTimes::default();
         for jitter in [0.0, 0.1, 0.05, 0.02, 0.05] {
             let searches =
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_reports_search_and_total() {
+    fn the_summary_reports_search_and_total_time() {
         let mut pairs = PairedTimes::default();
         // The medians belong to the one pair in which the second takes 1.42 times as long.
         for (slow, times, index) in [
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn without_pairs_there_is_no_comparison() {
+    fn comparison_requires_at_least_one_pair() {
         assert_eq!(PairedTimes::default().comparison(), None);
     }
 }

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn isolated_values_are_outliers_and_repeated_ones_are_scatter() {
+    fn only_isolated_values_are_outliers() {
         let kept_of = |values: &[f64]| without_outliers([values, &[]])[0].clone();
         assert_eq!(kept_of(&[30.0, 10.0, 10.2, 9.9, 10.1]), [10.0, 10.2, 9.9, 10.1]);
         assert_eq!(
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeat_as_slow_as_the_other_run_is_kept() {
+    fn values_shared_by_both_runs_are_not_outliers() {
         let (switches, slow) = ([10.0, 10.0, 20.0, 10.0, 10.0], [20.0, 20.0, 21.0, 20.0, 20.0]);
         assert_eq!(without_distinct_outliers([&switches, &slow]), [switches.to_vec(), slow.to_vec()]);
         assert_eq!(without_distinct_outliers([&switches, &[40.0; 5]])[0], [10.0; 4]);

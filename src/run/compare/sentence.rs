@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excluded_repeat_is_counted_and_its_rule_named() {
+    fn the_summary_reports_excluded_repeats_and_the_rule() {
         let (a, b) = ([80.9, 81.0, 80.7, 80.9, 81.2], [150.0, 9.7, 9.8, 9.7, 9.6]);
         let compared = compare(&saved(&searches("lockstep", &a)), &saved(&searches("kdtree", &b)));
         let said = compared.sentence().unwrap();
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gate_fails_only_beyond_the_interval() {
+    fn the_gate_fails_only_for_significant_slowdowns() {
         let times = [10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0, 10.1, 9.9];
         let of = |a: &[f64], b: &[f64]| compare(&saved(&searches("cuda", a)), &saved(&searches("cuda", b)));
         let slower = |by: f64| of(&times, &times.map(|ms| ms * by));

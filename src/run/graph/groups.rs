@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_may_be_larger_are_marked_open() {
+    fn groups_truncated_by_k_are_marked_open() {
         let values = [0.0, 0.1, 0.2, 0.3, 9.0, 9.1];
         assert_eq!(found(&values, 1, 0.5).1, [true, true], "one neighbour each is not enough to tell");
         assert_eq!(found(&values, 2, 0.5).1, [true, false]);

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn votes_take_the_majority_and_break_ties_by_smallest_label() {
+    fn majority_votes_break_ties_by_smallest_label() {
         let record = line(&[0.0, 1.0, 2.0, 3.5, 10.0], 2);
         // Neighbours: {1, 2}, {0, 2}, {1, 0 or 3: 3}, {2, 1}, {3, 2}.
         let labels = labels(&record, &texts(&["b", "a", ""], &[0, 1, 0, 1, 2])).unwrap();

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_are_symmetric_with_one_length() {
+    fn edges_and_their_lengths_are_symmetric() {
         for metric in [Metric::L2, Metric::Angular] {
             let values = (0..180_u32).map(|at| f64::from(at * 7919 % 997) / 31.0).collect();
             let spec = RunSpec { k: 4, metric, exclude_self: true, ..crate::run::testing::spec() };

@@ -255,7 +255,7 @@ mod tests {
     use crate::progress::NoProgress;
 
     #[test]
-    fn graphs_need_every_row_and_exclude_self() {
+    fn graphs_require_all_rows_and_exclude_self() {
         let record =
             |spec: &RunSpec, n| EnginePool::default().answer(spec, &squares(n), None, &mut |_, _| true).unwrap();
         assert_eq!(KnnGraph::of_run(&record(&spec(), 4)).unwrap_err(), GraphError::OtherQueries);

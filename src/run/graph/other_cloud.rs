@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_neighbour_decides_leaks() {
+    fn leaks_are_decided_by_the_nearest_neighbour() {
         let neighbors = Neighbors { k: 1, indices: vec![4, 2, 0], squared_distances: vec![0.0, 4.0, 4.5] };
         let leaks = LeakCandidates::new(&neighbors, Metric::L2, 2.0);
         assert_eq!([0, 1, 2].map(|row| leaks.is_leak(row)), [true, true, false]);

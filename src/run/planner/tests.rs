@@ -42,7 +42,7 @@ const ALL: [EngineId; 4] = [CUDA, SPLIT, LOCKSTEP, KDTREE];
 const ON_CPU: [EngineId; 2] = [LOCKSTEP, KDTREE];
 
 #[test]
-fn one_query_over_many_points_goes_to_the_split_engine() {
+fn one_query_over_many_points_uses_the_split_engine() {
     let one = shape(1, 16_800_000, 2, 32);
     assert_eq!(auto(one, Purpose::Measure, &ALL), SPLIT);
     assert_eq!(auto(one, Purpose::Answer, &ALL), SPLIT, "the points being uploaded first");
@@ -63,7 +63,7 @@ fn one_query_over_many_points_goes_to_the_split_engine() {
 }
 
 #[test]
-fn a_million_queries_over_a_million_points_go_to_the_tree() {
+fn many_queries_over_many_points_use_the_tree() {
     assert_eq!(auto(shape(1_000_000, 1_000_000, 3, 32), Purpose::Measure, &ON_CPU), KDTREE);
     assert_eq!(auto(shape(1_000, 5_000, 2, 32), Purpose::Answer, &[LOCKSTEP]), LOCKSTEP);
     assert_eq!(
@@ -89,7 +89,7 @@ fn engines_without_resident_points_are_avoided_for_live_queries() {
 }
 
 #[test]
-fn profiles_go_to_engines_that_support_them() {
+fn profiled_runs_use_engines_that_support_profiling() {
     let job = Job { profile: true, ..job(shape(100, 1_000, 2, 32), Purpose::Measure) };
     assert_eq!(plan(&job, &ALL, &[], &EngineChoice::Auto).chosen, Some(CUDA));
     assert_eq!(plan(&job, &ON_CPU, &[], &EngineChoice::Auto).chosen, Some(LOCKSTEP));
@@ -109,7 +109,7 @@ fn a_named_engine_is_never_replaced() {
 }
 
 #[test]
-fn an_unavailable_first_choice_is_named_once() {
+fn an_unavailable_first_choice_is_reported_as_fallback() {
     let plan_on_cpu = |shape| plan(&job(shape, Purpose::Measure), &ON_CPU, &[], &EngineChoice::Auto);
     let large = plan_on_cpu(shape(1_000_000, 1_000_000, 3, 32));
     assert_eq!(large.fallback.as_deref(), Some("the cuda engine cannot run here: a test"));
@@ -168,7 +168,7 @@ fn cost(shape: &Shape) -> Cost {
 }
 
 #[test]
-fn trials_fit_the_rate_of_each_cost_term() {
+fn calibration_fits_a_rate_per_cost_term() {
     let truth = |shape: &Shape| cost(shape).ms(Stage::Search, |term| if term == "pairs" { 3.0 } else { 0.2 });
     let shapes = [
         shape(1_000, 10, 2, 1),
@@ -195,7 +195,7 @@ fn trials_fit_the_rate_of_each_cost_term() {
 }
 
 #[test]
-fn runs_correct_their_own_size_most() {
+fn corrections_affect_similar_sizes_most() {
     let (small, large) = (shape(100, 50_000, 2, 1), shape(100_000, 50_000, 2, 1));
     let mut rates = Rates::default();
     let first = rates.forecast(&cost(&small), &small).search_ms;
@@ -295,7 +295,7 @@ fn times_are_rounded_to_two_digits() {
 }
 
 #[test]
-fn a_job_takes_its_sizes_from_the_spec() {
+fn job_sizes_come_from_the_spec() {
     let spec = RunSpec { exclude_self: true, k: 7, warmup: 2, repeats: 3, ..super::super::testing::spec() };
     let job = Job::new(&spec, Purpose::Measure, 500, 2, None);
     assert_eq!((job.shape, job.timed), (shape(500, 500, 2, 8), 5));

@@ -123,7 +123,7 @@ fn file_presets_need_an_input_and_use_its_sizes() {
 }
 
 #[test]
-fn published_numbers_need_published_sizes() {
+fn modified_sweeps_are_not_marked_as_published() {
     let preset = find("step-5d").unwrap();
     let sweep = preset.sweep(None, 3).unwrap();
     assert!(preset.is_as_published(&sweep));
@@ -137,7 +137,7 @@ fn published_numbers_need_published_sizes() {
 }
 
 #[test]
-fn methods_follow_the_device_or_use_twins() {
+fn methods_unsupported_by_the_device_are_replaced_or_skipped() {
     let methods = EngineChoice::list("cuda:kernel=direct,step:spheres=naive,kdtree").unwrap();
     let (kept, said) = on_device(methods.clone(), DeviceKind::Cpu);
     assert_eq!(

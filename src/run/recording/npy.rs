@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn npy_arrays_of_another_type_or_shape_are_rejected() {
+    fn npy_arrays_with_wrong_type_or_shape_are_rejected() {
         let bytes = [head("<u4", &[2]), vec![1, 0, 0, 0, 2, 0, 0, 0]].concat();
         assert_eq!(read::<u32>(&mut &bytes[..], &[2]).unwrap(), [1, 2]);
         assert!(read::<u32>(&mut &bytes[..], &[3]).is_err());

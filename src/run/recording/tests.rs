@@ -126,7 +126,7 @@ proptest! {
 }
 
 #[test]
-fn runs_on_the_globe_round_trip() {
+fn haversine_runs_round_trip() {
     let data =
         cloud(2, (0..60).flat_map(|at| [f64::from(at) * 6.1 - 180.0, f64::from(at) * 3.0 - 90.0]).collect());
     let queries = queries_to(&data, vec![179.9, 89.9, -180.0, 0.1]);
@@ -361,7 +361,7 @@ fn points_are_loaded_only_from_the_recordings_folder() {
 /// The points are included, so the named file is not needed. Otherwise a recording from someone else could
 /// read labels or names from any file.
 #[test]
-fn recorded_points_need_no_source_file() {
+fn recorded_points_load_without_the_source_file() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = here.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -536,7 +536,7 @@ fn writing_and_reading_can_be_cancelled() {
 }
 
 #[test]
-fn progress_rises_to_the_end() {
+fn progress_never_decreases() {
     struct ProgressLog(std::sync::Mutex<Vec<(u64, u64)>>);
     impl Progress for ProgressLog {
         fn update(&self, done: u64, total: u64) {
@@ -779,7 +779,7 @@ fn names(cloud: &PointCloud) -> Result<ColumnData, FormatError> {
 }
 
 #[test]
-fn other_columns_are_restored_without_the_file() {
+fn extra_columns_are_restored_without_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let (path, cloud, recorded) = labelled(folder.path());
     let before = names(&cloud).unwrap();

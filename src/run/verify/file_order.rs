@@ -79,7 +79,7 @@ mod tests {
     use crate::run::{QuerySpec, RunSpec, build_problem};
 
     #[test]
-    fn lists_are_in_the_files_order_although_f32_merges_points() {
+    fn points_merged_by_f32_are_ordered_by_file_values() {
         // Steps of 1e-8 at 1, which f32 does not resolve, in descending order.
         let cloud = cloud(1, (0..300).map(|at| 1.0 + f64::from(300 - at) * 1e-8).chain([1e5]).collect());
         for exclude_self in [false, true] {

@@ -116,7 +116,7 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
 }
 
 #[test]
-fn a_wrong_answer_shows_the_right_one_and_the_reason() {
+fn wrong_answers_show_the_correct_one_and_a_reason() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
     let right = skip_until(&mut window, |question| question.topic == Topic::Partner).right(8);
@@ -134,7 +134,7 @@ fn a_wrong_answer_shows_the_right_one_and_the_reason() {
 }
 
 #[test]
-fn a_known_mistake_is_named() {
+fn known_misconceptions_are_explained() {
     let mut window = on_lesson("radix-select");
     key(&mut window, Key::P);
     // The first pass has no known mistake.
@@ -154,7 +154,7 @@ fn a_known_mistake_is_named() {
 }
 
 #[test]
-fn answers_are_hidden_before_their_question() {
+fn answers_are_hidden_until_questions_are_answered() {
     let mut window = on_lesson("order");
     press_below(&mut window, "Predict");
     let takes = player(&window).takes.len();
@@ -229,7 +229,7 @@ fn window_with_seed(seed: u64) -> Window {
 }
 
 #[test]
-fn a_wrong_option_names_its_mistake() {
+fn wrong_options_explain_their_misconception() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
     let question = skip_until(&mut window, |question| question.topic == Topic::Why);
@@ -244,7 +244,7 @@ fn a_wrong_option_names_its_mistake() {
 }
 
 #[test]
-fn a_class_votes_by_keys_and_buttons_without_layout_changes() {
+fn class_votes_do_not_change_the_layout() {
     let mut window = on_lesson("buffer");
     window.state_mut().send(Command::Presenter);
     key(&mut window, Key::P);
@@ -451,7 +451,7 @@ fn questions_show_all_panels() {
 }
 
 #[test]
-fn down_selects_the_next_option_and_up_increments() {
+fn arrow_keys_select_options_and_change_numbers() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
     skip_until(&mut window, |question| question.topic == Topic::Why);
@@ -469,7 +469,7 @@ fn down_selects_the_next_option_and_up_increments() {
 }
 
 #[test]
-fn worksheets_exclude_searches_with_a_fault() {
+fn faulty_searches_cannot_be_exported_as_worksheets() {
     let mut window = on_lesson("sort");
     let entries = |window: &mut Window| {
         press(window, "Export the lesson");

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_replaced_together() {
+    fn commits_replace_files_atomically() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let batch = started(folder);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupted_commits_read_as_complete_and_can_be_recovered() {
+    fn interrupted_commits_are_readable_and_recoverable() {
         for steps in 0..=5 {
             let folder = tempfile::tempdir().unwrap();
             let folder = folder.path();
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_commit_lists_only_affect_our_files() {
+    fn recovery_does_not_touch_foreign_files() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let commit = folder.join(COMMIT);
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn unreplaceable_targets_fail_before_any_file_is_replaced() {
+    fn folders_are_refused_as_commit_targets() {
         let folder = tempfile::tempdir().unwrap();
         let mut batch = started(folder.path());
         fs::create_dir(folder.path().join("c")).unwrap();

@@ -108,7 +108,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn system_errors_keep_their_code_and_message() {
+    fn system_errors_preserve_their_code_and_message() {
         let mut out = LatchingWriter::new(std::fs::File::options().write(true).open("/dev/full").unwrap());
         let first = out.write(b"ab").unwrap_err();
         let last = out.done().unwrap_err();

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn check_reports_the_errors_of_write_and_leaves_no_files() {
+    fn check_reports_write_errors_without_creating_files() {
         let folder = tempfile::tempdir().unwrap();
         check(&folder.path().join("a.csv")).unwrap();
         assert_eq!(names(folder.path()), [""; 0]);
@@ -254,7 +254,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn free_space_is_known_for_folders_but_not_for_devices() {
+    fn free_space_is_reported_for_folders_but_not_devices() {
         let folder = tempfile::tempdir().unwrap();
         assert!(room(&folder.path().join("a.csv")).is_some_and(|free| free > 0 && free < 1 << 60));
         assert!(room(Path::new("a.csv")).is_some());

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn temporary_files_of_other_machines_are_removed_only_when_old() {
+    fn old_temporary_files_from_other_machines_are_removed() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
         // The last two are named like those of older versions.
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn replacements_of_private_files_are_created_private() {
+    fn replacements_inherit_private_permissions() {
         use std::os::unix::fs::PermissionsExt;
         let place = tempfile::tempdir().unwrap();
         let secret = place.path().join("secret");
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn opening_neither_follows_links_nor_blocks_on_pipes() {
+    fn opening_does_not_follow_links_or_block_on_pipes() {
         let place = tempfile::tempdir().unwrap();
         let [pipe, link, plain] = ["pipe", "link", "plain"].map(|name| place.path().join(name));
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

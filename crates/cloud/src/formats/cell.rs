@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn leading_zeros_mark_a_code() {
+    fn integers_with_leading_zeros_are_codes() {
         assert!(["007", "06484", " 00 ", "-01", "+09"].iter().all(|field| is_code(field.as_bytes())));
         assert!(
             ["0", "-0", "0.5", "-0.25", "0e3", "00.5", "0x10", "10", "", "-", "01a", "0 1"]

@@ -151,7 +151,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn literals_and_back_references_unpack() {
+    fn literals_and_back_references_are_decoded() {
         assert_eq!(unpack(&[2, b'a', b'b', b'c']).unwrap(), b"abc");
         assert_eq!(unpack(&[0, b'a', 1 << 5, 0]).unwrap(), b"aaaa");
         assert_eq!(unpack(&[0, b'a', 7 << 5, 255, 0]).unwrap(), [b'a'; 265]);
@@ -167,7 +167,7 @@ pub(super) mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn packing_and_unpacking_round_trips(
+        fn packed_data_round_trips(
             words in prop::collection::vec(0u8..4, 0..20_000),
             step in 1usize..5000,
         ) {

@@ -25,7 +25,7 @@ fn distinct(cloud: &PointCloud) -> usize {
 
 /// If one of these fingerprints changes, raise [`VERSION`].
 #[test]
-fn seeds_give_pinned_fingerprints() {
+fn generated_clouds_match_pinned_fingerprints() {
     let pinned = [
         ("uniform:n=1000,d=3", "8772cf7b234f5fc1db24141f292886aa"),
         ("gaussian-mixture:n=1000,d=3", "a89f604d35f77536bb5c25008db328d3"),
@@ -67,7 +67,7 @@ fn specs_are_parsed() {
 }
 
 #[test]
-fn invalid_specs_are_refused_with_alternatives() {
+fn invalid_spec_errors_list_alternatives() {
     for (spec, part) in [
         ("blob", "uniform, gaussian-mixture, rounded-normal, sphere"),
         ("rounded-normal:spread=40000", "must be between"),
@@ -139,7 +139,7 @@ fn rounded_normals_are_16_bit_integers_with_the_requested_spread() {
 }
 
 #[test]
-fn rolls_and_spirals_satisfy_their_equations() {
+fn swiss_rolls_and_spirals_satisfy_their_equations() {
     for point in cloud("swiss-roll:n=1000", 2).points().chunks(3) {
         let radius = f64::from(point[0]).hypot(f64::from(point[2]));
         assert!((1.49 * PI..=4.51 * PI).contains(&radius) && (0.0..21.0).contains(&point[1]));
@@ -178,7 +178,7 @@ fn duplicates_have_the_requested_distinct_count() {
 }
 
 #[test]
-fn descending_distances_are_strict_in_f32() {
+fn descending_distances_strictly_decrease_in_f32() {
     for (n, d) in [(1, 2), (2, 1), (1000, 1), (200_000, 2), (30_000, 3), (20_000, 40), (3_000, 128)] {
         let cloud = cloud(&format!("descending:n={n},d={d}"), 1);
         let query = cloud.point(n - 1);

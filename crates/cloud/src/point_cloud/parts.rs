@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn records_match_only_their_own_rows() {
+    fn changed_or_reordered_records_do_not_match() {
         for columns in ["y", "0,2", "3,2,0", "2,2", "0,3,0", "3"] {
             let (cloud, records) = towns(columns);
             assert!(cloud.was_read_from(&[2, 0, 1], &records), "{columns}");

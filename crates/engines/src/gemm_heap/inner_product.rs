@@ -310,7 +310,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn filter_misses_no_neighbours(
+        fn filter_never_drops_a_neighbour(
             values in proptest::collection::vec(-1.0f32..1.0, 300..900),
             dims in prop_oneof![1usize..9, Just(32usize), Just(300)],
             k in 1usize..20,
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn few_products_reach_the_exact_rule() {
+    fn filter_rejects_most_products() {
         let values: Vec<f32> = (0..32 * 4000u32)
             .map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 2f32.powi(24) - 0.5)
             .collect();

@@ -268,7 +268,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn filter_misses_no_neighbours(
+        fn filter_never_drops_a_neighbour(
             values in proptest::collection::vec(-1.0f32..1.0, 40..400),
             dims in 1usize..9,
             k in 1usize..20,

@@ -405,7 +405,7 @@ mod tests {
 
     /// Packets whose queries are in several distant clusters are searched in parts.
     #[test]
-    fn packets_match_single_queries_across_jumps() {
+    fn packets_match_single_queries_across_distant_clusters() {
         for (dims, k) in [(2, 5), (2, 20), (2, 40), (2, 100), (3, 10), (3, 30), (3, 128)] {
             // Clusters of nine points each, so that every packet has parts from several of them.
             let n = 9 * 200;
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn unsupported_packets_give_a_reason() {
+    fn unsupported_packets_are_disabled_with_a_note() {
         let problem = problem(4, vec![1.0; 40], vec![0], 3);
         let mut engine = BVH.open_on(DeviceId::Cpu).unwrap();
         let search = engine.load(&problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn walks_match_the_counted_search() {
+    fn walks_match_the_search_counters() {
         use crate::knn::walk::{Bounds, Event, RegionState};
         for (dims, n, k) in [(1, 700, 5), (2, 20_000, 32), (3, 3000, 70), (2, 20, 32), (2, 64, 200)] {
             let values =

@@ -695,7 +695,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packet_parts_end_before_jumps() {
+    fn packets_are_split_at_distant_queries() {
         // On a line, one step apart except for two jumps, and two equal queries.
         let mut queries = Vec::new();
         for lane in 0..20u32 {

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warp_time_is_that_of_its_slowest_query() {
+    fn the_slowest_query_determines_warp_time() {
         let of =
             |steps: &[u32]| active_threads(&Measurements::new([("steps".to_owned(), steps.to_vec())])).unwrap();
         assert_eq!(of(&[7; 32]), 32.0);

@@ -105,7 +105,7 @@ mod tests {
     /// Coordinates left of a node are not greater along its axis, those on the right not less; every point
     /// occurs once.
     #[test]
-    fn nodes_split_their_subtrees() {
+    fn nodes_partition_their_subtrees() {
         for spec in
             ["uniform:n=1000,d=3", "duplicates:n=5000,d=2,distinct=3", "grid:n=9001,d=2", "uniform:n=1,d=2"]
         {

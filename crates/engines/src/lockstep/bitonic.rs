@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn sorts_every_shape() {
+    fn every_warp_shape_is_sorted() {
         sorts::<4, 1>();
         sorts::<4, 4>();
         sorts::<8, 2>();
@@ -172,7 +172,7 @@ mod tests {
 
     /// The 0-1 principle: a network that sorts every sequence of zeros and ones sorts everything.
     #[test]
-    fn sorts_every_zero_one_sequence_of_sixteen() {
+    fn all_16_key_zero_one_sequences_are_sorted() {
         for bits in 0..1u32 << 16 {
             let mut keys: Registers<4, 4> = std::array::from_fn(|register| {
                 std::array::from_fn(|lane| u64::from(bits >> (lane * 4 + register) & 1))

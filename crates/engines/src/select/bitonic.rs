@@ -100,7 +100,7 @@ mod tests {
 
     /// The 0-1 principle: a network that sorts every sequence of zeros and ones sorts everything.
     #[test]
-    fn every_zero_one_sequence_of_sixteen_is_sorted() {
+    fn all_16_key_zero_one_sequences_are_sorted() {
         for threads in [4, 8, 16] {
             let network = BitonicNetwork::new(16, threads);
             for bits in 0..1u32 << 16 {

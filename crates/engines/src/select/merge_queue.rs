@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sorted_buffer_saves_inserts() {
+    fn sorting_the_buffer_reduces_inserts() {
         // Distances descend: without a buffer, all are inserted.
         let row: Vec<f32> = (0..4096u16).rev().map(f32::from).collect();
         let counts = |buffer| {

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn every_k_is_selected_from_every_distribution() {
+    fn selection_is_correct_for_every_k_and_distribution() {
         for n in [1, 2, 31, 1000, 1024, 1025, 5000, 40_000] {
             for k in [1, 2, n / 3, n / 2, n - 1, n, n + 5] {
                 check(&scattered(n), (k as usize).max(1));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_split_better_than_similar_digits() {
+    fn sample_splitters_need_fewer_passes_than_digits() {
         // All distances have the same exponent, and so the same first digits.
         let row: Vec<f32> = scattered(40_000).iter().map(|distance| 1.0 + distance / 1e3).collect();
         let [digits, _, splitters, in_two_stages] = check(&row, 20_000);

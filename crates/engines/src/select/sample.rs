@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bound_exceeds_as_many_minima_as_its_rank() {
+    fn sampled_bound_has_the_requested_rank() {
         let row: Vec<f32> =
             (0..100_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 1e6).collect();
         for (minima, rank) in [(256, 1), (256, 100), (1024, 1024), (2048, 37)] {

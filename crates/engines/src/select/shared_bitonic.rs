@@ -89,7 +89,7 @@ mod tests {
 
     /// The 0-1 principle: a network that sorts every sequence of zeros and ones sorts everything.
     #[test]
-    fn every_zero_one_sequence_of_sixteen_is_sorted() {
+    fn all_16_key_zero_one_sequences_are_sorted() {
         for bits in 0..1u32 << 16 {
             let mut keys: Vec<Key> = (0..16).map(|at| u64::from(bits >> at & 1)).collect();
             SharedBitonicNetwork { shuffles: false }.sort(&mut keys);

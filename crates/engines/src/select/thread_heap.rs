@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_below_the_root_are_inserted() {
+    fn keys_smaller_than_the_root_are_inserted() {
         let mut found = Vec::new();
         let rising: Vec<f32> = (0..100u8).map(f32::from).collect();
         let counts = thread_heap(&rising, 7, &mut found);

@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn surrounding_points_have_a_zero_bound() {
+    fn points_surrounding_the_origin_have_a_zero_bound() {
         let points: Vec<Vec<f32>> =
             [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]].map(|point| point.to_vec()).to_vec();
         assert_eq!(bound(Metric::Angular, Method::Exact, &points, &[0.6, 0.8]), 0.0);

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_averages_of_the_points() {
+    fn fixed_point_means_are_accurate() {
         let scale = Quantizer::new(&[[-5.0, 3.0], [2.0, 2.0]], 1000);
         let values = [-5.0f32, 3.0, 0.25, -1.5];
         let sum = values.iter().map(|&value| scale.cell(0, value)).sum();

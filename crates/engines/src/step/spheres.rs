@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn degenerate_point_sets_have_spheres() {
+    fn degenerate_point_sets_have_enclosing_spheres() {
         for (dims, values) in [
             (3, vec![2.5; 30]),
             (3, (0..40).flat_map(|i| [f64::from(i), 2.0 * f64::from(i), 0.0]).collect::<Vec<_>>()),

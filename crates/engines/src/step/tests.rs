@@ -80,7 +80,7 @@ fn far_clusters_are_pruned() {
 /// The exact minima are the first neighbours, and clusters whose minimum is not among the k nearest are not
 /// visited.
 #[test]
-fn minima_prune_in_many_dimensions() {
+fn cluster_minima_prune_in_high_dimensions() {
     let (n, dims, k) = (20_000, 24, 16);
     let problem = problem(dims, scattered(n, dims), (0..50).collect(), k);
     let (found, answer) = search(&STEP_EXHAUSTIVE, &problem, &Parameters::NONE);
@@ -101,7 +101,7 @@ fn minima_prune_in_many_dimensions() {
 
 /// The tighter the spheres, the fewer distances are evaluated (§6.6). The neighbours are the same.
 #[test]
-fn exact_spheres_prune_more() {
+fn tighter_spheres_reduce_distance_evaluations() {
     let (n, dims) = (6000, 6);
     for metric in [Metric::L2, Metric::Angular] {
         let problem = problem_with_metric(metric, dims, scattered(n, dims), (0..50).collect(), 20);
@@ -127,7 +127,7 @@ fn changed_parameters_rebuild_the_clusters() {
 }
 
 #[test]
-fn walks_match_the_counted_search() {
+fn walks_match_the_search_counters() {
     use crate::knn::walk::{Bounds, Event, RegionState};
     for (dims, n, k, parameters) in [
         (1, 700, 5, Parameters::NONE),

@@ -136,7 +136,7 @@ fn lattice(dims: usize) -> impl Strategy<Value = Vec<f64>> {
 
 proptest! {
     #[test]
-    fn l2_lists_are_in_exact_order(
+    fn l2_neighbours_are_in_exact_order(
         (dims, values) in (1..5usize).prop_flat_map(|dims| (Just(dims), lattice(dims))),
         k in 1..12usize,
     ) {
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn cosine_lists_are_in_exact_order(
+    fn cosine_neighbours_are_in_exact_order(
         (dims, values) in (2..5usize).prop_flat_map(|dims| (Just(dims), lattice(dims))),
         k in 1..12usize,
     ) {
@@ -161,7 +161,7 @@ proptest! {
 
     /// Distances that are decimals, so that many are equal to a radius of one decimal.
     #[test]
-    fn points_at_a_radius_are_decided_by_decimals(
+    fn radius_tests_use_exact_decimals(
         cells in prop::collection::vec((0..12i32, 0..12i32), 30),
         (far, tenths) in (prop_oneof![Just(0.0), Just(5e5)], 1..12i32),
         open in any::<bool>(),
@@ -182,7 +182,7 @@ proptest! {
 }
 
 #[test]
-fn equal_distances_have_the_same_number() {
+fn equal_distances_are_numbered_equally() {
     let tenths = [0.3, 0.1, 0.5, 0.2, 0.4, 0.3, 0.9];
     let cloud = decimals(1, tenths.to_vec());
     let ranking = Ranking::new(Metric::L2, &cloud, &cloud, 1);
@@ -200,7 +200,7 @@ fn reversed() -> Arc<PointCloud> {
 }
 
 #[test]
-fn a_margin_that_is_too_small_gives_wrong_lists() {
+fn insufficient_margins_give_wrong_neighbours() {
     assert!(wrong_lists(&reversed(), Metric::L2, 5, 1.0).is_empty());
     assert!(wrong_lists(&reversed(), Metric::L2, 5, 0.0).len() > 100);
     let directions: Vec<f64> = (0..400).flat_map(|at| [1.0, f64::from(400 - at) * 1e-8 + 1.0]).collect();
@@ -268,7 +268,7 @@ fn short_lists_are_padded_and_own_rows_excluded() {
 }
 
 #[test]
-fn extra_neighbours_fill_a_warps_list() {
+fn search_k_requests_spare_neighbours() {
     assert_eq!([1, 10, 16, 28, 32, 100, 1024].map(|k| search_k(k, 3, 1024)), [3, 12, 18, 30, 34, 103, 1024]);
     assert_eq!([search_k(2000, 3, 4096), search_k(100, 1536, 1024)], [2025, 127]);
 }

@@ -157,7 +157,7 @@ fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &ParsedPage, scenes: &
 }
 
 #[test]
-fn initial_page_data_is_a_prefix_of_the_whole() {
+fn initial_data_is_a_prefix_of_the_page_data() {
     for id in ["buffer", "order", "heap"] {
         // The whole search takes long to draw.
         let choice = if id == "order" {
@@ -182,7 +182,7 @@ fn initial_page_data_is_a_prefix_of_the_whole() {
 }
 
 #[test]
-fn pages_match_the_window_at_every_position() {
+fn pages_match_the_app_at_every_position() {
     for id in ["merge", "buffer", "pruning", "heap"] {
         let (film, page, written) = page_of(id, Overrides::default());
         let read = ParsedPage::new(&page);
@@ -262,7 +262,7 @@ fn levels_and_marks_match_the_player() {
 
 /// Ideas are asked where the lesson begins; a page that begins later asks them at its own beginning.
 #[test]
-fn pages_that_start_late_still_ask_idea_questions() {
+fn pages_starting_late_still_include_idea_questions() {
     let (film, _) = film("sort", Overrides::default());
     let from = film.lead().range.start + 3;
     let moments = Selection { from: Some(from), ..Selection::for_lesson(usize::MAX) }
@@ -297,7 +297,7 @@ fn oversized_pages_drop_fine_levels_and_keep_questions() {
 }
 
 #[test]
-fn compared_takes_are_all_included() {
+fn all_compared_takes_are_included() {
     let (film, page, _) = page_of("order", Overrides { k: Some(8), width: Some(4), ..Overrides::default() });
     let read = ParsedPage::new(&page);
     let names: Vec<&str> =
@@ -377,7 +377,7 @@ fn scenes(film: &Film, cursor: &Cursor) -> Vec<(Panel, Scene)> {
 }
 
 #[test]
-fn page_motion_matches_the_window_at_every_level() {
+fn page_motion_matches_the_app_at_every_level() {
     let mut moved = 0;
     for id in ["merge", "buffer", "wait", "wide"] {
         let (film, page, _) = page_of(id, Overrides::default());

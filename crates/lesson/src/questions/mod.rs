@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_indexed_by_their_discriminant() {
+    fn topics_are_indexed_by_their_discriminant() {
         for (at, kind) in TOPICS.iter().enumerate() {
             assert_eq!((kind.topic as usize, kind.topic.info().topic), (at, kind.topic));
         }

@@ -177,7 +177,7 @@ fn seeking_matches_a_fresh_replay() {
 }
 
 #[test]
-fn every_step_has_a_sentence_and_a_line() {
+fn every_step_has_a_description_and_source_line() {
     let mut lines = BTreeSet::new();
     for case in CASES {
         let recording = recorded_digits(case);

@@ -89,7 +89,7 @@ fn fresh_faulty(recording: &Recording) -> State {
 }
 
 #[test]
-fn late_writes_are_lost() {
+fn writes_without_a_barrier_are_lost() {
     let take = made(&FAULTS[0]);
     let broken = take.recording.consequences().unwrap().broken.clone().unwrap();
     assert_eq!(take.recording.steps()[broken.position - 1], Step::BufferFull);
@@ -156,7 +156,7 @@ fn unknown_and_unsupported_faults_are_rejected() {
 
 /// A file of steps names the fault; that of a sound search is unchanged.
 #[test]
-fn files_name_the_fault() {
+fn step_files_include_the_fault() {
     let take = made(&FAULTS[2]);
     let mut file = Vec::new();
     jsonl::write(&take.recording, 0..3, &mut file).unwrap();

@@ -126,7 +126,7 @@ fn trace(twin: &Recording, words: Vec<u32>, neighbours: Vec<(u32, f32)>) -> Trac
 }
 
 #[test]
-fn kernel_trace_matches_the_twin() {
+fn kernel_trace_matches_the_cpu_reference() {
     for (spec, k, batch) in [
         ("uniform:n=3000,d=2", 1, None),
         ("uniform:n=3000,d=3", 33, Some(7)),
@@ -167,7 +167,7 @@ fn first_layer(words: &[u32]) -> usize {
 }
 
 #[test]
-fn differences_from_the_twin_are_named() {
+fn differences_from_the_cpu_reference_are_reported() {
     let (twin, words, neighbours) = pair("uniform:n=300,d=2", 0, 40, None);
     let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| {
         compare(&trace(&twin, words, neighbours.to_vec()), &twin).unwrap_err().to_string()
@@ -321,7 +321,7 @@ fn tree_trace(words: Vec<u32>, neighbours: Vec<(u32, f32)>) -> TreeTrace {
 }
 
 #[test]
-fn tree_trace_matches_the_twin() {
+fn tree_trace_matches_the_cpu_reference() {
     for (spec, row, k) in [
         ("uniform:n=2048,d=2", 1024, 32),
         ("uniform:n=5000,d=3", 17, 100),
@@ -338,7 +338,7 @@ fn tree_trace_matches_the_twin() {
 }
 
 #[test]
-fn differences_in_trees_are_named() {
+fn tree_trace_differences_are_reported() {
     let (twin, words, neighbours) = tree_pair("uniform:n=2048,d=2", 1024, 32);
     let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| {
         compare_tree(&tree_trace(words, neighbours.to_vec()), &twin).unwrap_err().to_string()
@@ -475,7 +475,7 @@ fn compared_queues(
 }
 
 #[test]
-fn queue_trace_matches_the_twin() {
+fn queue_trace_matches_the_cpu_reference() {
     for (spec, row, k) in [
         ("uniform:n=3000,d=2", 1500, 1),
         ("uniform:n=3000,d=3", 17, 33),
@@ -490,7 +490,7 @@ fn queue_trace_matches_the_twin() {
 }
 
 #[test]
-fn differences_in_queues_are_named() {
+fn queue_trace_differences_are_reported() {
     let (twin, words, neighbours) = queue_pair("uniform:n=2000,d=2", 0, 40);
     let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| {
         compared_queues(&twin, words, neighbours).unwrap_err().to_string()
@@ -568,7 +568,7 @@ fn compared_passes(
 }
 
 #[test]
-fn pass_trace_matches_the_twin() {
+fn pass_trace_matches_the_cpu_reference() {
     for (spec, row, k) in [
         ("uniform:n=3000,d=2", 1500, 1),
         ("uniform:n=3000,d=3", 17, 33),
@@ -632,7 +632,7 @@ proptest! {
 
     /// Every bit of a trace is checked, and no word makes the reader panic.
     #[test]
-    fn corrupt_words_are_detected(
+    fn corrupt_trace_words_are_detected(
         at in any::<prop::sample::Index>(),
         change in prop_oneof![(0u32..32).prop_map(|bit| 1 << bit), 1u32..],
     ) {

@@ -48,7 +48,7 @@ fn is_heap(keys: &[Key]) -> bool {
 }
 
 #[test]
-fn replay_matches_the_twin_in_every_lane() {
+fn replay_matches_the_cpu_reference_in_every_lane() {
     for case in CASES {
         let recording = recorded_heaps(case);
         let end = fresh(&recording, recording.len());
@@ -232,7 +232,7 @@ fn seeking_matches_a_fresh_replay() {
 }
 
 #[test]
-fn every_step_has_a_sentence_and_a_line() {
+fn every_step_has_a_description_and_source_line() {
     let mut lines = BTreeSet::new();
     for case in CASES {
         let recording = recorded_heaps(case);

@@ -20,7 +20,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn correct_searches_break_no_invariant(
+    fn correct_searches_satisfy_all_invariants(
         width in prop::sample::select(vec![4u32, 8, 16, 32]),
         registers in prop::sample::select(vec![1usize, 2, 4, 8, 16, 32]),
         less in 0usize..4,
@@ -70,7 +70,7 @@ fn every_stage_has_a_badge() {
 }
 
 #[test]
-fn badges_contain_their_numbers() {
+fn badges_show_the_checked_values() {
     let recording = Arc::new(recorded("uniform:n=64,d=2", 9, 16, 8));
     let mut cursor = Cursor::new(recording.clone());
     let mut said = |wanted: &dyn Fn(&Step) -> bool| {

@@ -190,7 +190,7 @@ fn every_question_has_one_correct_answer() {
 }
 
 #[test]
-fn lessons_cover_the_steps_they_name() {
+fn lessons_have_the_expected_names_and_steps() {
     assert!(LESSONS.iter().zip(1..).all(|(lesson, number)| lesson.number == number));
     let ids = "problem, heap, buffer, wait, sort, wide, merge, search, order, own-data, pruning, \
                warp-select, radix-select";
@@ -251,7 +251,7 @@ fn point_order_determines_the_merges() {
 }
 
 #[test]
-fn lessons_accept_other_sizes() {
+fn lessons_accept_custom_sizes() {
     for (id, k, width) in [
         ("sort", 32, 32),
         ("wide", 64, 16),
@@ -301,7 +301,7 @@ fn steps_round_trip_through_files() {
 }
 
 #[test]
-fn errors_in_files_name_the_line() {
+fn file_errors_report_the_line() {
     let recording = recorded("uniform:n=40,d=2", 0, 4, 4);
     let mut file = Vec::new();
     jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();
@@ -399,7 +399,7 @@ fn stands_alone(html: &str) {
 }
 
 #[test]
-fn handouts_follow_the_reader_or_the_chosen_theme() {
+fn handouts_use_the_chosen_or_system_theme() {
     let lesson = named("sort").unwrap();
     let film = Film::new(lesson, takes(lesson), [960.0, 540.0], 1.0, palette::HIGH_CONTRAST);
     let moments = Selection::for_lesson(1).moments(lesson, film.lead()).unwrap();

@@ -211,7 +211,7 @@ fn warp_work_equals_the_sum_of_its_threads() {
 }
 
 #[test]
-fn instructions_are_in_the_kernel_and_steps_in_the_table() {
+fn step_instructions_match_the_kernel_and_recorded_steps() {
     for (name, instructions) in STEP_INSTRUCTIONS {
         for instruction in instructions {
             let (file, search) = instruction.source;

@@ -69,7 +69,7 @@ fn watched(recording: &Recording, length: u32) -> (Snapshots, [u32; 2]) {
 }
 
 #[test]
-fn replayed_registers_match_the_twin_after_every_stage() {
+fn registers_match_the_cpu_reference_after_every_stage() {
     for case in CASES {
         let recording = recorded_queues(case);
         let Baseline::WarpSelect(queued) = recording.baseline() else { panic!("{case:?}") };
@@ -239,7 +239,7 @@ fn seeking_matches_a_fresh_replay() {
 }
 
 #[test]
-fn every_step_has_a_sentence_and_a_line() {
+fn every_step_has_a_description_and_source_line() {
     let mut lines = BTreeSet::new();
     for case in CASES {
         let recording = recorded_queues(case);

@@ -222,7 +222,7 @@ fn unsupported_warp_sizes_are_rejected() {
 }
 
 #[test]
-fn rearranged_problems_keep_their_rows() {
+fn rearranged_problems_map_to_the_same_rows() {
     let problem = problem("uniform:n=50,d=3", 3, 20, 5);
     let backwards: Vec<u32> = (0..50).rev().collect();
     let other = problem.rearranged(&backwards);

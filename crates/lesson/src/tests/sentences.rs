@@ -1563,7 +1563,7 @@ fn judge(
 }
 
 #[test]
-fn numbers_in_sentences_are_true() {
+fn numbers_in_sentences_are_correct() {
     let (mut known, mut said, mut wrong) = (HashMap::new(), 0u64, Vec::new());
     for lesson in &LESSONS {
         for take in lesson.record(Overrides::default(), &NoProgress).unwrap() {

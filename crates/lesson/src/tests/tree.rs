@@ -171,7 +171,7 @@ fn seeking_matches_a_fresh_replay() {
 }
 
 #[test]
-fn every_step_has_a_sentence_and_a_line() {
+fn every_step_has_a_description_and_source_line() {
     let mut lines = BTreeSet::new();
     for (spec, row, k) in CASES {
         let recording = recorded_tree(spec, row, k);
@@ -234,7 +234,7 @@ fn unsupported_tree_sizes_are_rejected() {
 }
 
 #[test]
-fn missing_neighbours_are_padding() {
+fn missing_neighbours_are_padded() {
     let recording = recorded_tree("uniform:n=20,d=2", 3, 32);
     let end = fresh(&recording, recording.len());
     assert_eq!(end.neighbours().count(), 20);

@@ -50,7 +50,7 @@ fn ballots_are_described_in_plain_sentences() {
 }
 
 #[test]
-fn all_lanes_are_named() {
+fn lane_masks_are_described_in_words() {
     let cases = [
         (0, "no lane"),
         (1, "lane 0"),
@@ -80,7 +80,7 @@ fn number_after(sentence: &str, word: &str) -> u32 {
 }
 
 #[test]
-fn numbers_of_each_step_are_true() {
+fn numbers_in_step_sentences_are_correct() {
     let shapes = [
         ("uniform:n=700,d=2", 32, 32),
         ("uniform:n=200,d=2", 20, 4),

@@ -36,7 +36,7 @@ fn settings_round_trip() {
 /// Opening a pipe used to block the window.
 #[cfg(unix)]
 #[test]
-fn a_named_pipe_as_settings_file_only_warns() {
+fn named_pipe_settings_produce_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     assert!(
         std::process::Command::new("mkfifo")
@@ -226,7 +226,7 @@ fn waiting_for_the_lock_times_out() {
 }
 
 #[test]
-fn invalid_fields_alone_fall_back_to_defaults() {
+fn only_invalid_fields_fall_back_to_defaults() {
     let state = StoredSettings::new(&State { scale: 2.0, look: Theme::Dark, ..State::default() }, None);
     for (key, value) in [
         ("draft", Value::Null),

@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn exporting_edges_searches_the_neighbours_first() {
+    fn edge_export_searches_neighbours_first() {
         let folder = folder();
         let path = folder.path().join("graph.tsv");
         neighbours(9, 2).write(GraphFormat::Edges, &path, &ResidentPoints::default(), &NoProgress).expect("a file");
@@ -597,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn leaks_are_counted_both_ways_at_any_distance() {
+    fn leaks_are_counted_in_both_directions() {
         let folder = folder();
         let here = file_in(&folder, "here.csv", "kind,x\n0,0\n0,1\n1,1\n1,50\n");
         let there = file_in(&folder, "there.csv", "x,more\n1,2\n1.5,2\n80,2\n");

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_distances_are_rejected_with_a_sentence() {
+    fn invalid_distances_are_explained() {
         let view = |eps: &str| AnalysisView { eps: eps.to_owned(), ..AnalysisView::default() };
         assert_eq!((view(" 0.5 ").eps(), AnalysisView::default().eps()), (Ok(0.5), Ok(0.0)));
         for wrong in ["", "-1", "inf", "near"] {

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_lists_explain_why() {
+    fn empty_folder_listings_show_a_reason() {
         let said = |chooser: &Chooser| chooser.nothing().unwrap_or_default();
         assert_eq!(
             (said(&chooser("/x/")), said(&chooser("/x/zz"))),

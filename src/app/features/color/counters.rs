@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_from_a_separate_file_colour_the_queries() {
+    fn counters_colour_queries_from_separate_files() {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
         assert_eq!(counted(&record, &ColorBy::measure("merges")).points, PointSet::Queries);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn max_distance_at_a_moment_follows_the_convergence() {
+    fn moment_values_match_the_convergence_curve() {
         // After 10, 30 and 50 points: 0.5, 0.1 and 0.05, times 1, 2 and 3.
         let record = record();
         let at = |moment_of: u32| there_or_none(&moment(&record, moment_of));

@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_run_makes_a_new_request() {
+    fn a_new_run_requests_new_colours() {
         let mut session = session();
         let before =
             Request::for_view(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_what_is_missing() {
+    fn errors_name_the_missing_input() {
         let mut session = session();
         let why = |view: &ColorView, session: &Session| {
             Request::for_view(view, session).expect_err("something is missing")
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn ambiguous_column_names_become_numbers() {
+    fn ambiguous_columns_are_identified_by_number() {
         let keys: Vec<String> =
             column_keys(["x", "a", "A", "7", ""].into_iter()).map(|(_, key)| key).collect();
         assert_eq!(keys, ["x", "1", "2", "3", "4"]);

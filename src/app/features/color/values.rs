@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_read_for_the_rows_of_the_cloud() {
+    fn file_colours_match_cloud_rows() {
         let folder = folder();
         let path = file_in(&folder, "a.csv", "x,y,blue,green,red\n0,1,3,2,1\nnan,2,9,9,9\n2,3,30,20,10\n");
         let source = Source::File {
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_read_for_the_rows_of_the_cloud() {
+    fn column_values_match_cloud_rows() {
         let folder = folder();
         let path = file_in(&folder, "a.csv", "x,y,kind,size\n0,1,a,10\nnan,2,b,20\n2,3,c,\n");
         let columns = ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]);

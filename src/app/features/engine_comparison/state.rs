@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn new_questions_reset_and_failures_do_not_stop_the_comparison() {
+    fn failed_engines_do_not_stop_the_comparison() {
         let mut comparison = EngineComparison::default();
         ask(&mut comparison, &[answered_by("lockstep", |_| {})]);
         let engines = ["bits", "kdtree"].map(EngineId::new);

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_extensions_list_the_available_ones() {
+    fn unknown_extension_errors_list_supported_extensions() {
         let why = |kind: ExportKind, name: &str| kind.refuses(Path::new(name));
         let neighbors = ExportKind::Data(PaneKind::Neighbors);
         let all =
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn suggested_names_do_not_exist_yet() {
+    fn suggested_file_names_are_unused() {
         let folder = folder();
         let (at, kind) = (|name: &str| folder.path().join(name), ExportKind::Data(PaneKind::Plane));
         let path = at("plane.csv");

@@ -119,7 +119,7 @@ mod tests {
     use crate::lesson::fault::FAULTS;
 
     #[test]
-    fn recording_falls_back_to_the_twin_without_a_gpu() {
+    fn recording_falls_back_to_the_cpu_without_a_gpu() {
         let takes = player("sort").takes;
         let why =
             EngineError::Unavailable { engine: EngineId::new("cuda"), why: "NVRTC is missing".to_owned() };

@@ -139,7 +139,7 @@ mod tests {
     use crate::app::testing::cloud;
 
     #[test]
-    fn short_queries_are_judged_by_measured_time() {
+    fn measured_time_determines_short_queries() {
         let cloud = cloud(100, 2, 1);
         let mut live = LiveQueryState::default();
         assert!(live.is_short(&cloud), "small clouds are assumed to be fast");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn settled_queries_do_not_wait() {
+    fn ignoring_earlier_replies_ends_the_wait() {
         let mut live =
             LiveQueryState { asked: 5, wanted: 3, replied: 3, typed: Some(vec!["1".to_owned()]), ..LiveQueryState::default() };
         assert!(live.is_waiting());

@@ -157,7 +157,7 @@ mod tests {
     use crate::progress::NoProgress;
 
     #[test]
-    fn label_guessing_needs_a_file_without_headers() {
+    fn labels_are_inferred_only_without_headers() {
         let folder = folder();
         let rows: String = (0..60)
             .map(|at| {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_query_exists_for_identical_rows() {
+    fn identical_rows_still_have_a_first_query() {
         assert_eq!(first_query(&cloud_of(&["x"], &[2.0; 7])), 0);
         assert_eq!(first_query(&cloud_of(&["x"], &[2.0])), 0);
     }

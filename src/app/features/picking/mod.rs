@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn clicks_in_space_pick_the_front_point_and_regions_pick_all() {
+    fn space_clicks_pick_front_points_and_regions_pick_all() {
         let cloud = cloud(5_000, 3, 4);
         let sight = sight(Arc::clone(&cloud), true);
         let PaneCamera::Space(camera, axes) = sight.eye else { panic!("Space's") };
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn timed_searches_return_rows() {
+    fn pick_benchmarks_find_rows() {
         for times in measure(&cloud(3_000, 3, 1), 3) {
             assert!(times.found > 0 && times.milliseconds.len() == 3, "{times:?}");
             assert!(times.found == 1 || (10..2_000).contains(&times.found), "{times:?}");

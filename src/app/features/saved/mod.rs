@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn files_modified_near_the_read_are_not_trusted() {
+    fn files_modified_just_before_reading_are_not_trusted() {
         let at = |secs| UNIX_EPOCH + Duration::from_secs(secs);
         let file = FileState { bytes: 1, modified: Duration::from_secs(100) };
         assert_eq!([99, 100, 102, 103].map(|secs| file.is_before(at(secs))), [false, false, false, true]);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_fields_default_and_foreign_files_are_rejected() {
+    fn missing_fields_use_defaults_and_invalid_files_are_rejected() {
         let least =
             SavedSession::read(br#"{"schema_version": 1, "saved_unix": 0, "points": true, "later": 1}"#)
                 .expect("missing and unknown fields are allowed");

@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_ranges_are_clipped_to_the_valid_numbers() {
+    fn invalid_ranges_are_clipped_to_valid_numbers() {
         let hostile = Ranges(vec![(5, 2), (3, u64::MAX), (3, 3), (0, u64::MAX), (u64::MAX, u64::MAX)]);
         assert_eq!(hostile.below(6), [3, 4, 5]);
         assert_eq!(hostile.among([1, 2, 3, 4_000_000_000]), [3, 4_000_000_000]);

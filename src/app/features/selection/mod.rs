@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_select_the_expected_rows_and_queries() {
+    fn each_criterion_selects_matching_rows_and_queries() {
         let record = record();
         let none = Selection::default();
         let all = after(&none, SelectionCriterion::All, SelectMode::Replace, &record);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_merges_selects_its_queries() {
+    fn merge_count_ranges_select_matching_queries() {
         let mut record = RunRecord::clone(&record());
         record.measured = measured([3, 7, 3]);
         let record = Arc::new(record);

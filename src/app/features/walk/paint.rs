@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_point_of_a_region_is_clamped() {
+    fn nearest_points_are_clamped_to_the_region() {
         let cube = Bounds::Box { low: [0.0; AXES], high: [1.0, 2.0, 0.0] };
         assert_eq!(nearest(&cube, [-1.0, 1.0, 0.0]), [0.0, 1.0, 0.0]);
         assert_eq!(nearest(&cube, [0.5, 0.5, 0.0]), [0.5, 0.5, 0.0]);

@@ -124,7 +124,7 @@ mod tests {
     use crate::app::testing::record;
 
     #[test]
-    fn rows_are_typed_by_file_row_number() {
+    fn rows_are_identified_by_file_row_number() {
         let cloud = &record().cloud;
         assert_eq!(row_of(" 3 ", cloud, None), Ok(3));
         assert_eq!(row_of("three", cloud, None).unwrap_err(), "“three” is not a row number such as 12.");

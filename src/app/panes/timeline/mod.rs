@@ -274,7 +274,7 @@ mod tests {
     use crate::app::testing::profiled_record;
 
     #[test]
-    fn rows_are_contiguous_and_open_multiprocessors_show_tracks() {
+    fn expanded_multiprocessors_show_contiguous_tracks() {
         let timeline = Timeline::new(&profiled_record());
         let mut view = TimelineView::default();
         let closed = rows(&timeline, &view);

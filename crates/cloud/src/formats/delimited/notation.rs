@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_uses_the_notation_that_fits_all_its_numbers() {
+    fn number_notation_is_detected_from_all_values() {
         for (text, notations) in [
             ("a;b\n1,5;2\n", &[Comma, Plain][..]),
             ("1,5;2,25\n", &[Comma, Comma]),

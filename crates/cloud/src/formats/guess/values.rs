@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_of_unnamed_columns_after_a_position_are_inferred_from_values() {
+    fn unnamed_column_roles_are_inferred_from_values() {
         use super::Role::{Color, Direction, Other, Time};
         let place = |row: usize, column: usize| (row as f64 * 0.37 + column as f64).sin() * 10.0;
         let color = |row: usize, column: usize| ((row * 37 + column * 91) % 256) as f64;

@@ -353,7 +353,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_shapes_are_distinguished() {
+    fn json_shapes_are_detected() {
         for (text, lines, shape) in [
             ("[[1,2],[3,4]]", false, Shape::Array),
             (" [ {\"a\":1} ]\n", false, Shape::Array),

@@ -404,7 +404,7 @@ mod tests {
     /// A chunk that declares fewer layers than the times need. The bytes at the position of the missing size
     /// would mean four gigabytes.
     #[test]
-    fn undeclared_layers_are_rejected() {
+    fn missing_layers_are_rejected() {
         const RECORD: u64 = 30;
         let sizes = [0_u32; BEFORE].into_iter().chain([u32::MAX]).flat_map(u32::to_le_bytes);
         let chunk: Vec<u8> = std::iter::repeat_n(0, RECORD as usize + 4)

@@ -17,7 +17,7 @@ impl SampleFile {
 }
 
 #[test]
-fn text_files_give_numeric_and_categorical_columns() {
+fn text_files_yield_numeric_and_categorical_columns() {
     let sample =
         SampleFile::new("a.csv", "x,city,y,late,none\n1,Ulm,5,7,\n,Köln,6,8,NA\ninf,Ulm,7,9z,\n4,,8,,\n");
     assert_values(&sample.numbers("X"), &[1.0, f64::NAN, f64::INFINITY, 4.0]);
@@ -229,7 +229,7 @@ impl crate::progress::Progress for ReadRecorder {
 }
 
 #[test]
-fn marks_of_earlier_reads_speed_up_record_lookup() {
+fn index_from_earlier_reads_speeds_up_record_lookup() {
     let marks = RecordIndex::default();
     for (start, end, separator) in
         [("", "\n", ","), ("\u{feff}x,n\r\n", "\r\n", ","), ("# about\nx n\n", "\n", " ")]
@@ -283,7 +283,7 @@ fn marks_of_earlier_reads_speed_up_record_lookup() {
 }
 
 #[test]
-fn marks_work_across_scan_boundaries() {
+fn record_index_works_across_scan_boundaries() {
     let marks = RecordIndex::default();
     let scan =
         |from: usize| -> String { (from..from + 20_000).map(|at| format!("{at} 0.5 1 7\n")).collect() };

@@ -12,7 +12,7 @@ fn two() -> Vec<u8> {
 }
 
 #[test]
-fn colons_in_file_names_do_not_select_a_part() {
+fn file_names_may_contain_colons() {
     let text = SampleFile::new("12:30.csv", "1,2\n");
     assert_eq!(text.table("").1, [1.0, 2.0]);
     assert_eq!(file_of(&text.path), text.path);
@@ -29,7 +29,7 @@ fn colons_in_file_names_do_not_select_a_part() {
 }
 
 #[test]
-fn single_cloud_formats_have_no_parts() {
+fn single_cloud_formats_have_no_data_sets() {
     let text = SampleFile::new("a.csv", "1,2\n");
     assert_eq!(datasets(&text.path, &NoProgress).unwrap(), []);
     let message = text.read_dataset("x").unwrap_err().to_string();
@@ -48,7 +48,7 @@ fn single_cloud_formats_have_no_parts() {
 }
 
 #[test]
-fn ambiguous_files_list_their_parts() {
+fn ambiguous_files_list_their_data_sets() {
     let sample = SampleFile::new("a.npz", two());
     let Err(FormatError::Ambiguous { datasets, path }) = sample.read("") else { panic!("one was chosen") };
     assert_eq!(datasets.iter().map(|dataset| dataset.name.as_str()).collect::<Vec<_>>(), ["a", "group/b:c"]);

@@ -100,7 +100,7 @@ pub(super) fn one() -> Vec<u8> {
 }
 
 #[test]
-fn points_and_attributes_are_read_with_invalid_points_as_nan() {
+fn points_are_read_and_invalid_ones_become_nan() {
     // Many packets and pages.
     let count = 20_000;
     let sample = SampleFile::new("a.e57", file(vec![cartesian("hall", None, count)]));
@@ -195,7 +195,7 @@ fn checksum(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn missing_points_are_refused() {
+fn excessive_record_counts_are_refused() {
     let whole = one();
     let at = whole.windows(16).position(|bytes| bytes == b"recordCount=\"20\"").unwrap();
     let promising = |digit: u8| {

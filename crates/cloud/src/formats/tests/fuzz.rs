@@ -60,7 +60,7 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn undamaged_files_are_read() {
+fn valid_files_are_read() {
     for (name, content) in valid() {
         assert!(SampleFile::new(name, content).read("").is_ok(), "{name}");
     }

@@ -115,7 +115,7 @@ fn matching_label_files_add_a_label_column() {
 }
 
 #[test]
-fn false_headers_are_refused() {
+fn invalid_headers_are_refused() {
     let error = |content: Vec<u8>| SampleFile::new("a.idx", content).error();
     assert!(error(idx(8, &[4, 2, 3], &[0; 18])).starts_with("cut short"));
     assert!(error(idx(8, &[u32::MAX, 2, 3], &[0; 18])).starts_with("cut short"));

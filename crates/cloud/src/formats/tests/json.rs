@@ -48,7 +48,7 @@ fn points_are_read_from_every_json_layout() {
 }
 
 #[test]
-fn missing_values_are_nan_and_keep_their_row() {
+fn missing_values_become_nan_without_shifting_rows() {
     let sample = SampleFile::new(
         "a.json",
         "[{\"a\":1},{\"b\":2,\"a\":null},{\"c\":true},{\"a\":4,\"b\":\"NaN\",\"c\":false}]",
@@ -222,7 +222,7 @@ fn geojson_points_and_properties_are_read() {
 }
 
 #[test]
-fn errors_give_the_position() {
+fn errors_report_the_position() {
     let error = |text: &str| SampleFile::new("a.json", text).error();
     assert_eq!(error("[[1,2],[3]]"), "record 1: expected 2 fields, found 1");
     assert_eq!(error("[[1,2],{\"a\":3}]"), "record 1: it is an object, but the first one is an array");
@@ -257,7 +257,7 @@ fn errors_give_the_position() {
 }
 
 #[test]
-fn disjoint_objects_are_refused() {
+fn objects_without_common_fields_are_refused() {
     let text: String = (0..20_000).map(|at| format!("{{\"f{at}\":1}}\n")).collect();
     let message = SampleFile::new("a.jsonl", text).error();
     assert!(message.starts_with("objects with few common fields: "), "{message}");

@@ -111,7 +111,7 @@ fn scans_without_points_are_empty() {
 }
 
 #[test]
-fn false_headers_are_refused() {
+fn invalid_headers_are_refused() {
     let plain = scan(1, false, 100);
     let packed = scan(1, true, 100);
     let layered = scan(6, true, 100);
@@ -302,7 +302,7 @@ fn duplicate_extra_bytes_descriptions_are_ignored() {
 }
 
 #[test]
-fn empty_records_are_read_through_a_buffer() {
+fn empty_records_are_read_in_bulk() {
     /// Counts the reads.
     #[derive(Default)]
     struct ReadCounter(std::sync::atomic::AtomicU64);
@@ -398,7 +398,7 @@ const GLOBE: &str = concat!(
 );
 
 #[test]
-fn geographic_scans_give_longitude_and_latitude() {
+fn geographic_scans_yield_longitude_and_latitude() {
     let geographic = [[1024, 0, 1, 2], [2048, 0, 1, 4326]];
     let after = |scan: Vec<u8>| {
         // As a record after the points, following another.
@@ -444,7 +444,7 @@ fn geographic_scans_give_longitude_and_latitude() {
 }
 
 #[test]
-fn projected_systems_are_shown_with_their_unit() {
+fn projected_crs_descriptions_include_the_unit() {
     let format = |scan: Vec<u8>, entries: &[[u16; 4]]| {
         let sample = SampleFile::new("a.las", with_records(&scan, &[keys(entries)]));
         (sample.table("").0.join(","), sample.info().format)
@@ -474,7 +474,7 @@ fn projected_systems_are_shown_with_their_unit() {
 }
 
 #[test]
-fn false_extended_records_are_ignored() {
+fn invalid_extended_records_are_ignored() {
     let mut content = degrees(6);
     let start = content.len() as u64;
     content[235..243].copy_from_slice(&start.to_le_bytes());

@@ -82,7 +82,7 @@ fn text_columns_respect_the_memory_limit() {
 }
 
 #[test]
-fn empty_arrays_and_objects_take_no_memory() {
+fn empty_arrays_and_objects_claim_no_memory() {
     for empty in ["[],", "{},", "[[],{}],"] {
         let sample = SampleFile::new("a.json", format!("[[{}1],[{}2]]", empty.repeat(5000), empty.repeat(5000)));
         let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(1 << 16);
@@ -93,7 +93,7 @@ fn empty_arrays_and_objects_take_no_memory() {
 }
 
 #[test]
-fn truncated_names_are_found_by_their_full_name() {
+fn columns_with_truncated_names_are_found_by_full_name() {
     let long = "n".repeat(limits::MAX_NAME + 7);
     let sample = SampleFile::new("a.csv", format!("{long},b\n1,2\n"));
     assert_eq!(sample.info().columns[0].name.len(), limits::MAX_NAME);

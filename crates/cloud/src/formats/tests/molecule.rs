@@ -26,7 +26,7 @@ fn atoms_have_coordinates_and_an_element() {
 }
 
 #[test]
-fn trajectory_frames_are_parts() {
+fn trajectory_frames_are_data_sets() {
     let sample = SampleFile::new("a.xyz", format!("{WATER}2\nnext\nO 1 2 3\nH 4 5 6\n"));
     assert_eq!(
         sample.error(),
@@ -36,7 +36,7 @@ fn trajectory_frames_are_parts() {
 }
 
 #[test]
-fn errors_give_the_line() {
+fn errors_report_the_line() {
     let error = |text: &str| SampleFile::new("a.xyz", text).error();
     assert_eq!(error("3\nwater\nO 0 0 0\nH 0 1 0\n"), "cut short: a frame declares 3 atoms but has 2");
     let more = "line 4: `H 0 1 0` is not a number of atoms, which should follow a frame; does it have more \

@@ -58,7 +58,7 @@ fn element_types_and_memory_orders_are_read() {
 }
 
 #[test]
-fn nan_and_infinity_are_kept() {
+fn nan_and_infinity_are_preserved() {
     let info = SampleFile::new(
         "a.npy",
         npy("<f4", false, "(4, 1)", &floats(&[f32::NAN, f32::INFINITY, 2.0, f32::NEG_INFINITY])),
@@ -118,7 +118,7 @@ fn structured(fields: &[(&str, &str)], of_row: &dyn Fn(u8) -> Vec<u8>) -> Vec<u8
 }
 
 #[test]
-fn every_value_of_a_row_is_a_coordinate() {
+fn all_array_columns_are_coordinates() {
     // Small whole numbers, a count, and constants are neither labels nor ids.
     let grid: Vec<u8> = (0..80).flat_map(|i| [i, i / 20 % 5, i % 4, 7]).collect();
     for name in ["a.npy", "a.npz"] {
@@ -136,7 +136,7 @@ fn every_value_of_a_row_is_a_coordinate() {
 }
 
 #[test]
-fn structured_arrays_are_tables() {
+fn structured_arrays_are_read_as_tables() {
     let packed = [("'x'", "'<f4'"), ("'y [m]'", "'>f8'"), ("'class'", "'|u1'")];
     let row = |i: u8| {
         [f32::from(i).to_le_bytes().to_vec(), (-f64::from(i)).to_be_bytes().to_vec(), vec![i + 7]].concat()
@@ -179,7 +179,7 @@ fn structured_arrays_are_tables() {
 }
 
 #[test]
-fn array_valued_fields_are_refused_by_name() {
+fn array_valued_fields_are_refused() {
     let error = |field: &str, code: &str| {
         SampleFile::new("a.npy", structured(&[("'id'", "'|u1'"), (field, code)], &|_| vec![0; 13])).error()
     };

@@ -26,7 +26,7 @@ fn line(rows: usize) -> Vec<u8> {
 }
 
 #[test]
-fn the_intended_array_is_selected() {
+fn the_most_plausible_array_is_selected() {
     let archives: [&[(&str, Vec<u8>)]; 6] = [
         &[("any.npy", array(2, 1))],
         &[("labels.npy", line(5)), ("any.npy", array(2, 1)), ("notes.txt", vec![1, 2])],
@@ -112,7 +112,7 @@ fn vectors_are_distinguished_from_auxiliary_arrays() {
 }
 
 #[test]
-fn unsupported_arrays_are_not_replaced_by_another() {
+fn unsupported_data_arrays_require_a_choice() {
     let int = |columns: usize| npy("<i8", false, &format!("(2, {columns})"), &vec![3; 16 * columns]);
     let real = |columns: usize| npy("<f4", false, &format!("(2, {columns})"), &[0; 32][..8 * columns]);
     let (deep, text, complex) = (
@@ -273,7 +273,7 @@ fn find(content: &[u8], bytes: &[u8]) -> usize {
 }
 
 #[test]
-fn damaged_arrays_are_not_replaced_by_another() {
+fn damaged_default_arrays_are_reported() {
     // Named like ann-benchmarks; `train` is stored.
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     assert_eq!(SampleFile::new("a.npz", &whole).table("").1, [7.0; 18]);
@@ -313,7 +313,7 @@ fn damaged_arrays_are_not_replaced_by_another() {
 }
 
 #[test]
-fn members_are_read_and_verified_to_their_end() {
+fn member_checksums_cover_trailing_data() {
     // Extra data after the array, in a deflated and in a stored member.
     let long = [array(4, 3), vec![5; 300_000]].concat();
     let content = npz(&[("deflated.npy", long.clone()), ("stored.npy", long)]);
@@ -348,7 +348,7 @@ fn names_of(content: &[u8], name: &[u8]) -> [usize; 2] {
 }
 
 #[test]
-fn members_with_altered_names_are_reported() {
+fn local_headers_must_match_the_central_directory() {
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     let [own, listed] = names_of(&whole, b"train.npy");
     let renamed = "zip archive: its name differs from the central directory";

@@ -80,7 +80,7 @@ fn all_three_encodings_agree() {
 }
 
 #[test]
-fn every_type_is_read() {
+fn every_field_type_is_read() {
     let types =
         [("I", 1), ("I", 2), ("I", 4), ("I", 8), ("U", 1), ("U", 2), ("U", 4), ("U", 8), ("F", 4), ("F", 8)];
     let join = |part: &dyn Fn(usize) -> String| (0..types.len()).map(part).collect::<Vec<_>>().join(" ");
@@ -138,7 +138,7 @@ fn optional_header_lines_may_be_missing() {
 }
 
 #[test]
-fn packed_colours_are_split_for_every_type() {
+fn packed_colours_are_split_into_channels() {
     let colour = |kind: &str, text: &str| {
         let content = format!("# .PCD\nFIELDS rgba\nSIZE 4\nTYPE {kind}\nWIDTH 1\nDATA ascii\n{text}\n");
         SampleFile::new("a.pcd", content).table("").1
@@ -152,7 +152,7 @@ fn packed_colours_are_split_for_every_type() {
 }
 
 #[test]
-fn errors_give_the_position() {
+fn errors_report_the_position() {
     let error = |from: &str, to: &str| {
         let text = header("ascii").replace(from, to) + "1 2 1 2 3 4 5 6 7 8\n";
         SampleFile::new("a.pcd", text).error()
@@ -191,7 +191,7 @@ fn errors_give_the_position() {
 }
 
 #[test]
-fn false_headers_are_refused() {
+fn invalid_headers_are_refused() {
     let whole = binary();
     assert_eq!(
         SampleFile::new("a.pcd", &whole[..whole.len() - 1]).error(),

@@ -48,7 +48,7 @@ fn both_byte_orders_and_ascii_agree() {
 }
 
 #[test]
-fn every_type_has_two_names() {
+fn every_type_is_read_under_both_names() {
     let types = [
         "char", "int8", "uchar", "uint8", "short", "int16", "ushort", "uint16", "int", "int32", "uint",
         "uint32",
@@ -108,7 +108,7 @@ fn normals_and_colours_are_not_coordinates() {
 }
 
 #[test]
-fn errors_give_the_position() {
+fn errors_report_the_position() {
     let header_error = |header: &str| SampleFile::new("a.ply", ascii(header, "")).error();
     assert_eq!(
         header_error("element vertex many\n"),
@@ -147,7 +147,7 @@ fn errors_give_the_position() {
 }
 
 #[test]
-fn false_counts_are_refused() {
+fn excessive_counts_are_refused() {
     for header in [
         "element vertex 18446744073709551615\nproperty double x\n",
         "element face 99999999999\nproperty list int int l\nelement vertex 1\nproperty int x\n",

@@ -37,7 +37,7 @@ fn delimiters_line_endings_and_gzip_are_supported() {
 }
 
 #[test]
-fn missing_values_are_nan_and_keep_their_row() {
+fn missing_values_become_nan_without_shifting_rows() {
     assert_values(&values("a,b\n1,\n,NA\nnan,null\n4,5\n"), &[1.0, NAN, NAN, NAN, NAN, NAN, 4.0, 5.0]);
     assert_values(&values("a,b\ninf,1\n-inf,2\n"), &[f64::INFINITY, 1.0, f64::NEG_INFINITY, 2.0]);
     // Three data records without a header.
@@ -125,7 +125,7 @@ fn headers_are_recognised() {
 }
 
 #[test]
-fn text_scans_name_their_columns_by_convention() {
+fn pts_columns_are_named_by_convention() {
     let seven = "2\n1 2 3 -900 255 128 0\n4 5 6 -800 1 2 3\n";
     let sample = SampleFile::new("a.pts", seven);
     assert_eq!(sample.table(""), (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
@@ -249,7 +249,7 @@ fn gzip_at_the_maximum_deflate_ratio_is_read() {
 }
 
 #[test]
-fn errors_give_the_line_of_unusable_values() {
+fn errors_report_the_line_of_unusable_values() {
     let error = |name: &str, text: &str| {
         let sample = SampleFile::new(name, text);
         let source = crate::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
@@ -272,7 +272,7 @@ fn errors_give_the_line_of_unusable_values() {
 }
 
 #[test]
-fn line_numbers_match_those_of_an_editor() {
+fn line_numbers_match_text_editors() {
     // All line ends, with blank lines, and with an error in each kind of reader.
     for end in ["\n", "\r\n", "\r"] {
         for (text, place) in [
@@ -419,7 +419,7 @@ fn decimal_commas_are_read_or_refused() {
 }
 
 #[test]
-fn preambles_units_and_trailing_delimiters_are_not_data() {
+fn preambles_units_and_trailing_delimiters_are_skipped() {
     let points = [1.5, 2.5, 3.5, 4.5, 5.5, 6.5];
     for (name, text) in [
         ("a.asc", "//X;Y;Z;Nx;Ny\n2\n1.5;2.5;3.5;0;1\n4.5;5.5;6.5;1;0\n"),
@@ -481,7 +481,7 @@ fn row_names_are_not_coordinates() {
 }
 
 #[test]
-fn errors_give_the_line() {
+fn errors_report_the_line() {
     assert_eq!(
         SampleFile::new("a.csv", "a,b\n1,2\n\n# no\n3\n").error(),
         "line 5, record 1: expected 2 fields, found 1"
@@ -515,7 +515,7 @@ fn errors_give_the_line() {
 }
 
 #[test]
-fn unclosed_quotes_do_not_swallow_rows() {
+fn unclosed_quotes_are_reported_with_their_line() {
     let rows = |from: usize| (from..from + 300).map(|at| format!("{at},2,n{at}\n")).collect::<String>();
     let text = |field: &str| format!("x,y,name\n{}7,8,{field}\n{}", rows(0), rows(400));
     assert_eq!(SampleFile::new("a.csv", text("\"open")).error(), "line 302, record 300: unclosed quote");

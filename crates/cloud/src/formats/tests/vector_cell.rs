@@ -94,7 +94,7 @@ fn text_lists_are_parsed_in_every_notation() {
 }
 
 #[test]
-fn other_texts_are_not_parsed_as_vectors() {
+fn unrelated_text_is_not_parsed_as_a_vector() {
     for cells in [
         ["(see 1, 2)", "[3] and [4]"],
         ["1,234 EUR", "2,345 EUR"],
@@ -218,7 +218,7 @@ fn coordinate_pairs_become_longitude_and_latitude() {
 }
 
 #[test]
-fn unsupported_vectors_are_refused_by_name() {
+fn unsupported_vector_types_are_refused() {
     for (cells, why) in [
         (
             &["POLYGON((0 0,1 0,1 1,0 0))", "POINT(1 2)"] as &[&str],
@@ -277,7 +277,7 @@ fn unsupported_vectors_are_refused_by_name() {
 }
 
 #[test]
-fn the_float_array_in_objects_is_the_vector() {
+fn float_arrays_in_objects_are_preferred_as_vectors() {
     let line = |more: &str| format!("{{\"input_ids\":[1,2],\"scores\":[0.5,1],{more}}}\n");
     assert_eq!(taken("a.jsonl", line("\"bbox\":[1.5,2,3,4]")), "scores_0 scores_1: 0.5 1");
     assert_eq!(taken("a.jsonl", line("\"embedding\":[1,2]")), "embedding_0 embedding_1: 1 2");
@@ -477,7 +477,7 @@ fn geoarrow_points_are_read_from_structs_and_lists() {
 }
 
 #[test]
-fn the_float_list_among_columns_is_the_vector() {
+fn float_list_columns_are_preferred_as_vectors() {
     let mut tokens = ListBuilder::new(Int64Builder::new());
     (0..2).for_each(|_| tokens.append_value([Some(101), Some(7)]));
     let tokens = || column_of("input_ids", Arc::new(tokens.finish_cloned()));

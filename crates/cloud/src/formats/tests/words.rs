@@ -102,7 +102,7 @@ fn labelled_points_are_read_as_delimited_text() {
 }
 
 #[test]
-fn errors_give_the_line() {
+fn errors_report_the_line() {
     let error = |text: &str| SampleFile::new("a.vec", text).error();
     assert_eq!(
         error("2 3\na 1 2 3\nb 1 2\n"),

@@ -147,7 +147,7 @@ mod tests {
 
     /// The program embeds exactly the units that the table says, and none marked on-demand.
     #[test]
-    fn only_embedded_units_are_embedded() {
+    fn embedded_units_match_the_unit_table() {
         for &(source, capacity, dims, _) in embedded::EMBEDDED {
             let unit = Unit::new(source, capacity, dims);
             assert!(unit.is_to_be_embedded() && unit.embedded().is_some(), "{unit:?}");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn unavailable_kernels_give_a_reason() {
+    fn errors_explain_why_a_kernel_is_unavailable() {
         let unit = Unit::new("direct/warp_knn", 32, 0);
         assert!(unit.why_not("there is no NVRTC").starts_with("this program embeds no kernels ("));
         let exact = Unit { exact_dims: 5, ..unit };

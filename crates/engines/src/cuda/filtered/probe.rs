@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn known_adder_designs_pass() {
+    fn known_adder_designs_pass_the_probe() {
         for (bits, block) in [(24, 4), (24, 8), (24, 16), (25, 8), (26, 16)] {
             let worst = worst_of(adder(bits, block));
             assert!(worst > 0.02 && worst < 0.6, "{bits} bits, blocks of {block}: {worst}");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn coarse_adders_are_detected() {
+    fn imprecise_adders_fail_the_probe() {
         for (bits, block) in [(22, 8), (22, 16), (21, 4), (16, 16), (11, 8)] {
             let worst = worst_of(adder(bits, block));
             assert!(worst > 1.0, "{bits} bits, blocks of {block}: {worst}");

@@ -338,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_level_has_a_box_per_group_below() {
+    fn each_level_has_one_box_per_child_group() {
         for (n, boxes) in [
             (1, vec![1]),
             (32, vec![1]),

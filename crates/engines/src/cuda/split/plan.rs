@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn clouds_that_are_not_sampled_fit_the_list() {
+    fn unsampled_clouds_fit_in_the_list() {
         for (n, k) in [(1, 1), (1, 1024), (8192, 32), (16_384, 1024), (1000, 1000)] {
             let plan = Plan::new(n, 2, k, 1_000_000);
             assert_eq!((plan.windows, plan.capacity as usize), (0, n));

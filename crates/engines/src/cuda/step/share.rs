@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_queries_get_many_warps_each() {
+    fn small_batches_use_several_warps_per_query() {
         assert_eq!([1, 65, 100, 1000, 2112, 5000].map(|q| warps_each(q, 512, 132)), [32, 32, 21, 2, 1, 1]);
         assert_eq!([512, 100, 15, 1].map(|clusters| warps_each(1, clusters, 132)), [32, 12, 1, 1]);
     }

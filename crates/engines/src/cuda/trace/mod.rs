@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trace_batches_match_the_cpu_twin() {
+    fn trace_batches_match_the_cpu_reference() {
         assert_eq!([2, 3, 17, 128, 1000].map(|dims| groups_in_batch(dims, None)), [128, 85, 15, 2, 1]);
         assert_eq!([1, 4].map(|dims| groups_in_batch(dims, None)), [32, 32]);
         assert_eq!([Some(8), Some(0), Some(4000)].map(|groups| groups_in_batch(2, groups)), [8, 1, 128]);

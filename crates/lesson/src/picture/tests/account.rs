@@ -10,7 +10,7 @@ use crate::lessons::{LESSONS, Overrides, SearchAlgorithm};
 use crate::progress::NoProgress;
 
 #[test]
-fn account_matches_the_state() {
+fn account_panel_matches_the_state() {
     let recording = recorded("uniform:n=2000,d=2", 9, 32, 32);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len() * 2 / 3);
@@ -45,7 +45,7 @@ fn account_matches_the_state() {
 
 /// Averages only count completed merges.
 #[test]
-fn mean_of_merges_covers_completed_merges_only() {
+fn merge_averages_count_only_completed_merges() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == SearchAlgorithm::WarpSelect).unwrap();
     let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let mut cursor = Cursor::new(take.recording.clone());

@@ -31,7 +31,7 @@ fn open_questions_hide_the_final_counts() {
 
 /// A question about the merges of the lanes' queues hides their number.
 #[test]
-fn open_questions_hide_the_merges_of_queues() {
+fn open_questions_hide_queue_merge_counts() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == SearchAlgorithm::WarpSelect).unwrap();
     let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let cursor = Cursor::new(take.recording.clone());
@@ -49,7 +49,7 @@ fn open_questions_hide_the_merges_of_queues() {
 
 /// A question about visited leaves hides their number, in both orders.
 #[test]
-fn open_questions_hide_the_visits_of_trees() {
+fn open_questions_hide_tree_visit_counts() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == SearchAlgorithm::Tree).unwrap();
     let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
     let (cursor, index) = (Cursor::new(take.recording.clone()), take.recording.index().unwrap());

@@ -51,7 +51,7 @@ fn heights(scene: &Scene, ink: Ink) -> Vec<f32> {
 }
 
 #[test]
-fn minima_are_tents_of_the_smallest_keys() {
+fn pairwise_minima_are_the_smallest_keys_in_bitonic_order() {
     let mut crossed = 0;
     for width in [4, 8, 16, 32] {
         for registers in [1, 2, 4, 8, 16, 32] {
@@ -151,7 +151,7 @@ fn open_questions_hide_the_origin_of_elements() {
 }
 
 #[test]
-fn non_crossing_lists_are_described_as_such() {
+fn descriptions_mention_lists_that_do_not_cross() {
     let typed: Vec<f32> = (17..=32).chain(1..=16).map(|key| key as f32).collect();
     let choice = Overrides { edits: Edits { keys: Some(typed), ..Edits::default() }, ..Overrides::default() };
     let take = named("merge").unwrap().record(choice, &NoProgress).unwrap().remove(0);
@@ -184,7 +184,7 @@ fn padding_is_drawn_at_the_top() {
 
 /// A target hovered in another panel is ringed here, wherever the merge has it.
 #[test]
-fn hovered_points_are_ringed_in_their_curves() {
+fn hovered_points_are_ringed_on_the_curves() {
     let recording = recorded("uniform:n=200,d=2", 9, 16, 8);
     let after = minima(&recording).nth(1).unwrap();
     let mut found = 0;
@@ -242,7 +242,7 @@ fn broken(fault: Fault) -> Arc<Recording> {
 
 /// The texts about a faulty search do not claim correct properties.
 #[test]
-fn faulty_merges_without_a_mirror_claim_no_tent() {
+fn descriptions_of_unmirrored_merges_are_accurate() {
     let recording = broken(Fault::NoMirror);
     let (mut others, mut lose) = (0, 0);
     for after in minima(&recording) {
@@ -272,7 +272,7 @@ fn faulty_merges_without_a_mirror_claim_no_tent() {
 
 /// Claims about rising and falling are true, whatever the fault.
 #[test]
-fn order_is_claimed_only_for_ordered_keys() {
+fn descriptions_claim_order_only_for_sorted_keys() {
     for (fault, least) in
         [(Fault::Direction, 1), (Fault::NoMirror, 0), (Fault::NoBarrier, 0), (Fault::DistanceOnly, 0)]
     {

@@ -9,7 +9,7 @@ use super::{recorded, targets};
 use crate::Step;
 
 #[test]
-fn focused_comparators_have_both_ends_in_focus() {
+fn focus_includes_both_ends_of_a_comparator() {
     for (k, width) in [(64, 4), (64, 32), (128, 8), (512, 32), (1024, 32)] {
         let recording = recorded(&format!("uniform:n={},d=2", 2 * k), 9, k, width);
         let mut cursor = Cursor::new(recording.clone());
@@ -52,7 +52,7 @@ fn focused_comparators_have_both_ends_in_focus() {
 
 /// A question about the next layer hides its comparators, and shows those of the last one.
 #[test]
-fn comparators_are_hidden_before_the_first_layer() {
+fn open_questions_hide_comparators_of_the_next_layer() {
     let recording = recorded("uniform:n=300,d=2", 9, 128, 32);
     let swap = recording.steps().iter().position(|step| *step == Step::Swap).unwrap();
     let mut cursor = Cursor::new(recording.clone());

@@ -94,7 +94,7 @@ fn idle_share_matches_the_meter() {
 }
 
 #[test]
-fn meter_panel_shows_its_numbers() {
+fn meter_panel_shows_the_recorded_numbers() {
     let (_, take) = take();
     let kernel = named("search")
         .unwrap()
@@ -127,7 +127,7 @@ fn meter_panel_shows_its_numbers() {
 
 /// While a question is open, nothing later is shown.
 #[test]
-fn open_questions_hide_the_final_meter() {
+fn open_questions_hide_the_meter_totals() {
     let (_, take) = take();
     let cursor = Cursor::new(take.recording.clone());
     let bars = |asking: bool| {
@@ -139,7 +139,7 @@ fn open_questions_hide_the_final_meter() {
 }
 
 #[test]
-fn cloud_uses_the_terms_of_heaps() {
+fn cloud_panel_uses_heap_terminology() {
     let (lesson, take) = take();
     let mut cursor = Cursor::new(take.recording.clone());
     for position in (0..=take.recording.len()).step_by(11) {

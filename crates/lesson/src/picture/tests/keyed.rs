@@ -27,7 +27,7 @@ fn numbered(scene: &Scene) -> Vec<(u32, Vec<Target>)> {
 }
 
 #[test]
-fn numbers_are_the_elements_of_their_points() {
+fn points_are_labelled_with_their_element_number() {
     let recording = recorded("uniform:n=64,d=2", 9, 16, 8);
     let mut cursor = Cursor::new(recording.clone());
     let mut seen = 0;

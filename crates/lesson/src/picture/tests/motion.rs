@@ -39,7 +39,7 @@ fn centers(scene: &Drawing) -> Vec<Point> {
 }
 
 #[test]
-fn swapped_keys_pass_without_overlap() {
+fn swapped_keys_move_past_each_other_without_overlap() {
     let (before, after) = (
         keys(&[(1, 0.0, 0.0), (2, 4.0, 0.0), (3, 9.0, 0.0)]),
         keys(&[(2, 0.0, 0.0), (1, 4.0, 0.0), (3, 9.0, 0.0)]),
@@ -55,7 +55,7 @@ fn swapped_keys_pass_without_overlap() {
 }
 
 #[test]
-fn motion_starts_at_the_last_position_and_copies_stay() {
+fn only_displaced_copies_of_a_key_move() {
     let before = keys(&[(1, 0.0, 0.0), (1, 3.0, 0.0)]);
     let motions = motions(&before, &keys(&[(1, 0.0, 0.0), (1, 3.0, 5.0), (7, 3.0, 0.0)]));
     let [Motion { shapes, from: Origin::Places { offsets, .. } }] = &motions[..] else {
@@ -76,7 +76,7 @@ fn redrawn_slots_do_not_move() {
 }
 
 #[test]
-fn motion_stays_within_one_panel() {
+fn shapes_do_not_move_between_panels() {
     let drawn = |panel: Panel, places: &[(u32, f32, f32)], at: Point| {
         let mut scene = keys(places);
         scene.framed(panel);
@@ -91,7 +91,7 @@ fn motion_stays_within_one_panel() {
 }
 
 #[test]
-fn moving_shapes_are_clipped_at_their_destination() {
+fn moving_shapes_are_clipped_to_the_destination_panel() {
     let drawn = |column: f32| {
         let mut page = Scene::new(400.0, 400.0);
         page.put(keys(&[(1, column, 0.0)]), [10.0, 20.0]);
@@ -141,7 +141,7 @@ fn speed_is_constant_along_paths_with_corners() {
 }
 
 #[test]
-fn too_many_shapes_are_not_animated() {
+fn scenes_with_too_many_shapes_are_not_animated() {
     let crowd =
         |row: f32| keys(&(0..=MAX_MOVING as u32).map(|point| (point, point as f32, row)).collect::<Vec<_>>());
     assert!(MovingScene::between(&crowd(0.0), &crowd(3.0)).is_none());

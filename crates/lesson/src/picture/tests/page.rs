@@ -56,7 +56,7 @@ fn pages_contain_all_their_panels() {
 }
 
 #[test]
-fn recordings_are_compared_at_equal_points_seen() {
+fn recordings_are_compared_at_equal_point_counts() {
     let lesson = named("order").unwrap();
     let takes = lesson.record(Overrides::default(), &NoProgress).unwrap();
     for seen in [0, 31, 32, 700, 2048, 9999] {

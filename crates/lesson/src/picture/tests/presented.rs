@@ -40,7 +40,7 @@ fn letters(shape: &Shape) -> Option<([f32; 4], &str)> {
 }
 
 #[test]
-fn presented_text_is_large_and_does_not_overlap() {
+fn presentation_text_is_large_and_does_not_overlap() {
     moments(|lesson, take, cursor| {
         let scene = page(lesson, take, &View::new(cursor, TEXT), SIZE);
         let what = format!("lesson {}, step {}", lesson.id, cursor.position());

@@ -29,7 +29,7 @@ fn hit_testing_finds_the_drawn_target() {
 }
 
 #[test]
-fn invariants_hold_when_expected_and_violations_are_named() {
+fn order_check_reports_unsorted_registers() {
     for (_, take) in takes() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 0..=take.recording.len() {

@@ -28,7 +28,7 @@ fn written(film: &Film) -> [String; 2] {
 }
 
 #[test]
-fn sheets_have_the_questions_of_the_key_without_answers() {
+fn worksheets_match_the_answer_key_without_answers() {
     for lesson in &LESSONS {
         let film = film(lesson.id, 4);
         let [sheet, key] = written(&film);

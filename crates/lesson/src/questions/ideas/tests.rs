@@ -109,7 +109,7 @@ fn neither_position_nor_length_reveals_the_answer() {
 }
 
 #[test]
-fn ideas_are_valid_at_other_sizes_or_skipped() {
+fn idea_questions_are_valid_or_skipped_at_other_sizes() {
     for (id, k, width) in [
         ("sort", 4, 4),
         ("sort", 32, 32),
@@ -240,7 +240,7 @@ fn layers(keys: u32) -> u32 {
 }
 
 #[test]
-fn doubling_the_keys_matches_the_steps_of_the_twin() {
+fn doubled_key_answers_match_the_recorded_steps() {
     for (id, words) in [
         ("wait", "how many steps would one merge take"),
         ("merge", "how many layers would follow"),
@@ -270,7 +270,7 @@ fn doubling_the_keys_matches_the_steps_of_the_twin() {
 }
 
 #[test]
-fn halving_the_lanes_matches_the_shuffles_of_the_twin() {
+fn halved_lane_answers_match_the_recorded_shuffles() {
     let (said, takes) = right("wide", "how many layers would need a shuffle");
     let shape = takes[0].recording.shape();
     let overrides = Overrides {
@@ -332,7 +332,7 @@ fn smaller<const N: usize>(buffer: [u32; N], mut result: [u32; N], is_mirrored: 
 }
 
 #[test]
-fn missing_mirror_loses_keys_only_if_both_lists_have_small_ones() {
+fn unmirrored_merges_lose_keys_spread_over_both_lists() {
     assert_eq!((smaller([1, 5], [2, 6], false), smaller([1, 5], [2, 6], true)), (vec![1, 5], vec![1, 2]));
     assert_eq!((smaller([1, 2], [5, 6], false), smaller([1, 2], [5, 6], true)), (vec![1, 2], vec![1, 2]));
 }
@@ -433,7 +433,7 @@ fn omitted_steps_have_the_stated_consequences() {
 }
 
 #[test]
-fn ties_keep_the_first_points() {
+fn ties_are_broken_by_point_order() {
     let source = Source::Generate { spec: "duplicates:n=200,d=1,distinct=3".to_owned(), seed: 1 };
     let cloud = std::sync::Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
     let setup = ProblemParameters {
@@ -457,7 +457,7 @@ fn ties_keep_the_first_points() {
 }
 
 #[test]
-fn dropped_keys_rank_after_k_others() {
+fn dropped_keys_are_never_among_the_k_smallest() {
     let mut random = Rng::new(2);
     for keys in [4, 16] {
         for _ in 0..50 {
@@ -496,7 +496,7 @@ fn depth_of_a_larger_heap_matches_the_answer() {
 }
 
 #[test]
-fn a_merge_takes_at_most_what_the_queues_hold() {
+fn largest_merge_matches_the_answer() {
     let (said, takes) = right("warp-select", "how many could one merge bring");
     let most = |recording: &Recording| {
         let taken = |step: &Step| {

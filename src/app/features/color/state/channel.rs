@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn shown_values_include_the_offset_but_drawn_ones_do_not() {
+    fn only_displayed_values_include_the_offset() {
         let numbers = NumericValues::new(vec![-1.0, 1.0], 5e6, true).expect("two values");
         assert_eq!(numbers.whole, (4_999_999.0, 5_000_001.0));
         let (values, scale) = channel(Some(numbers), None)
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_maps_suit_the_values() {
+    fn colour_maps_match_the_value_type() {
         let numbers = || NumericValues::new(vec![1.0, 2.0, 2.0], 0.0, false);
         let categories = || {
             let list = ["a", "b"].map(|name| Category { name: name.to_owned(), count: 1 }).to_vec();

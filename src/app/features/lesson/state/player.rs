@@ -292,7 +292,7 @@ pub mod tests {
     }
 
     #[test]
-    fn playback_keeps_its_speed_and_stops_at_the_end() {
+    fn playback_runs_at_constant_speed_to_the_end() {
         let mut player = player("sort");
         let stops = player.range().len();
         player.play(10.0);
@@ -314,7 +314,7 @@ pub mod tests {
     }
 
     #[test]
-    fn levels_without_steps_are_detected() {
+    fn levels_without_steps_are_unavailable() {
         let player = player("sort");
         let levels: Vec<Level> = Level::ALL.into_iter().filter(|&level| player.has_level(level)).collect();
         assert_eq!(levels, [Level::Stage, Level::Layer]);

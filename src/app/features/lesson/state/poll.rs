@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_round_precedes_the_answer() {
+    fn polls_allow_a_second_round_before_the_answer() {
         let mut poll = poll();
         poll.set(0, 5);
         poll.show_votes();

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn dropped_recordings_open_before_a_single_cloud() {
+    fn dropped_recordings_open_before_data_files() {
         let folder = folder();
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let mut all = paths(&["a.csv", "one.warpscope", "b.npy", "two.WARPSCOPE"]);

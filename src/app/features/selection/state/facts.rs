@@ -88,7 +88,7 @@ mod tests {
     use crate::app::testing::{cloud, measured, record};
 
     #[test]
-    fn ranges_cover_the_selected_rows() {
+    fn coordinate_ranges_cover_the_selected_rows() {
         let cloud = cloud(40_000, 3, 5);
         let rows: Vec<u32> = (0..40_000).filter(|row| row % 2 == 1).collect();
         let facts = SelectionStats::new(&Selection::of_rows(rows.clone(), None, ""), &cloud, None);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn merges_count_the_selected_queries() {
+    fn merge_histograms_count_the_selected_queries() {
         let mut record = RunRecord::clone(&record());
         record.measured = measured([3, 3, 6]);
         let of = |queries: Vec<u32>| {

@@ -401,7 +401,7 @@ mod tests {
     use crate::app::testing::record;
 
     #[test]
-    fn rows_select_queries_and_queries_select_rows() {
+    fn selecting_rows_selects_their_queries_and_vice_versa() {
         let record = record();
         let by_rows = Selection::of_rows(vec![8, 20, 3, 8], Some(&record), "rectangle in Plane");
         assert_eq!((&by_rows.rows()[..], &by_rows.queries()[..]), (&[3, 8, 20][..], &[0, 2][..]));
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_from_a_separate_file_are_not_rows() {
+    fn queries_from_separate_files_do_not_select_rows() {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
         assert!(Selection::of_rows(vec![3, 8], Some(&record), "").queries().is_empty());

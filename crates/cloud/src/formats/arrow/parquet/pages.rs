@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_counted_across_run_length_encoding() {
+    fn row_lengths_are_counted_from_run_length_encoded_levels() {
         // A run of one 0 and a run of 2²⁹ ones, which continues in the next page.
         let run = [2, 0, 0x80, 0x80, 0x80, 0x80, 4, 1];
         assert_eq!(longest(&[(&run, (1 << 29) + 1), (&[20, 1], 10)], true, 1), Ok((1 << 29) + 11));

@@ -376,7 +376,7 @@ fn damaged_zstd_is_an_error() {
 }
 
 #[test]
-fn unsupported_files_give_a_remedy() {
+fn unsupported_file_errors_suggest_a_remedy() {
     let stop = std::sync::atomic::AtomicBool::new(true);
     let sample = SampleFile::new("a.parquet", parquet(Compression::SNAPPY));
     assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));

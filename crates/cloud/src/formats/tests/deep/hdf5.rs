@@ -89,7 +89,7 @@ fn groups_linked_too_often_are_refused() {
 }
 
 #[test]
-fn groups_with_two_names_are_listed_under_both() {
+fn groups_with_two_names_are_listed_twice() {
     let root = |at: &[u64]| object(&[link("a", at[1]), link("b", at[1])]);
     let group = |at: &[u64]| object(&[link("x", at[2]), link("up", at[0])]);
     let sample = SampleFile::new("a.h5", file(&[&root, &group, &|_| numbers(&[1.5, -2.0])]));
@@ -135,7 +135,7 @@ fn oversized_chunks_are_refused() {
 }
 
 #[test]
-fn columns_are_not_created_without_rows() {
+fn wide_data_sets_without_rows_are_refused() {
     let refused = "nothing to read: the header declares 0 rows";
     assert_eq!(SampleFile::new("a.h5", shaped([0, 4097], [1, 64])).error(), refused);
     let sample = SampleFile::new("a.h5", shaped([0, 4096], [1, 64]));
@@ -154,7 +154,7 @@ fn pairs(values: &[f64]) -> Vec<u8> {
 }
 
 #[test]
-fn damaged_data_sets_are_not_replaced_by_another() {
+fn damaged_default_data_sets_are_reported() {
     let root = |at: &[u64]| object(&[link("train", at[1]), link("test", at[2])]);
     let two = |layout: u16| {
         let mut train = pairs(&[1.0, 2.0, 3.0, 4.0]);

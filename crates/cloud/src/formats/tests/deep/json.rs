@@ -37,7 +37,7 @@ fn deeply_nested_json_is_refused() {
 }
 
 #[test]
-fn unused_members_may_nest_deeply() {
+fn deeply_nested_unused_members_are_skipped() {
     // These are skipped at any depth.
     let deep = ["[".repeat(100_000), "]".repeat(100_000)].concat();
     for text in [

@@ -87,7 +87,7 @@ fn deeply_nested_groups_are_refused() {
 }
 
 #[test]
-fn missing_schema_children_are_refused() {
+fn wrong_schema_child_counts_are_refused() {
     let most = i64::from(i32::MAX);
     assert_eq!(
         schema(&[root(most)]).error(),
@@ -135,7 +135,7 @@ fn between(before: &[u8], after: &[u8]) -> SampleFile {
 }
 
 #[test]
-fn unknown_fields_are_skipped_up_to_a_depth() {
+fn unknown_fields_are_skipped_up_to_a_depth_limit() {
     assert_eq!(between(&[], &unknown(&[0x19; 100_000])).error(), "footer: nests more than 64 deep");
     // Harmless fields are skipped.
     let short = unknown(&[list(2, 9), list(2, 5), vec![1, 2], list(1, 8), text("a")].concat());
@@ -235,7 +235,7 @@ fn told(numbers: &[i32], change: impl FnOnce(&mut DeclaredMetadata)) -> SampleFi
 }
 
 #[test]
-fn missing_rows_are_refused() {
+fn row_count_mismatches_are_refused() {
     let numbers: Vec<i32> = (0..1000).collect();
     assert_eq!(told(&numbers, |_| {}).table("").1.len(), 1000);
     let error = |change: fn(&mut DeclaredMetadata)| {

@@ -21,7 +21,7 @@ use warpscope::cloud::{self, Order, Source};
 use warpscope::engines::registry;
 use warpscope::knn::{DeviceInfo, Engine, EngineError, EngineId};
 use warpscope::progress::NoProgress;
-use warpscope::run::planner::{Candidate, StageTimes, Job, Plan, Planner, Purpose};
+use warpscope::run::planner::{Candidate, Job, Plan, Planner, Purpose, StageTimes};
 use warpscope::run::{EngineChoice, Phase, QuerySpec, RunSpec, execute};
 use warpscope::text;
 

@@ -711,8 +711,8 @@ fn app_paths_are_resolved() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        found("panes/plane", "use crate::app::model::{answer::Picked, color::{self, ColorMap as Map}};"),
-        ["1 model::answer::Picked", "1 model::color::self", "1 model::color::ColorMap"]
+        found("panes/plane", "use crate::app::model::{answer::PickedPoint, color::{self, ColorMap as Map}};"),
+        ["1 model::answer::PickedPoint", "1 model::color::self", "1 model::color::ColorMap"]
     );
     assert_eq!(
         found("panes/runs/table", "\nuse super::super::empty::without_run;\nlet x = super::figure::y();"),

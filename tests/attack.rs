@@ -20,7 +20,7 @@ mod limits;
 mod listener;
 
 use jobs::{JOBS, JobKind, TestDir};
-use limits::{Outcome, ControlGroup, MemoryLimit};
+use limits::{ControlGroup, MemoryLimit, Outcome};
 use rayon::prelude::*;
 
 /// Whether to run the whole table.

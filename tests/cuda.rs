@@ -12,7 +12,8 @@ use warpscope::engines::lockstep::LOCKSTEP;
 use warpscope::engines::peaks;
 use warpscope::knn::reference::judge;
 use warpscope::knn::{
-    Answer, KernelBuild, DeviceId, Engine, Metric, Neighbors, Parameters, Peaks, Problem, Queries, ProblemParameters,
+    Answer, DeviceId, Engine, KernelBuild, Metric, Neighbors, Parameters, Peaks, Problem, ProblemParameters,
+    Queries,
 };
 use warpscope::progress::NoProgress;
 

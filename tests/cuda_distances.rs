@@ -9,7 +9,8 @@ use common::{Case, PointDistribution, answer_with, build_problem, cloud};
 use warpscope::cloud::Order;
 use warpscope::engines::registry;
 use warpscope::knn::{
-    Answer, KernelBuild, DeviceId, Engine, EngineId, Metric, Neighbors, Parameters, Problem, Queries, ProblemParameters,
+    Answer, DeviceId, Engine, EngineId, KernelBuild, Metric, Neighbors, Parameters, Problem,
+    ProblemParameters, Queries,
 };
 
 const KERNELS: [&str; 5] = ["registers", "tiles", "naive", "expanded", "expanded-own"];
@@ -109,7 +110,11 @@ fn distance_kernels_match_the_cpu_implementation() {
         (3001, 31, 12),
         (2050, 300, 17),
     ] {
-        for shape in [PointDistribution::Uniform { exponent: 0 }, PointDistribution::Duplicates { places: 5 }, PointDistribution::Sphere] {
+        for shape in [
+            PointDistribution::Uniform { exponent: 0 },
+            PointDistribution::Duplicates { places: 5 },
+            PointDistribution::Sphere,
+        ] {
             let rows = (0..q as u32).map(|row| row % n as u32).collect();
             let case = Case { shape, n, dims, k: 33, query_rows: Some(rows), ..Case::default() };
             check(&build_problem(&case).expect("a problem"), &format!("{case:?}"));

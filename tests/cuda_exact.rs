@@ -7,7 +7,7 @@ use std::sync::Arc;
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
 use warpscope::engines::cuda::open_exact;
 use warpscope::exact::{Ranking, Refiner};
-use warpscope::knn::{DeviceId, Metric, NONE, Neighbors, Problem, Queries, ProblemParameters};
+use warpscope::knn::{DeviceId, Metric, NONE, Neighbors, Problem, ProblemParameters, Queries};
 use warpscope::progress::NoProgress;
 
 /// Values of f32, row by row; no row is zero.
@@ -59,8 +59,14 @@ fn refined_answers_are_those_of_the_cpu() {
     let (rows, dims, k) = (3000, 300, 20);
     let points = cloud(rows, dims, 5);
     for metric in [Metric::L2, Metric::Cosine] {
-        let setup =
-            ProblemParameters { k, metric, order: Order::Shuffled, seed: 0, exclude_self: true, drop_zero_rows: false };
+        let setup = ProblemParameters {
+            k,
+            metric,
+            order: Order::Shuffled,
+            seed: 0,
+            exclude_self: true,
+            drop_zero_rows: false,
+        };
         let queries = Queries::Rows((0..rows as u32).step_by(3).collect());
         let problem = Problem::new(&points, &queries, setup).expect("a problem");
         // At this distance no other point can be nearer than a candidate.

@@ -15,7 +15,8 @@ use warpscope::cloud::Order;
 use warpscope::engines::cuda::Cuda;
 use warpscope::engines::lockstep::LOCKSTEP;
 use warpscope::knn::{
-    Answer, KernelBuild, DeviceId, Engine, Metric, Parameters, Problem, Queries, ProblemParameters, SetupPhase,
+    Answer, DeviceId, Engine, KernelBuild, Metric, Parameters, Problem, ProblemParameters, Queries,
+    SetupPhase,
 };
 
 /// How a case must be searched.
@@ -79,7 +80,13 @@ fn check(cuda: &mut Cuda, what: &str, problem: &Problem, path: SearchPath) -> bo
 }
 
 /// The same in given ranges.
-fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<usize>], path: SearchPath) -> bool {
+fn check_ranges(
+    cuda: &mut Cuda,
+    what: &str,
+    problem: &Problem,
+    ranges: &[Range<usize>],
+    path: SearchPath,
+) -> bool {
     let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), problem);
     let mut found = Answer::default();
     let mut search =
@@ -331,7 +338,13 @@ fn a_fallback_in_one_batch_preserves_earlier_results() {
     queries[PART * d..].iter_mut().for_each(|v| *v = 8.0 + *v * 1e-6);
     let first = problem(&points, &queries[..PART * d], d, k);
     assert!(
-        check_ranges(&mut cuda, "the first part", &first, std::slice::from_ref(&(0..PART)), SearchPath::Filter),
+        check_ranges(
+            &mut cuda,
+            "the first part",
+            &first,
+            std::slice::from_ref(&(0..PART)),
+            SearchPath::Filter
+        ),
         "the first part did not use the filter"
     );
     let problem = problem(&points, &queries, d, k);

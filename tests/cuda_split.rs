@@ -8,7 +8,9 @@ use std::sync::Arc;
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
 use warpscope::engines::cuda::SPLIT;
 use warpscope::engines::lockstep::LOCKSTEP;
-use warpscope::knn::{KernelBuild, DeviceId, Engine, Metric, Neighbors, Parameters, Problem, Queries, ProblemParameters};
+use warpscope::knn::{
+    DeviceId, Engine, KernelBuild, Metric, Neighbors, Parameters, Problem, ProblemParameters, Queries,
+};
 
 fn split() -> Box<dyn Engine> {
     SPLIT.open_on(DeviceId::Gpu(0)).unwrap_or_else(|error| panic!("{error}"))
@@ -19,7 +21,9 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> Neighbors {
     let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
     let mut answers = [0; 3].map(|_| {
         let mut neighbors = Neighbors::default();
-        assert!(search.search(0..problem.q(), KernelBuild::Timed).unwrap_or_else(|error| panic!("{error}")) > 0.0);
+        assert!(
+            search.search(0..problem.q(), KernelBuild::Timed).unwrap_or_else(|error| panic!("{error}")) > 0.0
+        );
         search.download(&mut neighbors).unwrap_or_else(|error| panic!("{error}"));
         neighbors
     });

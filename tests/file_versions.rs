@@ -472,7 +472,8 @@ mod window {
         let path = folder.join("session.warpscope");
         let session =
             SavedSession::new(window.state().state(), window.state().session()).text().expect("a session");
-        let shown = recording::WindowState { session: &session, cloud: window.state().session().cloud.as_ref() };
+        let shown =
+            recording::WindowState { session: &session, cloud: window.state().session().cloud.as_ref() };
         let runs = window.state().session().runs.runs().iter();
         let runs: Vec<RecordedRun> = runs
             .map(|run| RecordedRun { name: run.name.clone(), pinned: run.pinned, run: run.run.clone() })

@@ -55,8 +55,8 @@ fn recordings_open_with_their_counters_and_profile() {
             }
         }
     }
-    let profiled =
-        recording::read(&file("profiled.warpscope"), CloudLoadMode::Restore, &NoProgress).expect("read above");
+    let profiled = recording::read(&file("profiled.warpscope"), CloudLoadMode::Restore, &NoProgress)
+        .expect("read above");
     assert!(
         profiled
             .runs

@@ -11,7 +11,9 @@ use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::globe::EARTH_RADIUS_KM;
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
 use warpscope::engines::registry;
-use warpscope::knn::{DeviceId, DeviceKind, EngineId, Metric, NONE, Neighbors, Problem, Queries, ProblemParameters};
+use warpscope::knn::{
+    DeviceId, DeviceKind, EngineId, Metric, NONE, Neighbors, Problem, ProblemParameters, Queries,
+};
 
 /// Largest error of a chord, in Earth radii: two unit vectors, each rounded to f32 by up to 2⁻²⁴, and the f32
 /// arithmetic between them.

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use warpscope::cloud::{self, Order, PointCloud, Source};
 use warpscope::engines;
 use warpscope::knn::{
-    KernelBuild, Engine, EngineId, Metric, Neighbors, Parameters, Points, Problem, Queries, ProblemParameters, SetupPhase,
+    Engine, EngineId, KernelBuild, Metric, Neighbors, Parameters, Points, Problem, ProblemParameters,
+    Queries, SetupPhase,
 };
 use warpscope::progress::NoProgress;
 use warpscope::run::{EngineChoice, EnginePool, QuerySpec, RunRecord, RunSpec};

@@ -343,7 +343,12 @@ const HOSTILE: &[HostileFile] = &[
         line: 3_000_000,
         content: || "1,".repeat(1_500_000).into_bytes(),
     },
-    HostileFile { name: "line.txt.gz", columns: 0, line: 3_000_000, content: || packed(&"1 ".repeat(1_500_000)) },
+    HostileFile {
+        name: "line.txt.gz",
+        columns: 0,
+        line: 3_000_000,
+        content: || packed(&"1 ".repeat(1_500_000)),
+    },
     HostileFile {
         name: "quote.csv",
         columns: 2,

@@ -41,7 +41,7 @@ pub use features::projection::state::{ProjectionKind, ProjectionView};
 pub use gpu::{BenchEvent, FrameBench, FrameReport, FrameTimes, Method, measure as measure_frames};
 pub use look::tokens;
 pub use model::log::Entry;
-pub use model::{Subject, DataKind, Draft, Level, Log, PictureSize, QueryKind};
+pub use model::{DataKind, Draft, Level, Log, PictureSize, QueryKind, Subject};
 pub use shell::headless::{HeadlessOptions, SinglePane, render_headless, write_picture};
 pub use shell::window::run;
 

@@ -21,7 +21,7 @@ use crate::export::{self, graph as files, text};
 use crate::files::same;
 use crate::knn::Metric;
 use crate::run::graph::labels::{self, Classification, Labels};
-use crate::run::graph::other_cloud::{self, LeakCounts, LeakCandidates, OverlapError};
+use crate::run::graph::other_cloud::{self, LeakCandidates, LeakCounts, OverlapError};
 use crate::run::graph::summary::{self, Components, Duplicates, Hubs, LocalDimensions, ScoreSummary};
 use crate::run::graph::{Analysis, KnnGraph, groups, scores};
 use crate::run::stats::SummaryStats;
@@ -435,10 +435,15 @@ impl Report {
                 .zip(wanted.duplicates)
                 .map(|(groups, eps)| Duplicates::new(groups, eps)),
             overlap: analysis.overlap.as_ref().and_then(|shares| {
-                Some(NamedResult { of: path(&wanted.overlap), result: SummaryStats::new(shares.iter().copied())? })
+                Some(NamedResult {
+                    of: path(&wanted.overlap),
+                    result: SummaryStats::new(shares.iter().copied())?,
+                })
             }),
             components: analysis.components.as_ref().map(Components::new),
-            leaks: found.leaks.map(|(leaks, ..)| NamedResult { of: path(&wanted.leaks), result: leaks.counts() }),
+            leaks: found
+                .leaks
+                .map(|(leaks, ..)| NamedResult { of: path(&wanted.leaks), result: leaks.counts() }),
             wrote: found.written.iter().map(|path| path.display().to_string()).collect(),
         }
     }

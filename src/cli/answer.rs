@@ -11,7 +11,8 @@ use crate::export::text;
 use crate::knn::{Descriptor, DeviceId};
 use crate::run::planner::{Plan, Purpose};
 use crate::run::{
-    BatchResult, Arithmetic, AnswerBatch, BatchSearch, EngineChoice, EnginePool, Phase, QueryBatches, RunRecord, RunSpec,
+    AnswerBatch, Arithmetic, BatchResult, BatchSearch, EngineChoice, EnginePool, Phase, QueryBatches,
+    RunRecord, RunSpec,
 };
 
 /// Answers predicted to take longer are announced before they begin.

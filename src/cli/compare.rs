@@ -14,7 +14,8 @@ use super::usage::UsageError;
 use super::{announce, config, output, stop, values};
 use crate::files::StagingDir;
 use crate::run::compare::{
-    Comparison, Difference, GateResult, MIN_PAIRS, OUTLIER_RULE, PairedTimes, SavedRun, DurationStats, compare, percent as shown,
+    Comparison, Difference, DurationStats, GateResult, MIN_PAIRS, OUTLIER_RULE, PairedTimes, SavedRun,
+    compare, percent as shown,
 };
 use crate::run::{EngineChoice, planner};
 use crate::text;
@@ -344,7 +345,11 @@ impl Program {
         let how = status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
         let why = if why.is_empty() { "no message" } else { why };
         let sentence = format!("{} program failed ({how}): {why}: {}", self.name, self.path.display());
-        Err(if status.code() == Some(USAGE_EXIT_CODE) { UsageError(sentence).into() } else { anyhow!(sentence) })
+        Err(if status.code() == Some(USAGE_EXIT_CODE) {
+            UsageError(sentence).into()
+        } else {
+            anyhow!(sentence)
+        })
     }
 }
 

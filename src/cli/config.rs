@@ -85,7 +85,7 @@ pub fn flags() -> [Arg; 2] {
 /// rest can be parsed.
 ///
 /// # Errors
-/// [`Usage`].
+/// [`UsageError`].
 pub fn extract_flags(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Result<(Vec<OsString>, ConfigSource), UsageError> {

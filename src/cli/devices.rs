@@ -58,7 +58,14 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<()> {
                 Err(EngineError::Unavailable { why, .. }) => (None, Some(why)),
                 Err(error) => (None, Some(error.to_string())),
             };
-            EngineAvailability { engine: engine.id, group: engine.group, device_id, can_run: device.is_some(), device, why }
+            EngineAvailability {
+                engine: engine.id,
+                group: engine.group,
+                device_id,
+                can_run: device.is_some(),
+                device,
+                why,
+            }
         };
         registry::devices(engine).into_iter().map(line).collect()
     };

@@ -438,7 +438,7 @@ impl GraphArgs {
     /// Refuses file extensions that do not match the format, and link options that the format cannot store.
     ///
     /// # Errors
-    /// [`Usage`], or an unknown extension.
+    /// [`UsageError`], or an unknown extension.
     pub fn check(&self) -> anyhow::Result<()> {
         let Some(path) = &self.graph else { return Ok(()) };
         match self.graph_as {

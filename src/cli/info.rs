@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::bar::Bar;
 use super::flags::{FileArgs, JsonArgs, SchemaArgs};
 use super::output;
-use crate::cloud::formats::{self, ColumnKind, DatasetInfo, FileInfo, FormatError, FileStamp};
+use crate::cloud::formats::{self, ColumnKind, DatasetInfo, FileInfo, FileStamp, FormatError};
 use crate::cloud::{
     self, AutoColumns, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source,
 };

@@ -10,7 +10,7 @@ use super::usage::UsageError;
 use super::{output, values};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source};
 use crate::export::provenance::Provenance;
-use crate::knn::{DeviceId, Goal, Metric, Problem, ProblemError, Ranking, ProblemParameters};
+use crate::knn::{DeviceId, Goal, Metric, Problem, ProblemError, ProblemParameters, Ranking};
 use crate::run::{EngineChoice, QuerySpec, RunError, RunSpec, build_problem, defaults, query_cloud_of};
 
 /// A search as requested by flags and the user's defaults, before any file is read.
@@ -56,7 +56,7 @@ impl Request {
     /// Rejects usage errors before any file is read.
     ///
     /// # Errors
-    /// [`Usage`], and [`ProblemError`] of k and the queries.
+    /// [`UsageError`], and [`ProblemError`] of k and the queries.
     pub fn check(&self) -> anyhow::Result<()> {
         check_device(self.device, &self.engines)?;
         if self.exclude_self {
@@ -76,7 +76,7 @@ impl Request {
     /// Rejects a flag about the query's own row if queries are not rows.
     ///
     /// # Errors
-    /// [`Usage`].
+    /// [`UsageError`].
     pub fn check_own_row_flag(&self, flag: &str) -> anyhow::Result<()> {
         match &self.queries {
             Some(QueryChoice::At(_)) => {
@@ -158,7 +158,7 @@ impl Request {
 /// Rejects a named engine that does not run on the named kind of device.
 ///
 /// # Errors
-/// [`Usage`].
+/// [`UsageError`].
 pub fn check_device(device: Option<DeviceId>, engines: &[EngineChoice]) -> anyhow::Result<()> {
     let Some(device) = device else { return Ok(()) };
     for choice in engines.iter().filter(|choice| **choice != EngineChoice::Auto) {

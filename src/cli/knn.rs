@@ -25,7 +25,9 @@ use crate::export::{self, NeighborFormat};
 use crate::files;
 use crate::knn::{DeviceId, Goal, Metric, Parameters, Radius, Ranking, Unit};
 use crate::run::graph::KnnGraph;
-use crate::run::{BatchResult, Arithmetic, AnswerBatch, BatchError, BatchSearch, EngineChoice, EnginePool, RunSpec};
+use crate::run::{
+    AnswerBatch, Arithmetic, BatchError, BatchResult, BatchSearch, EngineChoice, EnginePool, RunSpec,
+};
 use out::{OutArgs, Sink};
 
 #[derive(Clone, Debug, clap::Args)]
@@ -191,8 +193,8 @@ fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
     let goal = requested_goal(args.radius.as_deref(), request.ranking)?;
     args.out.check(goal, &args.queries)?;
     if let Some(out) = args.out.file() {
-        let format =
-            NeighborFormat::for_goal(goal, out).map_err(|why| UsageError(format!("{}{why}", goal_flag(goal))))?;
+        let format = NeighborFormat::for_goal(goal, out)
+            .map_err(|why| UsageError(format!("{}{why}", goal_flag(goal))))?;
         let asked = if let QueryChoice::File(path) = &args.queries { Some(path) } else { None };
         protect_files("an input file", [&args.input].into_iter().chain(asked), format.files(out))?;
         for file in &format.files(out) {
@@ -259,7 +261,7 @@ fn check_products(args: &KnnArgs) -> anyhow::Result<()> {
 /// The goal before the cloud is loaded. A radius is still the typed number: its unit depends on the metric.
 ///
 /// # Errors
-/// [`Usage`].
+/// [`UsageError`].
 fn requested_goal(radius: Option<&str>, ranking: Option<Ranking>) -> anyhow::Result<Goal> {
     Ok(match (radius, ranking) {
         (_, Some(Ranking::InnerProduct)) => Goal::LargestProduct,
@@ -271,7 +273,7 @@ fn requested_goal(radius: Option<&str>, ranking: Option<Ranking>) -> anyhow::Res
 /// The goal of a loaded job.
 ///
 /// # Errors
-/// [`Usage`] if the metric does not have the radius's unit.
+/// [`UsageError`] if the metric does not have the radius's unit.
 fn goal_of(args: &KnnArgs, job: &Job) -> anyhow::Result<Goal> {
     match &args.radius {
         Some(radius) => {
@@ -294,7 +296,7 @@ fn goal_flag(goal: Goal) -> &'static str {
 /// Rejects options that are invalid for any file contents.
 ///
 /// # Errors
-/// [`Usage`], and those of [`Request::check`].
+/// [`UsageError`], and those of [`Request::check`].
 fn check_goal(goal: Goal, request: &Request) -> anyhow::Result<()> {
     let (searches, search) = match goal {
         Goal::Nearest => return request.check(),

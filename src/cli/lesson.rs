@@ -16,7 +16,7 @@ use crate::cloud::{self, Order, Source, query_point};
 use crate::engines::cuda::Cuda;
 use crate::engines::registry;
 use crate::export::text;
-use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Queries, ProblemParameters};
+use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, ProblemParameters, Queries};
 use crate::lesson::Shape;
 use crate::lesson::edits::{Edits, read_keys};
 use crate::lesson::fault::{self, FAULTS, FaultInfo};

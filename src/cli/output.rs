@@ -59,7 +59,7 @@ pub fn queries_to_store(queries: QuerySpec) -> QuerySpec {
 /// Prints text for people; control characters in names are replaced.
 ///
 /// # Errors
-/// [`Closed`], or why it could not be written.
+/// [`BrokenPipe`], or why it could not be written.
 pub fn print(text: &str) -> anyhow::Result<()> {
     write_stdout(&printable::lines(&with_display_names(text)))
 }

@@ -66,7 +66,7 @@ fn is_stdin(path: &Path) -> bool {
 /// by content. The files are deleted when the returned values are dropped.
 ///
 /// # Errors
-/// [`Usage`] if two paths are standard input; errors of reading and writing.
+/// [`UsageError`] if two paths are standard input; errors of reading and writing.
 pub fn spool<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>) -> anyhow::Result<Vec<ScratchFile>> {
     let piped: Vec<&mut PathBuf> = paths.into_iter().filter(|path| is_stdin(path) || is_pipe(path)).collect();
     if piped.iter().filter(|path| is_stdin(path)).count() > 1 {

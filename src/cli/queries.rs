@@ -189,10 +189,15 @@ fn along_axes(parts: &[(Option<String>, f64)], order: &[usize], axes: &[Axis]) -
             None => order[place],
             Some(name) => axes
                 .iter()
-                .position(|axis| axis.name.eq_ignore_ascii_case(name) || GlobeAxes::same_angle(&axis.name, name))
+                .position(|axis| {
+                    axis.name.eq_ignore_ascii_case(name) || GlobeAxes::same_angle(&axis.name, name)
+                })
                 .ok_or_else(|| {
                     let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
-                    UsageError(format!("at:{name}=…: unknown column; searched columns: {}", output::names(&known)))
+                    UsageError(format!(
+                        "at:{name}=…: unknown column; searched columns: {}",
+                        output::names(&known)
+                    ))
                 })?,
         };
         if !at[axis].is_nan() {

@@ -10,7 +10,7 @@ use super::answer::answer;
 use super::answers::{self, Answers};
 use super::bar::Bar;
 use super::columns::SearchedColumns;
-use super::flags::{EngineArgs, JsonArgs, SearchArgs, QueriesArgs, SourceArgs, ThreadsArgs};
+use super::flags::{EngineArgs, JsonArgs, QueriesArgs, SearchArgs, SourceArgs, ThreadsArgs};
 use super::job::{Request, check_device};
 use super::paths::{protect_files, table_path};
 use super::queries::QueryChoice;
@@ -367,9 +367,11 @@ fn ties(report: &Report<'_>) -> String {
     let undecided: u64 = report.recall.iter().map(|at| at.undecided).max().unwrap_or(0);
     match report.ties {
         TieDetection::Computed => "answers that tie with the k-th neighbour are hits".to_owned(),
-        TieDetection::RowsOnly => "unknown without distances: only answers that the truth lists are hits; add \
+        TieDetection::RowsOnly => {
+            "unknown without distances: only answers that the truth lists are hits; add \
                           --input and --queries to compute distances"
-            .to_owned(),
+                .to_owned()
+        }
         TieDetection::Listed if undecided == 0 => {
             "answers that tie with the k-th neighbour are hits, by the distances in the truth".to_owned()
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::bail;
 
 use super::bar::Bar;
-use super::flags::{EngineListArgs, SearchArgs, RecordArgs, SchemaArgs, SourceArgs, ThreadsArgs};
+use super::flags::{EngineListArgs, RecordArgs, SchemaArgs, SearchArgs, SourceArgs, ThreadsArgs};
 use super::job::check_device;
 use super::usage::UsageError;
 use super::{columns, output, paths, values};

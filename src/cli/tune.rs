@@ -9,7 +9,7 @@ use crate::cloud::{self, Order, Source};
 use crate::engines::cuda::{Cuda, Row, Trial, tune, updated_table};
 use crate::export::text;
 use crate::files;
-use crate::knn::{Metric, Problem, Queries, ProblemParameters};
+use crate::knn::{Metric, Problem, ProblemParameters, Queries};
 use crate::progress::NoProgress;
 
 /// Find the fastest kernel configuration for this GPU

@@ -269,8 +269,11 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
     const WINDOW: [u32; 2] = [1280, 800];
     let usual = if args.pane.is_some() { "light" } else { "system" };
     let named = args.look.as_deref().unwrap_or(usual);
-    let look =
-        LOOKS.iter().zip(Theme::ALL).find(|(name, _)| **name == named).map_or(Theme::System, |(_, look)| look);
+    let look = LOOKS
+        .iter()
+        .zip(Theme::ALL)
+        .find(|(name, _)| **name == named)
+        .map_or(Theme::System, |(_, look)| look);
     let kinds = [
         PaneKind::Plane,
         PaneKind::Space,

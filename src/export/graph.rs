@@ -14,7 +14,7 @@ use super::{ExportError, write};
 use crate::cloud::PointCloud;
 use crate::memory;
 use crate::progress::Progress;
-use crate::run::graph::links::{LinkError, CsrGraph, LinkMode};
+use crate::run::graph::links::{CsrGraph, LinkError, LinkMode};
 use crate::run::graph::other_cloud::LeakCandidates;
 use crate::run::graph::{Analysis, KnnGraph};
 
@@ -51,10 +51,10 @@ impl GraphFormat {
     }
 }
 
-/// Writes a graph with the given links. [`GraphForm::Umap`] ignores `links` and has all neighbours.
+/// Writes a graph with the given links. [`GraphFormat::Umap`] ignores `links` and has all neighbours.
 ///
 /// # Errors
-/// As [`GraphForm::write`].
+/// As [`GraphFormat::write`].
 pub fn linked(
     form: GraphFormat,
     (graph, links): (&KnnGraph<'_>, LinkMode),
@@ -251,7 +251,11 @@ fn check_width(graph: &KnnGraph<'_>, path: &Path) -> Result<(), ExportError> {
     Err(ExportError::Width { what: format!("point {point}"), extension: "npz", path: path.to_owned() })
 }
 
-fn finish(mut npz: NpzWriter<&mut BufWriter<File>>, graph: &KnnGraph<'_>, cloud: &PointCloud) -> io::Result<()> {
+fn finish(
+    mut npz: NpzWriter<&mut BufWriter<File>>,
+    graph: &KnnGraph<'_>,
+    cloud: &PointCloud,
+) -> io::Result<()> {
     let record = record_of(graph, cloud);
     if (0..graph.len()).any(|point| record(point) != point as u64) {
         npz.column(
@@ -434,8 +438,9 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary file remains");
         for ending in ["parquet", "npz"] {
             let path = folder.path().join("b").with_extension(ending);
-            let error =
-                GraphFormat::Edges.write(&graph, &record.cloud, &path, &CountdownProgress(1.into())).unwrap_err();
+            let error = GraphFormat::Edges
+                .write(&graph, &record.cloud, &path, &CountdownProgress(1.into()))
+                .unwrap_err();
             assert!(matches!(error, ExportError::Cancelled) && !path.exists(), "{ending}: {error}");
         }
     }

@@ -505,7 +505,8 @@ mod tests {
         let (film, moments) = film("sort");
         for stop_after in [1, 3, 8] {
             let error =
-                gif(&film, &moments, 1.0, &folder.path().join("a.gif"), &ProgressRecorder::new(stop_after)).unwrap_err();
+                gif(&film, &moments, 1.0, &folder.path().join("a.gif"), &ProgressRecorder::new(stop_after))
+                    .unwrap_err();
             assert!(matches!(error, ExportError::Cancelled), "{error}");
         }
         assert!(matches!(

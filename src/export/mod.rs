@@ -31,7 +31,7 @@ pub use crate::text;
 pub use answers::FileColumns;
 pub use folder::{FOLDER_FILES, MAX_NEIGHBORS, OutputFolder, check_folder, folder, is_run_file};
 pub use neighbors::{
-    SizeEstimate, NeighborFormat, NeighborStream, NeighborWriter, Size, check_room, in_batches, neighbors,
+    NeighborFormat, NeighborStream, NeighborWriter, Size, SizeEstimate, check_room, in_batches, neighbors,
     neighbors_of,
 };
 pub use tables::{comparison, runs};

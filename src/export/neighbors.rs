@@ -17,7 +17,7 @@ use super::{ExportError, write};
 use crate::knn::Goal;
 use crate::run::{AnswerBatch, BatchAnswers, RunRecord};
 use size::check_width;
-pub use size::{SizeEstimate, Size, check_room};
+pub use size::{Size, SizeEstimate, check_room};
 
 /// A format for neighbours, selected by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +172,8 @@ pub fn in_batches<E: From<ExportError>>(
         }),
         NeighborFormat::Npz if goal != Goal::Nearest => streamed(path, |out| fill(Layout::Arrays(out))),
         NeighborFormat::Npz => streamed(path, |out| {
-            let arrays = NpzArrayWriter::new(out, size, path, MAX_HELD_BYTES).map_err(ExportError::io(path))?;
+            let arrays =
+                NpzArrayWriter::new(out, size, path, MAX_HELD_BYTES).map_err(ExportError::io(path))?;
             fill(Layout::Npz(Box::new(arrays)))
         }),
         NeighborFormat::Vecs | NeighborFormat::Bin => {

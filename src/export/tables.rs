@@ -10,7 +10,7 @@ use super::table::Table;
 use crate::cloud::PointCloud;
 use crate::knn::{Convergence, warp};
 use crate::run::answers::recall::Recall;
-use crate::run::compare::{PhaseComparison, Comparison};
+use crate::run::compare::{Comparison, PhaseComparison};
 use crate::run::{AnswerBatch, QuerySpec, RunFile, RunRecord, Timeline};
 use crate::text::ExactFloat;
 

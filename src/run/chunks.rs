@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::knn::{Problem, PreparedSearch};
+use crate::knn::{PreparedSearch, Problem};
 
 /// Maximum growth from chunk to chunk: the time of the first, small chunk is mostly overhead.
 const GROWTH: usize = 16;
@@ -16,7 +16,7 @@ pub struct ChunkSizer {
     full: usize,
     /// The smallest chunk; chunks below `full` are multiples of it.
     unit: usize,
-    /// Target duration of a chunk in milliseconds: [`Search::chunk_ms`].
+    /// Target duration of a chunk in milliseconds: [`PreparedSearch::chunk_ms`].
     ms: f64,
     /// Number of queries expected to take that long.
     target: usize,

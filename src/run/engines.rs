@@ -1,6 +1,6 @@
 //! The engines of a thread, kept open between runs.
 //!
-//! This file is longer than others: opening engines, planning and running share the fields of [`Engines`],
+//! This file is longer than others: opening engines, planning and running share the fields of [`EnginePool`],
 //! and a third of it are tests that need all three together.
 
 use std::ops::Range;
@@ -111,7 +111,7 @@ impl EnginePool {
     /// is retried once.
     ///
     /// # Errors
-    /// Errors of [`Engines::named`] and of `work`.
+    /// Errors of [`EnginePool::named`] and of `work`.
     pub(super) fn with_engine<T>(
         &mut self,
         id: EngineId,
@@ -176,7 +176,7 @@ impl EnginePool {
         self.execute_planned(spec, plan.as_ref(), cloud, query_cloud, stage)
     }
 
-    /// As [`Engines::execute`], with the spec's plan, which only [`EngineChoice::Auto`] needs.
+    /// As [`EnginePool::execute`], with the spec's plan, which only [`EngineChoice::Auto`] needs.
     pub fn execute_planned(
         &mut self,
         spec: &RunSpec,
@@ -192,7 +192,7 @@ impl EnginePool {
     /// repeats. [`EngineChoice::Auto`] uses the engine predicted to be fastest for that.
     ///
     /// # Errors
-    /// As [`Engines::execute`].
+    /// As [`EnginePool::execute`].
     pub fn answer(
         &mut self,
         spec: &RunSpec,
@@ -207,7 +207,7 @@ impl EnginePool {
         self.answer_planned(spec, plan.as_ref(), cloud, query_cloud, stage)
     }
 
-    /// The plan of [`Engines::answer`].
+    /// The plan of [`EnginePool::answer`].
     ///
     /// # Errors
     /// [`RunError::Cancelled`].
@@ -221,10 +221,10 @@ impl EnginePool {
         self.plan_calibrated(&single_pass(spec), Purpose::Answer, cloud, query_cloud, stage)
     }
 
-    /// As [`Engines::answer`], with the spec's plan, which only [`EngineChoice::Auto`] needs.
+    /// As [`EnginePool::answer`], with the spec's plan, which only [`EngineChoice::Auto`] needs.
     ///
     /// # Errors
-    /// As [`Engines::execute`].
+    /// As [`EnginePool::execute`].
     pub fn answer_planned(
         &mut self,
         spec: &RunSpec,
@@ -236,12 +236,12 @@ impl EnginePool {
         self.run_planned(&single_pass(spec), plan, Passes::Timed, cloud, query_cloud, stage)
     }
 
-    /// Answers a range of the queries of a problem, as [`Engines::answer_planned`] answers all. The record
+    /// Answers a range of the queries of a problem, as [`EnginePool::answer_planned`] answers all. The record
     /// has the neighbours and times of these queries, with the spec of all. [`EngineChoice::Auto`] may use
     /// different engines for different batches, as their answers are identical.
     ///
     /// # Errors
-    /// As [`Engines::execute`].
+    /// As [`EnginePool::execute`].
     ///
     /// # Panics
     /// If the range exceeds the queries.
@@ -365,7 +365,7 @@ impl EnginePool {
         Plan::new(&spec.engine, &job, candidates)
     }
 
-    /// As [`Engines::plan`], for a measured run. If the run is long enough, engines that were never
+    /// As [`EnginePool::plan`], for a measured run. If the run is long enough, engines that were never
     /// calibrated on their devices are calibrated first.
     ///
     /// # Errors
@@ -505,7 +505,9 @@ impl EnginePool {
 
     /// Notes which engine has the points loaded, for the next plan.
     fn note_loaded(&self, record: &RunRecord) {
-        let Some(points) = self.resident.peek(&record.cloud, ProblemParameters::from(&record.spec).arrangement()) else {
+        let Some(points) =
+            self.resident.peek(&record.cloud, ProblemParameters::from(&record.spec).arrangement())
+        else {
             return;
         };
         let Some(engine) = record.descriptor() else { return };
@@ -530,7 +532,7 @@ mod tests {
     use super::super::QuerySpec;
     use super::super::testing::{self, Script, no_driver, spec, squares};
     use super::*;
-    use crate::knn::{KernelBuild, Group};
+    use crate::knn::{Group, KernelBuild};
 
     const CUDA: EngineId = EngineId::new("cuda");
     const LOCKSTEP: EngineId = EngineId::new("lockstep");
@@ -690,7 +692,8 @@ mod tests {
         );
         // Plans for ten million points, although the cloud has only ten.
         let plan = |engines: &mut EnginePool, waited_ms: f64| {
-            let points = engines.resident().peek(&cloud, ProblemParameters::from(&row(1)).arrangement()).unwrap();
+            let points =
+                engines.resident().peek(&cloud, ProblemParameters::from(&row(1)).arrangement()).unwrap();
             let shape = crate::knn::Shape { n: 10_000_000, q: 1, d: 2, k: 32 };
             let job = Job { shape, ..Job::new(&row(1), Purpose::Answer, 10, 2, None) };
             let of = |engine: &'static Descriptor| {
@@ -730,7 +733,9 @@ mod tests {
             ..spec()
         };
         let waited = |engines: &EnginePool| {
-            planner::waited_ms(&engines.resident().peek(&cloud, ProblemParameters::from(&row(1)).arrangement()).unwrap())
+            planner::waited_ms(
+                &engines.resident().peek(&cloud, ProblemParameters::from(&row(1)).arrangement()).unwrap(),
+            )
         };
         engines.execute(&row(1), &cloud, None, &mut |_, _| true).unwrap();
         assert_eq!(waited(&engines), 0.0);

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::cloud::PointCloud;
 use crate::knn::{
-    Answer, KernelBuild, Descriptor, DeviceId, DeviceInfo, Engine, MAX_COUNTED_CHUNK, Method, Neighbors,
-    Parameters, Problem, PreparedSearch,
+    Answer, Descriptor, DeviceId, DeviceInfo, Engine, KernelBuild, MAX_COUNTED_CHUNK, Method, Neighbors,
+    Parameters, PreparedSearch, Problem,
 };
 use crate::version;
 
@@ -130,7 +130,8 @@ pub(super) fn search(
     }
     // More threads than cores wait for each other, which is not other work on the machine.
     if on_cpu && machine.cores.is_some_and(|cores| rayon::current_num_threads() <= cores as usize) {
-        machine.waited = scheduled.zip(SchedulerStats::now()).and_then(|(start, end)| end.waited_since(start));
+        machine.waited =
+            scheduled.zip(SchedulerStats::now()).and_then(|(start, end)| end.waited_since(start));
     }
     let mut answer = Answer::default();
     if counted {
@@ -180,7 +181,11 @@ pub(super) struct Execution {
 
 impl Execution {
     /// Taken at the end of a search, as its choices may have changed meanwhile.
-    pub fn new(engine: &'static Descriptor, search: &(impl PreparedSearch + ?Sized), started_unix: u64) -> Self {
+    pub fn new(
+        engine: &'static Descriptor,
+        search: &(impl PreparedSearch + ?Sized),
+        started_unix: u64,
+    ) -> Self {
         let parameters = search.parameters();
         let method = (!parameters.is_empty()).then(|| Method { engine: engine.id, parameters }.to_string());
         Self {
@@ -265,8 +270,15 @@ pub(super) fn answer(
     let counted = engine.descriptor().counts();
     let search = engine.load(problem, parameters, false)?;
     let total = (1 + u64::from(counted)) * problem.q() as u64;
-    let mut run =
-        ActiveSearch { search, began: Instant::now(), q: problem.q(), done: 0, total, samples: Vec::new(), stage };
+    let mut run = ActiveSearch {
+        search,
+        began: Instant::now(),
+        q: problem.q(),
+        done: 0,
+        total,
+        samples: Vec::new(),
+        stage,
+    };
     let mut answer =
         Answer { neighbors: Neighbors::unanswered(problem.q(), problem.k()), ..Answer::default() };
     let mut chunks = ChunkSizer::new(run.search.as_ref(), problem);
@@ -361,7 +373,9 @@ pub(super) fn ms_since(began: Instant) -> f64 {
 mod tests {
     use std::time::Duration;
 
-    use super::super::testing::{FIRST_CHUNK, BruteForceEngine, Script, cloud, plain, queries_to, spec, squares};
+    use super::super::testing::{
+        BruteForceEngine, FIRST_CHUNK, Script, cloud, plain, queries_to, spec, squares,
+    };
     use super::super::{EngineChoice, QuerySpec, stats};
     use super::*;
     use crate::cloud::Order;
@@ -389,7 +403,10 @@ mod tests {
             end = range.end;
         }
         assert_eq!(end, 300);
-        assert_eq!(builds, [[KernelBuild::Timed; 5].as_slice(), &[KernelBuild::Counted, KernelBuild::Profiled]].concat());
+        assert_eq!(
+            builds,
+            [[KernelBuild::Timed; 5].as_slice(), &[KernelBuild::Counted, KernelBuild::Profiled]].concat()
+        );
     }
 
     #[test]
@@ -410,7 +427,8 @@ mod tests {
             |build| calls.iter().filter(|call| call.0 == build).map(|call| call.1.len()).max().unwrap();
         assert!(largest(KernelBuild::Timed) > MAX_COUNTED_CHUNK, "otherwise nothing is tested");
         assert!(
-            largest(KernelBuild::Counted) <= MAX_COUNTED_CHUNK && largest(KernelBuild::Profiled) <= MAX_COUNTED_CHUNK
+            largest(KernelBuild::Counted) <= MAX_COUNTED_CHUNK
+                && largest(KernelBuild::Profiled) <= MAX_COUNTED_CHUNK
         );
     }
 
@@ -485,7 +503,8 @@ mod tests {
     #[test]
     fn unprofiled_runs_have_no_profile_sample() {
         for unprofiled in [true, false] {
-            let mut engine = BruteForceEngine { script: Script { unprofiled, ..Script::default() }, ..plain() };
+            let mut engine =
+                BruteForceEngine { script: Script { unprofiled, ..Script::default() }, ..plain() };
             let record = execute(
                 &RunSpec { profile: true, ..spec() },
                 &squares(30),

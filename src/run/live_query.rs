@@ -1,8 +1,8 @@
 //! Live queries: answers a dragged, picked or typed query at once.
 //!
 //! The [`LiveQueryWorker`] has its own thread besides the worker's, so that neither waits for the other:
-//! queries are answered during a long run, with the same [`Resident`] points. Only the newest request waits;
-//! the current one is always answered, so that answers keep coming while a query is dragged.
+//! queries are answered during a long run, with the same resident points ([`ResidentPoints`]). Only the
+//! newest request waits; the current one is always answered, so that answers keep coming while a query is dragged.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -17,7 +17,7 @@ use super::problem::{build_resident_problem, query_cloud_of};
 use super::{EnginePool, Phase, ResidentPoints, RunError, RunRecord, RunSpec, Sample};
 use crate::cloud::{Order, PointCloud};
 use crate::exact::{Margin, Refiner};
-use crate::knn::{Answer, KernelBuild, DeviceInfo, Engine};
+use crate::knn::{Answer, DeviceInfo, Engine, KernelBuild};
 use crate::progress::NoProgress;
 
 /// Identifies a request; later ones have larger numbers.
@@ -72,8 +72,11 @@ pub(super) fn answer_live(
         note(phase.into(), start_ms, duration_ms);
         start_ms += duration_ms;
     }
-    let (build, phase) =
-        if descriptor.counts() { (KernelBuild::Counted, Phase::Counted) } else { (KernelBuild::Timed, Phase::Search) };
+    let (build, phase) = if descriptor.counts() {
+        (KernelBuild::Counted, Phase::Counted)
+    } else {
+        (KernelBuild::Timed, Phase::Search)
+    };
     let start_ms = ms_since(began);
     note(phase, start_ms, search.search(0..problem.q(), build)?);
     let mut answer = Answer::default();

@@ -1,5 +1,5 @@
-//! Runs: executes a [`RunSpec`] into a [`RunRecord`], directly ([`execute`], [`Engines`]) or on the worker
-//! thread ([`Worker`]); or answers a live query over resident points ([`Engines::answer_live`],
+//! Runs: executes a [`RunSpec`] into a [`RunRecord`], directly ([`execute`], [`EnginePool`]) or on the worker
+//! thread ([`Worker`]); or answers a live query over resident points ([`EnginePool::answer_live`],
 //! [`LiveQueryWorker`]).
 
 pub mod analysis;
@@ -29,19 +29,21 @@ mod worker;
 
 use std::any::Any;
 
-pub use batches::{BatchResult, Arithmetic, AnswerBatch, BatchAnswers, BatchError, BatchSearch, QueryBatches};
+pub use batches::{
+    AnswerBatch, Arithmetic, BatchAnswers, BatchError, BatchResult, BatchSearch, QueryBatches,
+};
 pub use engines::EnginePool;
 pub use execute::execute;
 pub use live_query::{LiveQuery, LiveQueryId, LiveQueryWorker, Reply};
 pub use machine::Machine;
 pub use problem::{ResidentPoints, build_problem, query_cloud_of};
 pub use record::{
-    CloudDescription, LoadedRun, MeasureMean, Phase, Run, RunFile, RunFileError, RunRecord, SCHEMA_VERSION, Sample,
-    Summary,
+    CloudDescription, LoadedRun, MeasureMean, Phase, Run, RunFile, RunFileError, RunRecord, SCHEMA_VERSION,
+    Sample, Summary,
 };
 pub use schema::SchemaVersion;
 pub use spec::{DeclaredMetric, EngineChoice, QuerySpec, RunSpec, defaults};
-pub use timeline::{UnitTracks, PhaseSpan, PhaseTrack, Timeline, UnitKind, WarpTime};
+pub use timeline::{PhaseSpan, PhaseTrack, Timeline, UnitKind, UnitTracks, WarpTime};
 pub use worker::{Event, Job, JobId, Worker};
 
 use crate::cloud::CloudError;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{QuerySpec, RunError, RunSpec};
 use crate::cloud::{PointCloud, order, query_point};
-use crate::knn::{PointSettings, Points, Problem, ProblemError, Queries, ProblemParameters};
+use crate::knn::{PointSettings, Points, Problem, ProblemError, ProblemParameters, Queries};
 
 /// Builds a spec's problem over its loaded cloud, and over its loaded query file if it names one.
 ///

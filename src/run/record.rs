@@ -221,7 +221,7 @@ impl Summary {
 }
 
 /// An executed spec: the settings, the hardware and the results. Shared behind `Arc`, never changed. `C` is
-/// the clouds' type: the points, or only their description ([`CloudFile`](super::CloudFile)).
+/// the clouds' type: the points, or only their description ([`CloudDescription`](super::CloudDescription)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run<C = Arc<PointCloud>> {
     /// The content of `run.json`.

@@ -10,8 +10,8 @@ use super::{EnginePool, QuerySpec, RunSpec};
 use crate::cloud::{Column, Coordinates, PointCloud, Source, Table};
 use crate::engines::registry;
 use crate::knn::{
-    Answer, KernelBuild, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters,
-    Problem, Profile, PreparedSearch, SetupPhase, WarpSpan, warp,
+    Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, KernelBuild, Neighbors,
+    Parameters, PreparedSearch, Problem, Profile, SetupPhase, WarpSpan, warp,
 };
 
 /// A searched chunk.
@@ -227,7 +227,9 @@ pub fn plain() -> BruteForceEngine {
 }
 
 /// Engines that behave as `script` says, or cannot be opened.
-pub fn engines(mut script: impl FnMut(EngineId) -> Result<Script, EngineError> + Send + 'static) -> EnginePool {
+pub fn engines(
+    mut script: impl FnMut(EngineId) -> Result<Script, EngineError> + Send + 'static,
+) -> EnginePool {
     EnginePool::with(Box::new(move |kind, _| Ok(Box::new(BruteForceEngine { kind, script: script(kind)? }))))
 }
 

@@ -363,7 +363,8 @@ mod tests {
         let methods =
             ["warp-select:queue=2", "warp-select:queue=9"].map(|method| method.parse::<Method>().unwrap());
         let verdicts =
-            verify(&problem(), &methods, Some(DeviceId::Cpu), &mut EnginePool::default(), &NoProgress).unwrap();
+            verify(&problem(), &methods, Some(DeviceId::Cpu), &mut EnginePool::default(), &NoProgress)
+                .unwrap();
         assert_eq!(
             verdicts.iter().map(|verdict| verdict.mismatch.as_deref()).collect::<Vec<_>>(),
             [None, None]

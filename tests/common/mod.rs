@@ -8,7 +8,9 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
-use warpscope::knn::{Answer, KernelBuild, Engine, Metric, Parameters, Problem, ProblemError, Queries, ProblemParameters};
+use warpscope::knn::{
+    Answer, Engine, KernelBuild, Metric, Parameters, Problem, ProblemError, ProblemParameters, Queries,
+};
 
 /// The distribution of a test problem's points.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +116,9 @@ impl Case {
         let mut unit = move || f64::from(rng.next_u32()) / f64::from(u32::MAX) - 0.5;
         let (n, dims) = (count, self.dims);
         match self.shape {
-            PointDistribution::Uniform { exponent } => (0..n * dims).map(|_| unit() * 2f64.powi(exponent)).collect(),
+            PointDistribution::Uniform { exponent } => {
+                (0..n * dims).map(|_| unit() * 2f64.powi(exponent)).collect()
+            }
             PointDistribution::Duplicates { places } => {
                 let places: Vec<Vec<f64>> =
                     (0..places).map(|_| (0..dims).map(|_| unit()).collect()).collect();

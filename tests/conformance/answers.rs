@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use warpscope::cloud::Order;
 use warpscope::knn::reference::judge;
-use warpscope::knn::{Answer, KernelBuild, DeviceId, DeviceKind, Metric, Parameters, Problem};
+use warpscope::knn::{Answer, DeviceId, DeviceKind, KernelBuild, Metric, Parameters, Problem};
 use warpscope::progress::NoProgress;
 
 use crate::common::{Case, PointDistribution, answer, build_problem};
@@ -153,7 +153,14 @@ pub fn partial_samples(subjects: &[Subject]) {
     // Enough queries to be distributed over blocks.
     let blocks = [(97, 4), (500, 16), (1001, 5)].map(|(queries, dims)| {
         let query_rows = Some((0..queries).map(|query| query * 13 % 300).collect());
-        Case { shape: PointDistribution::Grid { side: 4 }, n: 300, dims, k: 20, query_rows, ..Case::default() }
+        Case {
+            shape: PointDistribution::Grid { side: 4 },
+            n: 300,
+            dims,
+            k: 20,
+            query_rows,
+            ..Case::default()
+        }
     });
     check(subjects, sizes.chain(queries).chain(blocks));
 }
@@ -163,7 +170,11 @@ pub fn partial_samples(subjects: &[Subject]) {
 pub fn many_neighbours(subjects: &[Subject]) {
     for subject in subjects.iter().filter(|subject| subject.engine.limits.k > 1024) {
         let mut engine = subject.open();
-        for shape in [PointDistribution::Uniform { exponent: 0 }, PointDistribution::Descending, PointDistribution::Duplicates { places: 3 }] {
+        for shape in [
+            PointDistribution::Uniform { exponent: 0 },
+            PointDistribution::Descending,
+            PointDistribution::Duplicates { places: 3 },
+        ] {
             for (n, k) in
                 [(3001, 2047), (3001, 2048), (3001, 4096), (9001, 2049), (9001, 4095), (30_011, 4096)]
             {
@@ -203,7 +214,11 @@ pub fn shapes(subjects: &[Subject]) {
             });
             cases.push(Case { shape: PointDistribution::Descending, ..base.clone() });
             cases.push(Case { shape: PointDistribution::Sphere, ..base.clone() });
-            cases.push(Case { shape: PointDistribution::Grid { side: 4 }, order: Order::Shuffled, ..base.clone() });
+            cases.push(Case {
+                shape: PointDistribution::Grid { side: 4 },
+                order: Order::Shuffled,
+                ..base.clone()
+            });
             cases.push(Case { shape: PointDistribution::FlatAxes { varying: 1 + dims / 3 }, ..base.clone() });
             cases.push(Case { metric: Metric::Angular, ..base.clone() });
             cases.push(Case { metric: Metric::Angular, order: Order::Shuffled, ..base.clone() });
@@ -228,7 +243,13 @@ pub fn shapes(subjects: &[Subject]) {
             ..Case::default()
         }));
         cases.push(Case { exclude_self: true, n, k: 1023, ..Case::default() });
-        cases.push(Case { shape: PointDistribution::Duplicates { places: 900 }, n, dims: 5, k: 333, ..Case::default() });
+        cases.push(Case {
+            shape: PointDistribution::Duplicates { places: 900 },
+            n,
+            dims: 5,
+            k: 333,
+            ..Case::default()
+        });
     }
     check(subjects, cases);
 }
@@ -363,7 +384,8 @@ pub fn builds_agree(subjects: &[Subject]) {
             let mut search = engine
                 .load(&problem, &Parameters::NONE, true)
                 .unwrap_or_else(|error| panic!("{subject}: {error}"));
-            for build in [KernelBuild::Timed, KernelBuild::Profiled, KernelBuild::Timed, KernelBuild::Counted] {
+            for build in [KernelBuild::Timed, KernelBuild::Profiled, KernelBuild::Timed, KernelBuild::Counted]
+            {
                 let context = format!("{subject}, {build:?}, d = {dims}");
                 let mut found = Answer::default();
                 assert!(search.search(0..problem.q(), build).unwrap() >= 0.0);

@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use warpscope::export;
 use warpscope::knn::{
-    Answer, KernelBuild, Cost, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Group,
-    Limits, Measure, Method, Metric, Neighbors, Parameter, Parameters, Problem, PreparedSearch, SetupPhase, MeanBound,
-    AllowedValues,
+    AllowedValues, Answer, Cost, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId,
+    Group, KernelBuild, Limits, MeanBound, Measure, Method, Metric, Neighbors, Parameter, Parameters,
+    PreparedSearch, Problem, SetupPhase,
 };
 use warpscope::run::{EngineChoice, QuerySpec, RunSpec, execute};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice};
-use warpscope::knn::{Answer, KernelBuild, DeviceKind, EngineError, Parameters, Problem};
+use warpscope::knn::{Answer, DeviceKind, EngineError, KernelBuild, Parameters, Problem};
 
 use crate::common::{Case, PointDistribution, build_problem};
 use crate::subject::on_devices;

@@ -1,7 +1,9 @@
 //! Parameters never change the answer's bits.
 
 use warpscope::engines::registry;
-use warpscope::knn::{KernelBuild, EngineError, Group, Method, Neighbors, Parameter, Parameters, AllowedValues};
+use warpscope::knn::{
+    AllowedValues, EngineError, Group, KernelBuild, Method, Neighbors, Parameter, Parameters,
+};
 
 use crate::common::{Case, PointDistribution, answer, answer_with, build_problem};
 use crate::subject::{Subject, assert_same_counts, assert_same_neighbors, check_declared, on_gpu};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use warpscope::cloud::Order;
 use warpscope::knn::{
-    KernelBuild, DeviceId, DeviceKind, Engine, Metric, Neighbors, Parameters, Points, Problem, Queries, ProblemParameters,
-    SetupPhase,
+    DeviceId, DeviceKind, Engine, KernelBuild, Metric, Neighbors, Parameters, Points, Problem,
+    ProblemParameters, Queries, SetupPhase,
 };
 
 use crate::common::cloud;
@@ -17,7 +17,14 @@ fn points(n: usize, dims: usize) -> Arc<Points> {
 }
 
 fn setup(k: usize) -> ProblemParameters {
-    ProblemParameters { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false }
+    ProblemParameters {
+        k,
+        metric: Metric::L2,
+        order: Order::File,
+        seed: 0,
+        exclude_self: false,
+        drop_zero_rows: false,
+    }
 }
 
 /// Returns a problem's neighbours, whether prepared points were found, and the timed phases of preparing

@@ -107,7 +107,12 @@ fn replays_match_the_search_in_many_dimensions() {
 
 #[test]
 fn descending_distances_are_the_worst_case() {
-    let case = Case { shape: PointDistribution::Descending, n: 10_000, query_rows: Some(vec![9_999]), ..Case::default() };
+    let case = Case {
+        shape: PointDistribution::Descending,
+        n: 10_000,
+        query_rows: Some(vec![9_999]),
+        ..Case::default()
+    };
     let problem = build_problem(&case).expect("a valid case");
     let found = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     let counted = counters_of(&found, 0);

@@ -3,8 +3,8 @@
 use warpscope::engines::registry;
 use warpscope::knn::reference::{Report, judge};
 use warpscope::knn::{
-    Answer, KernelBuild, CONVERGENCE_ENTRIES, Descriptor, DeviceId, DeviceKind, Engine, EngineId, NONE, Neighbors,
-    Parameters, Problem, ProfilePhase,
+    Answer, CONVERGENCE_ENTRIES, Descriptor, DeviceId, DeviceKind, Engine, EngineId, KernelBuild, NONE,
+    Neighbors, Parameters, Problem, ProfilePhase,
 };
 use warpscope::progress::NoProgress;
 
@@ -148,7 +148,9 @@ fn check_repeated(engine: &mut dyn Engine, problem: &Problem, expected: &Neighbo
     for repeat in 0..3 {
         let mut found = Neighbors::default();
         assert!(
-            search.search(0..problem.q(), KernelBuild::Timed).unwrap_or_else(|error| panic!("{context}: {error}"))
+            search
+                .search(0..problem.q(), KernelBuild::Timed)
+                .unwrap_or_else(|error| panic!("{context}: {error}"))
                 > 0.0
         );
         search.download(&mut found).unwrap_or_else(|error| panic!("{context}: {error}"));

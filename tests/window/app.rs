@@ -16,11 +16,11 @@ use warpscope::app::session::{Activity, PickedPoint};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Theme;
 use warpscope::app::{
-    Subject, App, DataKind, Entry, HeadlessOptions, Level, Log, QueryKind, check_adapter, render_headless,
+    App, DataKind, Entry, HeadlessOptions, Level, Log, QueryKind, Subject, check_adapter, render_headless,
 };
 use warpscope::cloud::{PointCloud, Source};
 use warpscope::engines::registry;
-use warpscope::knn::{EngineId, Peaks, AllowedValues};
+use warpscope::knn::{AllowedValues, EngineId, Peaks};
 use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
 
 /// Rows and squared distances of the k nearest, by brute force.
@@ -316,7 +316,11 @@ fn a_picked_row_survives_a_run() {
     until_answered(&mut window);
     let asked = window.state().session().record.as_ref().expect("a run").query_rows.clone();
     let other = (0..).find(|row| !asked.contains(row)).expect("40 of 500 are asked for");
-    assert_eq!(window.state().session().picked, Some(PickedPoint::Row(asked[0])), "the first query must be shown");
+    assert_eq!(
+        window.state().session().picked,
+        Some(PickedPoint::Row(asked[0])),
+        "the first query must be shown"
+    );
     window.state_mut().send(Action::PickRow(other));
     until_answered(&mut window);
     press(&mut window, "Run");
@@ -812,7 +816,8 @@ fn the_window_is_drawn_without_a_display_for_any_engine() {
         (0..100_000u32).map(|i| format!("{},{},{}", i % 317, i * 37 % 331, i * 61 % 307)).collect();
     std::fs::write(&data, format!("x,y,z\n{}\n", rows.join("\n"))).expect("a file");
     let png = folder.path().join("window.png");
-    let show = HeadlessOptions { file: Some(data), size: [900, 600], scale: 1.0, ..HeadlessOptions::default() };
+    let show =
+        HeadlessOptions { file: Some(data), size: [900, 600], scale: 1.0, ..HeadlessOptions::default() };
     render_headless(&show, std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     assert!(png.metadata().expect("a PNG").len() > 20_000);
 }

@@ -7,7 +7,7 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::state::{PaneKind, State};
-use warpscope::app::tokens::{Theme, Palette};
+use warpscope::app::tokens::{Palette, Theme};
 use warpscope::app::{App, ColorBy};
 
 /// A window in the layout of the first start.

@@ -88,7 +88,13 @@ fn texts(shapes: &[ClippedShape]) -> Vec<PaintedText> {
                         place.x + first.pos.x..=place.x + last.max_x(),
                         place.y..=place.y + row.height(),
                     );
-                    into.push(PaintedText { text: row.text(), rect, clip, elided: text.galley.elided, broken });
+                    into.push(PaintedText {
+                        text: row.text(),
+                        rect,
+                        clip,
+                        elided: text.galley.elided,
+                        broken,
+                    });
                 }
             }
             _ => {}

@@ -685,7 +685,8 @@ fn lessons_match_their_snapshots_at_each_level() {
 #[test]
 fn presenter_questions_and_themes_match_their_snapshots() {
     let mut failures = Vec::new();
-    for (look, name) in [(Theme::Light, "light"), (Theme::Dark, "dark"), (Theme::HighContrast, "high-contrast")]
+    for (look, name) in
+        [(Theme::Light, "light"), (Theme::Dark, "dark"), (Theme::HighContrast, "high-contrast")]
     {
         let mut window = drawn([960.0, 600.0], look, 1.0);
         open(&mut window, "merge");

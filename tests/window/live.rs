@@ -167,7 +167,10 @@ fn a_position_can_be_typed() {
     let mut window = answered(|_| ());
     fill(&mut window, "x", "0.25");
     window.get_by_label("Press Enter to search from there.");
-    assert!(matches!(window.state().session().picked, Some(PickedPoint::Row(_))), "the query moved before Enter");
+    assert!(
+        matches!(window.state().session().picked, Some(PickedPoint::Row(_))),
+        "the query moved before Enter"
+    );
     fill(&mut window, "y", "north");
     window.key_press(egui::Key::Enter);
     window.run_steps(3);
@@ -486,6 +489,9 @@ fn a_run_does_not_replace_a_typed_position() {
     until(&mut window, "the cloud", |app| {
         app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300)
     });
-    assert!(matches!(window.state().session().picked, Some(PickedPoint::Row(_))), "the query picked on opening");
+    assert!(
+        matches!(window.state().session().picked, Some(PickedPoint::Row(_))),
+        "the query picked on opening"
+    );
     assert!(window.state().session().live.place().is_none());
 }

@@ -91,7 +91,10 @@ fn rows_of_neighbours_select_and_highlight_their_points() {
     };
     assert_eq!([1, 3, 4, 5].map(|rank| ringed(neighbors[rank])), [true, true, true, false]);
     // The pointer is still there: its point is highlighted in the views.
-    assert_eq!(window.state().session().hovered.map(|hovered| hovered.what), Some(PickedPoint::Row(neighbors[2])));
+    assert_eq!(
+        window.state().session().hovered.map(|hovered| hovered.what),
+        Some(PickedPoint::Row(neighbors[2]))
+    );
 }
 
 /// 60 towns at distinct positions, with names and populations.

@@ -8,8 +8,10 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::state::{PaneKind, State, single_layout};
-use warpscope::app::tokens::{Theme, Palette};
-use warpscope::app::{App, ExportKind, HeadlessOptions, PictureSize, SinglePane, check_adapter, render_headless};
+use warpscope::app::tokens::{Palette, Theme};
+use warpscope::app::{
+    App, ExportKind, HeadlessOptions, PictureSize, SinglePane, check_adapter, render_headless,
+};
 
 /// Texts of controls, which no picture may contain.
 const CONTROLS: [&str; 14] = [

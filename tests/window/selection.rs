@@ -493,7 +493,10 @@ fn selection_pick_and_view_can_be_undone_and_redone() {
         window.key_press_modifiers(keys.0, keys.1);
         window.run_steps(3);
     }
-    assert_eq!((window.state().session().picked, selected(&window)), (Some(PickedPoint::Row(9)), first.clone()));
+    assert_eq!(
+        (window.state().session().picked, selected(&window)),
+        (Some(PickedPoint::Row(9)), first.clone())
+    );
     until(&mut window, "the answer again", |app| {
         app.session().answered.as_ref().is_some_and(|answered| answered.row() == 9)
     });

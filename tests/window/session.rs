@@ -16,10 +16,10 @@ use warpscope::app::saved::{Layout, SavedSession};
 use warpscope::app::selection::{SelectAction, SelectMode};
 use warpscope::app::session::{Activity, PickedPoint};
 use warpscope::app::state::{PaneKind, PlaneView, PlaneWindow, SpaceView, State, single_layout};
-use warpscope::app::tokens::{Theme, Palette};
+use warpscope::app::tokens::{Palette, Theme};
 use warpscope::app::{
-    App, ColorAction, ColorBy, ColorView, DataKind, Draft, HeadlessOptions, Level, ProjectionKind, ProjectionView,
-    QueryKind, check_adapter, render_headless,
+    App, ColorAction, ColorBy, ColorView, DataKind, Draft, HeadlessOptions, Level, ProjectionKind,
+    ProjectionView, QueryKind, check_adapter, render_headless,
 };
 use warpscope::cloud::Source;
 use warpscope::knn::EngineId;
@@ -234,7 +234,9 @@ fn a_session_is_saved_and_restored() {
         fresh.state_mut().send(action);
         fresh.run_steps(1);
     }
-    until(&mut fresh, "an answer", |app| app.session().picked == Some(PickedPoint::Coordinates) && !app.is_busy());
+    until(&mut fresh, "an answer", |app| {
+        app.session().picked == Some(PickedPoint::Coordinates) && !app.is_busy()
+    });
     fresh.state_mut().send(Command::FitView);
     fresh.run_steps(2);
     fresh.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
@@ -264,8 +266,13 @@ fn a_session_is_drawn_without_a_display() {
     window.state_mut().send(Command::SelectAll);
     window.run_steps(3);
     save(&mut window, &path);
-    let show =
-        HeadlessOptions { file: Some(path), size: [640, 480], look: Theme::Light, scale: 1.0, ..HeadlessOptions::default() };
+    let show = HeadlessOptions {
+        file: Some(path),
+        size: [640, 480],
+        look: Theme::Light,
+        scale: 1.0,
+        ..HeadlessOptions::default()
+    };
     let png = render_headless(&show, &[folder.path().join("window.png")])
         .unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png[0]).expect("a PNG").into_rgb8();
@@ -592,7 +599,9 @@ fn the_window_can_be_driven_by_accessible_names() {
         });
     }
     window.get_by_role_and_label(Role::Canvas, "Plane of points").click();
-    until(&mut window, "a row", |app| matches!(app.session().picked, Some(PickedPoint::Row(_))) && !app.is_busy());
+    until(&mut window, "a row", |app| {
+        matches!(app.session().picked, Some(PickedPoint::Row(_))) && !app.is_busy()
+    });
     let clicked = window.state().session().picked;
     window.get_by_role_and_label(Role::Button, "Query, to be dragged").focus();
     window.run_steps(2);
@@ -629,9 +638,9 @@ fn opening_a_recording_does_not_set_the_session_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.warpscope");
     let mut window = window_with_changes(&data(folder.path()));
-    window
-        .state_mut()
-        .send(Action::StartExport(warpscope::app::ExportKind::Recording(warpscope::app::runs::SaveScope::All)));
+    window.state_mut().send(Action::StartExport(warpscope::app::ExportKind::Recording(
+        warpscope::app::runs::SaveScope::All,
+    )));
     window.run_steps(4);
     fill(&mut window, "File", path.to_str().expect("a plain path"));
     press(&mut window, "Save");
@@ -1191,8 +1200,10 @@ impl egui::DroppedFile for FakeDroppedFile {
 }
 
 fn drop_files(window: &mut Window, paths: &[&Path]) {
-    window.input_mut().dropped_files =
-        paths.iter().map(|path| Arc::new(FakeDroppedFile(path.to_path_buf())) as egui::DroppedFileHandle).collect();
+    window.input_mut().dropped_files = paths
+        .iter()
+        .map(|path| Arc::new(FakeDroppedFile(path.to_path_buf())) as egui::DroppedFileHandle)
+        .collect();
     window.step();
     window.input_mut().dropped_files.clear();
 }

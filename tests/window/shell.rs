@@ -9,7 +9,7 @@ use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command, Mode};
 use warpscope::app::saved::{Layout, SizedTile};
 use warpscope::app::state::{PaneKind, State, single_layout};
-use warpscope::app::tokens::{Theme, Palette};
+use warpscope::app::tokens::{Palette, Theme};
 use warpscope::app::{App, ExportKind, Level, check_adapter};
 use warpscope::cloud::ColumnChoice;
 use warpscope::cloud::formats::read;

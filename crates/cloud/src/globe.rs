@@ -416,7 +416,8 @@ mod tests {
 
     #[test]
     fn geographic_clouds_are_recognised_by_names_and_values() {
-        let is = |names: &[&str], values: Vec<f64>| GlobeAxes::recognise(cloud(names, values).axes()).is_some();
+        let is =
+            |names: &[&str], values: Vec<f64>| GlobeAxes::recognise(cloud(names, values).axes()).is_some();
         assert!(is(&["lat", "lon"], vec![90.0, 360.0, -90.0, -360.0]));
         assert!(!is(&["lat", "lon"], vec![100.0, 10.0]), "beyond the pole");
         let why = |names: &[&str], values: Vec<f64>| GlobeAxes::not_degrees(cloud(names, values).axes());

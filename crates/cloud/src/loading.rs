@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::formats::{self, ColumnGuess, FormatError, Reason, FileStamp};
+use super::formats::{self, ColumnGuess, FileStamp, FormatError, Reason};
 use super::joined::JoinedColumns;
 use super::{
     CloudError, Column, ColumnChoice, Coordinates, FileValue, GlobeAxes, PointCloud, Source, Table, generate,

@@ -16,7 +16,7 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
 use super::{CloudError, Coordinates, FileValue, MAX_ROWS, Source, UnusableRows, Values, memory, rounding};
-use crate::formats::{FormatError, FileStamp};
+use crate::formats::{FileStamp, FormatError};
 use crate::rounding::RoundingErrors;
 use crate::table::{Real, with_values};
 use crate::value::exceeds_15_digits;
@@ -440,8 +440,8 @@ fn round_to_f32(
         let (column, value) = (axes[at % dims].name.clone(), values[at]);
         return Err(CloudError::TooLarge { row, line: None, column, value, origin: source.to_string() });
     }
-    let exact =
-        (!faithful).then(|| RoundingErrors::new(values, far, |at| axes[at % dims].origin + f64::from(points[at])));
+    let exact = (!faithful)
+        .then(|| RoundingErrors::new(values, far, |at| axes[at % dims].origin + f64::from(points[at])));
     Ok((points, exact))
 }
 

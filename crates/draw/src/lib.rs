@@ -21,4 +21,4 @@ pub mod svg;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use drawing::{Area, Drawing, Font, Ink, StrokeStyle, Paint, Point, Shape};
+pub use drawing::{Area, Drawing, Font, Ink, Paint, Point, Shape, StrokeStyle};

@@ -1,6 +1,6 @@
 //! Helpers to draw with: text that fits its area, strokes, rectangles.
 
-use super::drawing::{Area, Drawing, Font, Ink, StrokeStyle, Paint, Point, Shape};
+use super::drawing::{Area, Drawing, Font, Ink, Paint, Point, Shape, StrokeStyle};
 pub use super::fonts::width;
 
 /// Line height relative to the font size.

@@ -11,7 +11,7 @@ use tiny_skia::{
     Transform,
 };
 
-use crate::drawing::{Area, Drawing, StrokeStyle, Paint, Point, Shape};
+use crate::drawing::{Area, Drawing, Paint, Point, Shape, StrokeStyle};
 use crate::fonts;
 use crate::palette::{Palette, Rgb};
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-use super::drawing::{Area, Drawing, Font, Ink, StrokeStyle, Paint, Point, Shape};
+use super::drawing::{Area, Drawing, Font, Ink, Paint, Point, Shape, StrokeStyle};
 use super::fonts::{self, FontSubsets};
 use super::palette::{DARK, LIGHT, Palette, Rgb};
 use super::pen::TextStyle;
@@ -137,7 +137,13 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds a line of text, stretched to its baseline and rotated clockwise by degrees about a point.
-    pub fn text(&mut self, baseline: &Baseline, style: TextStyle, rotation: Option<(f32, Point)>, text: &str) {
+    pub fn text(
+        &mut self,
+        baseline: &Baseline,
+        style: TextStyle,
+        rotation: Option<(f32, Point)>,
+        text: &str,
+    ) {
         self.subsets.add(text, style.font);
         let [x, y, width] = [baseline.start[0], baseline.start[1], baseline.width].map(short);
         let transform = rotation.map_or_else(String::new, |(degrees, [x, y])| {

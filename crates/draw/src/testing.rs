@@ -6,7 +6,7 @@ use epaint_default_fonts::{HACK_REGULAR, UBUNTU_LIGHT};
 use image::RgbaImage;
 use resvg::{tiny_skia, usvg};
 
-use crate::drawing::{Area, Drawing, Font, Ink, StrokeStyle, Paint, Shape};
+use crate::drawing::{Area, Drawing, Font, Ink, Paint, Shape, StrokeStyle};
 
 /// Every kind of shape.
 pub fn all_shapes() -> Drawing {

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use super::host_memory;
 use super::lockstep::distance::GroupedPoints;
 use crate::knn::{
-    Answer, KernelBuild, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, Neighbors, Parameters, Problem,
-    PreparedSearch, SetupPhase, WarpSpan,
+    Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, KernelBuild, Neighbors, Parameters,
+    PreparedSearch, Problem, SetupPhase, WarpSpan,
 };
 
 /// How an engine searches a problem on the CPU.
@@ -53,17 +53,17 @@ pub trait Searcher {
         1.0
     }
 
-    /// See [`Search::parameters`].
+    /// See [`PreparedSearch::parameters`].
     fn parameters(&self) -> Parameters {
         Parameters::default()
     }
 
-    /// See [`Search::note`].
+    /// See [`PreparedSearch::note`].
     fn note(&self) -> Option<String> {
         None
     }
 
-    /// See [`Search::chunk_ms`].
+    /// See [`PreparedSearch::chunk_ms`].
     fn chunk_ms(&self) -> f64 {
         50.0
     }
@@ -163,7 +163,9 @@ pub fn open<L>(
     load: L,
 ) -> Result<Box<dyn Engine>, EngineError>
 where
-    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> + Send + 'static,
+    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError>
+        + Send
+        + 'static,
 {
     Ok(Box::new(CpuEngine { descriptor, name, detail, load }))
 }

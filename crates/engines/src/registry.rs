@@ -122,7 +122,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::knn::{Parameters, AllowedValues};
+    use crate::knn::{AllowedValues, Parameters};
 
     #[test]
     fn engine_descriptors_are_complete_and_unique() {

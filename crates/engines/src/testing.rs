@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::cloud::{Column, Order, PointCloud, Source, Table};
 use crate::knn::{
-    Answer, KernelBuild, Descriptor, DeviceId, Metric, Neighbors, Parameters, Problem, Queries, ProblemParameters,
+    Answer, Descriptor, DeviceId, KernelBuild, Metric, Neighbors, Parameters, Problem, ProblemParameters,
+    Queries,
 };
 
 /// A problem whose points are in file order and whose queries are rows of it.
@@ -20,7 +21,14 @@ pub fn problem_with_metric(
     rows: Vec<u32>,
     k: usize,
 ) -> Problem {
-    let setup = ProblemParameters { k, metric, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    let setup = ProblemParameters {
+        k,
+        metric,
+        order: Order::File,
+        seed: 0,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     Problem::new(&Arc::new(cloud(dims, values)), &Queries::Rows(rows), setup).unwrap()
 }
 

@@ -113,7 +113,9 @@ impl<'a> Ranking<'a> {
                     squared_distance_of_f32(target, point)
                 }
             }
-            VectorSource::Computed(all) => squared_distance(target, &all[at * target.len()..][..target.len()]),
+            VectorSource::Computed(all) => {
+                squared_distance(target, &all[at * target.len()..][..target.len()])
+            }
             VectorSource::Separate => {
                 self.vectors.write(self.cloud, at, vector);
                 squared_distance(target, vector)

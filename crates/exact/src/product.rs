@@ -1,7 +1,7 @@
 //! The largest inner products by the file's values.
 //!
-//! Engines compute a product V in f64 from values that are rounded to f32 ([`crate::knn::inner_product`]). With
-//! u = 2⁻²⁴ and u' = 2⁻⁵³, V differs from the real product of the file's values by at most c·|p|·|q| + η, where c
+//! Engines compute a product V in f64 from values that are rounded to f32 ([`crate::knn::inner_product`]).
+//! With u = 2⁻²⁴ and u' = 2⁻⁵³, V differs from the real product of the file's values by at most c·|p|·|q| + η, where c
 //! = 2u + u² + (d + 3)·u' for roundings of values, of decimals and of the sum (Higham, "Accuracy and Stability of
 //! Numerical Algorithms", 2nd edition, §3.1), without the terms in u if f32 holds the values, and η =
 //! √d·2⁻¹⁴⁸·(|p| + |q|) for values below f32's normal range. Rows whose V is at least twice that below the k-th
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::cloud::{FileValue, PointCloud};
 use crate::knn::NONE;
-use crate::knn::inner_product::{Product, InnerProductProblem};
+use crate::knn::inner_product::{InnerProductProblem, Product};
 use crate::order::values;
 use crate::scaled::Scale;
 
@@ -43,7 +43,11 @@ pub struct ProductRefiner<'a> {
 
 impl<'a> ProductRefiner<'a> {
     /// `None` if the rule is exact: products and sums are integers that f64 represents.
-    pub fn new(products: &'a InnerProductProblem, cloud: &'a PointCloud, queries: &'a PointCloud) -> Option<Self> {
+    pub fn new(
+        products: &'a InnerProductProblem,
+        cloud: &'a PointCloud,
+        queries: &'a PointCloud,
+    ) -> Option<Self> {
         let (unit, small, dims) = (2f64.powi(-24), 2f64.powi(-53), cloud.dims() as f64);
         let relative = (dims + 3.0) * small * SLACK;
         let is_rounded = cloud.is_rounded() || queries.is_rounded();
@@ -57,8 +61,7 @@ impl<'a> ProductRefiner<'a> {
                 .iter()
                 .all(|values| values.par_iter().all(|value| value.trunc() == *value))
         };
-        let is_exact = !is_rounded
-            && !(cloud.has_long_values() || queries.has_long_values())
+        let is_exact = !(is_rounded || cloud.has_long_values() || queries.has_long_values())
             && longest * farthest.fold(0.0, f64::max) * SLACK <= MAX_EXACT
             && are_whole();
         (!is_exact).then_some(Self { products, cloud, queries, longest, rule, relative })
@@ -177,7 +180,8 @@ mod tests {
             let cloud = cloud(dims, decimals, (0..60 * dims).map(value).collect());
             let queries = Queries::Rows((0..60).collect());
             for k in [1, 7, 60, 70] {
-                let products = InnerProductProblem::new(&cloud, &queries, products_k(k, 2048), false).unwrap();
+                let products =
+                    InnerProductProblem::new(&cloud, &queries, products_k(k, 2048), false).unwrap();
                 let refiner = ProductRefiner::new(&products, &cloud, &cloud).expect("values are rounded");
                 for query in 0..60 {
                     let (found, mut refined) = (ranked(&products, query), vec![Product::NONE; k]);

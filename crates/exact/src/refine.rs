@@ -68,7 +68,8 @@ pub fn nearest_of_all(problem: &Problem, queries: &PointCloud, query: usize, k: 
     let query = ranking.query(problem.query_row(query) as usize);
     let rows = (0..problem.n() as u32).into_par_iter().map(|position| problem.row(position));
     let rank = |vector: &mut Vec<f64>, row| ranking.rank(&query, row, vector);
-    let mut ranked: Vec<RankedPoint> = rows.filter(|row| own != Some(*row)).map_init(Vec::new, rank).collect();
+    let mut ranked: Vec<RankedPoint> =
+        rows.filter(|row| own != Some(*row)).map_init(Vec::new, rank).collect();
     ranking.keep_nearest(&mut ranked, k);
     ranking.sort(&query, &mut ranked, &mut Vec::new());
     let mut rows: Vec<u32> = ranked.iter().map(|ranked| ranked.row).collect();
@@ -87,7 +88,7 @@ pub struct Refiner<'a> {
     index: OnceLock<Option<Box<dyn RadiusIndex + 'a>>>,
 }
 
-/// The places of a query's neighbours in a [`Refined`].
+/// The places of a query's neighbours in a [`RefinedNeighbors`].
 struct QueryOutput<'a> {
     query: usize,
     rows: &'a mut [u32],
@@ -104,10 +105,11 @@ struct Scratch {
     vector: Vec<f64>,
 }
 
-/// Bytes of a [`Refined`], and while it is computed.
+/// Bytes of a [`RefinedNeighbors`], and while it is computed.
 pub fn refined_bytes(q: usize, k: usize) -> u64 {
     let neighbor = size_of::<u32>() + size_of::<f32>() + size_of::<f64>();
-    (q as u64).saturating_mul((k as u64).saturating_mul(neighbor as u64) + size_of::<QueryOutput<'_>>() as u64)
+    (q as u64)
+        .saturating_mul((k as u64).saturating_mul(neighbor as u64) + size_of::<QueryOutput<'_>>() as u64)
 }
 
 /// Queries that are refined together.

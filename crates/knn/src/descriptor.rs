@@ -336,7 +336,7 @@ pub struct SourceFile {
     pub text: &'static str,
 }
 
-/// Embeds source files, given by their paths in the repository, as [`Code`].
+/// Embeds source files, given by their paths in the repository, as [`SourceFile`].
 #[macro_export]
 macro_rules! code {
     ($($path:literal),+ $(,)?) => {

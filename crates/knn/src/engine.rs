@@ -83,8 +83,8 @@ impl KernelBuild {
     }
 }
 
-/// Maximum queries per [`Search::search`] in an instrumented build. The device holds counters and traces for
-/// this many queries until they are collected.
+/// Maximum queries per [`PreparedSearch::search`] in an instrumented build. The device holds counters and
+/// traces for this many queries until they are collected.
 pub const MAX_COUNTED_CHUNK: usize = 1 << 17;
 
 /// Why an engine cannot run a problem.
@@ -309,11 +309,11 @@ pub trait PreparedSearch {
     }
 
     /// The fewest queries that fill the device: the size of the first chunk. Later chunks are multiples of
-    /// it, unless [`Search::first_work`] or the measured time requires smaller ones.
+    /// it, unless [`PreparedSearch::first_work`] or the measured time requires smaller ones.
     fn first_chunk(&self) -> usize;
 
     /// The smallest chunk worth launching: the device takes the same time for one query as for this many.
-    /// [`Search::first_chunk`] is a multiple of it.
+    /// [`PreparedSearch::first_chunk`] is a multiple of it.
     fn chunk_unit(&self) -> usize {
         1
     }
@@ -332,7 +332,7 @@ pub trait PreparedSearch {
 
     /// Answers a range of queries, at most [`MAX_COUNTED_CHUNK`] in an instrumented build, and returns the
     /// elapsed milliseconds, on the device's own clock if it has one. The answers stay in the engine. Engines
-    /// without counters run every build as [`Build::Timed`].
+    /// without counters run every build as [`KernelBuild::Timed`].
     ///
     /// # Errors
     /// [`EngineError::Device`].
@@ -345,8 +345,8 @@ pub trait PreparedSearch {
     /// [`EngineError::Device`].
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError>;
 
-    /// Appends the records of the last [`Search::search`] to `answer`: measures and convergence after a
-    /// counted search, and also the profile after a profiled one. Ranges must therefore be searched in order.
+    /// Appends the records of the last [`PreparedSearch::search`] to `answer`: measures and convergence after
+    /// a counted search, and also the profile after a profiled one. Ranges must therefore be searched in order.
     /// Does nothing for engines without counters.
     ///
     /// # Errors

@@ -183,7 +183,8 @@ pub trait InnerProductSearch: Sync {
 }
 
 /// Prepares the points, on the CPU.
-pub type Opener = for<'a> fn(&'a InnerProductProblem) -> Result<Box<dyn InnerProductSearch + 'a>, EngineError>;
+pub type Opener =
+    for<'a> fn(&'a InnerProductProblem) -> Result<Box<dyn InnerProductSearch + 'a>, EngineError>;
 
 #[cfg(test)]
 mod tests {
@@ -225,7 +226,9 @@ mod tests {
             InnerProductProblem::new(&far, &Queries::Rows(Vec::new()), 1, true).err(),
             Some(ProductError::NoQueries)
         );
-        let other = InnerProductProblem::new(&far, &Queries::Cloud(cloud(&["x"], vec![1.0])), 1, false).err().unwrap();
+        let other = InnerProductProblem::new(&far, &Queries::Cloud(cloud(&["x"], vec![1.0])), 1, false)
+            .err()
+            .unwrap();
         assert_eq!(other.to_string(), "queries have 1 dimensions, but the data has 2");
     }
 }

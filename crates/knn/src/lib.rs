@@ -31,19 +31,21 @@ pub use answer::{
 };
 pub use cost::{Cost, Stage, Term};
 pub use descriptor::{
-    Buffer, SourceFile, Descriptor, Goal, Group, Limits, MemorySpace, ProfilePhase, Shape, Walker,
+    Buffer, Descriptor, Goal, Group, Limits, MemorySpace, ProfilePhase, Shape, SourceFile, Walker,
 };
 pub use engine::{
-    KernelBuild, DeviceInfo, Engine, EngineError, MAX_COUNTED_CHUNK, PreparedSearch, SetupPhase, answer_bytes,
-    check_answers,
+    DeviceInfo, Engine, EngineError, KernelBuild, MAX_COUNTED_CHUNK, PreparedSearch, SetupPhase,
+    answer_bytes, check_answers,
 };
 pub use id::{DeviceId, DeviceKind, EngineId};
-pub use measure::{Measure, Measurements, MeanBound};
-pub use method::{MAX_ALTERNATIVES, Method, Parameter, Parameters, AllowedValues, alternatives, split_methods};
+pub use measure::{MeanBound, Measure, Measurements};
+pub use method::{
+    AllowedValues, MAX_ALTERNATIVES, Method, Parameter, Parameters, alternatives, split_methods,
+};
 pub use metric::{INNER_PRODUCT, Metric, Ranking};
 pub use peaks::Peaks;
-pub use points::{PointSettings, Cache, Points};
-pub use problem::{Problem, ProblemError, Queries, ProblemParameters};
+pub use points::{Cache, PointSettings, Points};
+pub use problem::{Problem, ProblemError, ProblemParameters, Queries};
 pub use radius::{AngleUnit, Radius, Unit};
 pub use walk::Walk;
 pub use within::RadiusIndex;

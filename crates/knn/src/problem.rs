@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::points::Rows;
-use super::{PointSettings, Cache, Metric, NONE, Neighbors, Points, Shape};
+use super::{Cache, Metric, NONE, Neighbors, PointSettings, Points, Shape};
 use crate::cloud::{GlobeAxes, GlobeError, Order, PointCloud, Source};
 
 /// Where the query points come from.
@@ -224,7 +224,11 @@ impl Problem {
     ///
     /// # Errors
     /// See [`ProblemError`]; values are never clamped.
-    pub fn new(cloud: &Arc<PointCloud>, queries: &Queries, setup: ProblemParameters) -> Result<Self, ProblemError> {
+    pub fn new(
+        cloud: &Arc<PointCloud>,
+        queries: &Queries,
+        setup: ProblemParameters,
+    ) -> Result<Self, ProblemError> {
         setup.check()?;
         queries.check(cloud)?;
         Self::with_points(&Arc::new(Points::new(cloud, setup.arrangement())?), queries, setup)
@@ -237,7 +241,11 @@ impl Problem {
     ///
     /// # Panics
     /// If the points' arrangement differs from that of `setup`.
-    pub fn with_points(points: &Arc<Points>, queries: &Queries, setup: ProblemParameters) -> Result<Self, ProblemError> {
+    pub fn with_points(
+        points: &Arc<Points>,
+        queries: &Queries,
+        setup: ProblemParameters,
+    ) -> Result<Self, ProblemError> {
         assert_eq!(points.arrangement(), setup.arrangement(), "the points must be arranged as in the setup");
         setup.check()?;
         let cloud = points.cloud();

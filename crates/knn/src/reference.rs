@@ -315,7 +315,7 @@ mod tests {
     use super::*;
     use crate::cloud::{Column, Order, PointCloud, Source, Table};
     use crate::progress::NoProgress;
-    use crate::{Metric, Queries, ProblemParameters};
+    use crate::{Metric, ProblemParameters, Queries};
 
     /// Points on a line at 0, 1, 1, 2, 3, 4; the first is the query; k = 4.
     fn line() -> Problem {

@@ -146,7 +146,13 @@ mod tests {
         let fates = |visited| [1, 2, 3, 4, 9].map(|step| region(visited).fate(step));
         assert_eq!(
             fates(true),
-            [None, Some(RegionState::Waiting), Some(RegionState::Waiting), Some(RegionState::Visited), Some(RegionState::Visited)]
+            [
+                None,
+                Some(RegionState::Waiting),
+                Some(RegionState::Waiting),
+                Some(RegionState::Visited),
+                Some(RegionState::Visited)
+            ]
         );
         assert_eq!(fates(false)[3..], [Some(RegionState::Pruned); 2]);
     }

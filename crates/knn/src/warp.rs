@@ -1,6 +1,6 @@
 //! Measures and phases of the warp-per-query search (rules 6 and 7), shared by the kernel and its CPU twin.
 
-use super::{Buffer, Counters, Measure, MemorySpace, ProfilePhase, Shape, MeanBound, theory};
+use super::{Buffer, Counters, MeanBound, Measure, MemorySpace, ProfilePhase, Shape, theory};
 
 /// The largest k that a warp holds in registers.
 pub const MAX_K: usize = 1024;

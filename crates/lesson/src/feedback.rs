@@ -6,7 +6,7 @@ use super::account::account;
 use super::cursor::Cursor;
 use super::picture::Target;
 use super::picture::sentence::sentence;
-use super::questions::{QuestionSubject, Question, Topic};
+use super::questions::{Question, QuestionSubject, Topic};
 use super::recording::Recording;
 use super::step::Step;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
@@ -25,7 +25,9 @@ pub fn subjects(question: &Question, recording: &Recording) -> Vec<Target> {
             };
             std::iter::once(Target::Element(subject)).chain(partner).collect()
         }
-        QuestionSubject::Element => vec![Target::Element(subject), Target::Slot(recording.shape().mirror_of(subject))],
+        QuestionSubject::Element => {
+            vec![Target::Element(subject), Target::Slot(recording.shape().mirror_of(subject))]
+        }
     }
 }
 

@@ -67,7 +67,8 @@ pub fn write_as(
         if at >= range.start {
             let step = recording.step(at);
             let sentence = describe(&step, &state);
-            let line = StepRecord { position: at + 1, level: recording.level(at).name(), step: &step, sentence };
+            let line =
+                StepRecord { position: at + 1, level: recording.level(at).name(), step: &step, sentence };
             let mut line = serde_json::to_string(&line)?;
             if schema < SCHEMA {
                 line = line.replacen(RENAMED[1], RENAMED[0], 1);
@@ -95,7 +96,8 @@ pub fn read(input: impl BufRead) -> Result<(Parameters, Vec<(usize, Step)>), Les
     }
     let steps = lines.map(|line| {
         let (number, line) = line?;
-        let line: ParsedStepRecord = serde_json::from_str(&line).map_err(|error| fail(number, error.to_string()))?;
+        let line: ParsedStepRecord =
+            serde_json::from_str(&line).map_err(|error| fail(number, error.to_string()))?;
         Ok::<_, LessonError>((line.position, line.step))
     });
     Ok((head.parameters, steps.collect::<Result<_, _>>()?))

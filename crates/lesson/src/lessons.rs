@@ -22,7 +22,7 @@ use crate::cloud::{self, Order, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::{self, Fault};
 use crate::error::LessonError;
-use crate::knn::{Metric, Problem, Queries, ProblemParameters};
+use crate::knn::{Metric, Problem, ProblemParameters, Queries};
 use crate::own_data::UserData;
 use crate::progress::Progress;
 
@@ -282,7 +282,11 @@ impl Lesson {
             SearchRange::FirstSort => capacity,
             // The first half is sorted and merged before the second comes.
             SearchRange::SecondMinimum => 2 * capacity,
-            SearchRange::Whole | SearchRange::Circle | SearchRange::Overflow | SearchRange::Waiting | SearchRange::SecondMerge => {
+            SearchRange::Whole
+            | SearchRange::Circle
+            | SearchRange::Overflow
+            | SearchRange::Waiting
+            | SearchRange::SecondMerge => {
                 return None;
             }
         };
@@ -365,7 +369,11 @@ impl Lesson {
     /// # Errors
     /// [`LessonError::NoFaults`] unless it is the kernel's.
     pub fn check_has_faults(&self) -> Result<(), LessonError> {
-        if self.search == SearchAlgorithm::Kernel { Ok(()) } else { Err(LessonError::NoFaults { lesson: self.id }) }
+        if self.search == SearchAlgorithm::Kernel {
+            Ok(())
+        } else {
+            Err(LessonError::NoFaults { lesson: self.id })
+        }
     }
 
     /// Repeats a take with an injected fault; shows the whole search.

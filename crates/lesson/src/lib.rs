@@ -76,7 +76,7 @@ pub use error::LessonError;
 pub use from_gpu::record_on_gpu;
 pub use recording::{Parameters, Recording};
 pub use state::{Shape, State};
-pub use step::{ElementSet, SortPass, AppendedCandidate, SlotAssignment, Step};
+pub use step::{AppendedCandidate, ElementSet, SlotAssignment, SortPass, Step};
 
 #[cfg(test)]
 mod tests;

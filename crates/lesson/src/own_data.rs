@@ -6,7 +6,7 @@ use super::edits::Edits;
 use super::lessons::{Arrangement, Lesson, Take};
 use crate::cloud::{Column, PointCloud, Source, Table};
 use crate::error::LessonError;
-use crate::knn::{Queries, ProblemParameters};
+use crate::knn::{ProblemParameters, Queries};
 use crate::memory;
 use crate::text::{count, ordinal, thousands};
 
@@ -200,9 +200,12 @@ mod tests {
                 let found: Vec<f32> = cursor.state().neighbours().map(|(_, distance)| distance).collect();
                 assert!((0..299).all(|position| recording.problem().row(position) != 7));
                 // Brute force over all rows; the one at distance 0 is the query's own.
-                let whole =
-                    crate::knn::Problem::new(&cloud, &queries, ProblemParameters { exclude_self: false, ..setup })
-                        .unwrap();
+                let whole = crate::knn::Problem::new(
+                    &cloud,
+                    &queries,
+                    ProblemParameters { exclude_self: false, ..setup },
+                )
+                .unwrap();
                 let mut right = crate::engines::lockstep::distances_to(&whole, 0, 0..300);
                 right.sort_unstable_by(f32::total_cmp);
                 assert_eq!(

@@ -206,7 +206,11 @@ const BUFFER_FULL: &[Instruction] = &[instruction(
 
 const FILTERED_AGAIN: &[Instruction] =
     &[instruction(Kind::Comparison, WARP, "candidate && !appends && distance < max_distance", |step, _| {
-        if let Step::FilteredAgain { rest, .. } = step { once(rest.count_ones()) } else { IssueCounts::default() }
+        if let Step::FilteredAgain { rest, .. } = step {
+            once(rest.count_ones())
+        } else {
+            IssueCounts::default()
+        }
     })];
 
 const PADDED: &[Instruction] = &[instruction(Kind::Write, WARP, "buffer[slot] = PADDING;", |step, state| {

@@ -12,7 +12,8 @@ use super::{scratch, seeds};
 /// A recording that opens can be written, and reads back with the same content.
 pub fn recording(data: &[u8]) {
     let path = scratch::file("a.warpscope", data);
-    let _ = recording::read(&path, CloudLoadMode::Skip, &NoProgress).map_err(|why| one_line(&why.to_string()));
+    let _ =
+        recording::read(&path, CloudLoadMode::Skip, &NoProgress).map_err(|why| one_line(&why.to_string()));
     let read = match recording::read(&path, CloudLoadMode::Restore, &NoProgress) {
         Ok(read) => read,
         Err(why) => return one_line(&why.to_string()),

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use eframe::egui_wgpu;
 use egui_commonmark::CommonMarkCache;
 
-use super::settings::{SettingsFile, Launch, Startup};
+use super::settings::{Launch, SettingsFile, Startup};
 use crate::app::features::color::ColoringCache;
 use crate::app::features::export::state::ExportDialog;
 use crate::app::features::history::state::History;

@@ -58,7 +58,12 @@ impl OffscreenRender {
     ///
     /// # Errors
     /// `cannot write: why: path`.
-    pub fn save(self, medium: OutputFormat, render_state: &RenderState, path: &Path) -> Result<PathBuf, String> {
+    pub fn save(
+        self,
+        medium: OutputFormat,
+        render_state: &RenderState,
+        path: &Path,
+    ) -> Result<PathBuf, String> {
         match medium {
             OutputFormat::Png { scale, dpi } => {
                 let image = self.image(render_state, scale)?;
@@ -256,8 +261,12 @@ mod tests {
         let render_state = blue_first();
         let mut session = Session::default();
         session.log.error(crate::app::model::log::Subject::Other, "cannot read: it is gone: a.csv");
-        let state =
-            State { look: Theme::Light, hints: false, tree: single_layout(PaneKind::Log), ..State::default() };
+        let state = State {
+            look: Theme::Light,
+            hints: false,
+            tree: single_layout(PaneKind::Log),
+            ..State::default()
+        };
         let [r, g, b, _] = Palette::LIGHT.error.to_array();
         assert_ne!(r, b, "otherwise the test proves nothing");
         for (scale, name) in [(1.0, "a.png"), (2.0, "b.png")] {

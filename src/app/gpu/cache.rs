@@ -8,7 +8,7 @@ use eframe::egui_wgpu::{self, CallbackResources, CallbackTrait, ScreenDescriptor
 use egui::Color32;
 
 use super::store::{Points, RowBuffers, Rows, Store};
-use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, LayerColors, Method, FramePacer, Renderer};
+use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, FramePacer, LayerColors, Method, Renderer};
 use crate::app::features::color::state::{ColorMap, PointValues, Scale};
 use crate::app::look::Paint;
 use crate::cloud::PointCloud;
@@ -76,8 +76,10 @@ impl Gpu {
         wake: impl Fn() + Send + Sync + Clone + 'static,
     ) -> Self {
         let software = render_state.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
-        let pace =
-            Arc::new(FramePacer::new(if software { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET }, wake.clone()));
+        let pace = Arc::new(FramePacer::new(
+            if software { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET },
+            wake.clone(),
+        ));
         install(render_state, Arc::clone(&pace));
         let store = Store::new(render_state.device.clone(), render_state.queue.clone(), wake);
         Self { store, pace, points: HashMap::new(), colors: HashMap::new(), height: None, heights: 0 }
@@ -159,7 +161,9 @@ impl Gpu {
                 self.colors.remove(&slot);
                 LayerColors::Flat(*color)
             }
-            Paint::Scaled(values, _, missing) if values.values.len() != cloud.len() => LayerColors::Flat(*missing),
+            Paint::Scaled(values, _, missing) if values.values.len() != cloud.len() => {
+                LayerColors::Flat(*missing)
+            }
             Paint::Scaled(values, scale, missing) => match self.values(slot, cloud, rows, values) {
                 Some(buffers) => LayerColors::Scaled(buffers, *scale, *missing),
                 None => LayerColors::Flat(*missing),

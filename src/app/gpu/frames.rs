@@ -10,7 +10,9 @@ use egui::{Color32, Rect, vec2};
 
 use super::store::{Points, RowBuffers, Rows, Store};
 use super::target::texture;
-use super::{Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, LayerColors, Layer, Method, FramePacer, Renderer, cache};
+use super::{
+    Drawing, FIRST_BUDGET, FIRST_BUDGET_SOFTWARE, FramePacer, Layer, LayerColors, Method, Renderer, cache,
+};
 use crate::app::features::color::state::{ColorMap, Scale};
 use crate::app::look::Palette;
 use crate::app::model::{PlaneCamera, Projection, SpaceCamera, SpaceView};

@@ -35,7 +35,7 @@ mod target;
 mod tests;
 
 pub use cache::{Gpu, PointsCallback};
-pub use drawing::{Drawing, LayerColors, Layer, most_pixels};
+pub use drawing::{Drawing, Layer, LayerColors, most_pixels};
 pub use frames::{BenchEvent, FrameBench, FrameReport, FrameTimes, measure};
 pub use pace::{FramePacer, Progress};
 pub use store::Points;
@@ -96,7 +96,8 @@ impl Renderer {
         format: wgpu::TextureFormat,
         pace: Arc<FramePacer>,
     ) -> Self {
-        let blit_layout = pipelines::layout(device, "blit", wgpu::ShaderStages::FRAGMENT, &[Binding::Texture]);
+        let blit_layout =
+            pipelines::layout(device, "blit", wgpu::ShaderStages::FRAGMENT, &[Binding::Texture]);
         let blend = Some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING);
         let blit = pipelines::render(
             device,

@@ -222,8 +222,11 @@ impl GpuTimer {
         let (sender, theirs) = (self.sender.clone(), Arc::new(buffer.clone()));
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |result| {
             // The meter may have been dropped.
-            let _ =
-                sender.send(Readback { buffer: wgpu::Buffer::clone(&theirs), points, mapped: result.is_ok() });
+            let _ = sender.send(Readback {
+                buffer: wgpu::Buffer::clone(&theirs),
+                points,
+                mapped: result.is_ok(),
+            });
         });
     }
 }

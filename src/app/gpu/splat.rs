@@ -8,7 +8,7 @@ use eframe::egui_wgpu::wgpu;
 
 use super::DrawContext;
 use super::drawing::{Drawing, ViewUniform};
-use super::pipelines::{self, Binding, UniformRange, UniformPacker};
+use super::pipelines::{self, Binding, UniformPacker, UniformRange};
 use super::store::GROUP;
 use super::target::COLOR;
 

@@ -2,7 +2,7 @@
 
 use eframe::egui_wgpu::wgpu;
 
-use super::drawing::{Drawing, Geometry, Appearance};
+use super::drawing::{Appearance, Drawing, Geometry};
 
 /// Pixel format of a picture, premultiplied.
 pub const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;

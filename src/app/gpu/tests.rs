@@ -7,7 +7,7 @@ use egui::{Color32, Pos2, Rect, pos2, vec2};
 
 use super::frames::OffscreenDevice;
 use super::store::{Points, Rows, Store};
-use super::{Drawing, LayerColors, Layer, Method, FramePacer, Renderer};
+use super::{Drawing, FramePacer, Layer, LayerColors, Method, Renderer};
 use crate::app::features::color::state::{ColorMap, Scale};
 use crate::app::look::Palette;
 use crate::app::model::camera::place;
@@ -25,8 +25,8 @@ struct RenderFixture {
 }
 
 fn studio(method: Method) -> RenderFixture {
-    let offscreen =
-        OffscreenDevice::open(true).expect("a graphics adapter: install mesa-vulkan-drivers, which needs no GPU");
+    let offscreen = OffscreenDevice::open(true)
+        .expect("a graphics adapter: install mesa-vulkan-drivers, which needs no GPU");
     let (device, queue) = (&offscreen.device, &offscreen.queue);
     assert_eq!(Method::best(device, &offscreen.adapter), Method::Splat, "lavapipe has compute shaders");
     let pace = Arc::new(FramePacer::new(1_000_000, || {}));
@@ -427,7 +427,8 @@ fn plane_points_match_the_camera() {
                 [from.point(row as usize)[0], from.point(row as usize)[1], 0.0]
             }));
             let projection = points.project(camera.projection(), &axes);
-            let layer = Layer { points, projection, diameter: 3.0, ink: LayerColors::Flat(RED), opacity: 1.0 };
+            let layer =
+                Layer { points, projection, diameter: 3.0, ink: LayerColors::Flat(RED), opacity: 1.0 };
             let drawing = Drawing {
                 view: 6,
                 size: [600, 400],

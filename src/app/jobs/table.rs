@@ -1,6 +1,6 @@
-//! The table of background work. A [`Kind`] defines a kind of task: its purpose, whether a new task replaces
-//! the previous one, how to cancel it, and how to apply its result. [`Jobs`] holds running tasks of any type,
-//! and [`Jobs::next`] is the only place that polls them.
+//! The table of background work. A [`TaskKind`] defines a kind of task: its purpose, whether a new task
+//! replaces the previous one, how to cancel it, and how to apply its result. [`Jobs`] holds running tasks of
+//! any type, and [`Jobs::next`] is the only place that polls them.
 //!
 //! `C` is the context to which results are applied: the window.
 
@@ -228,7 +228,7 @@ impl<C: 'static, A: 'static, T: Send + 'static> Job<C> for RunningTask<C, A, T> 
     }
 }
 
-/// All running tasks, in the order of [`Slot`].
+/// All running tasks, in the order of [`TaskPurpose`].
 pub struct Jobs<C> {
     jobs: Vec<(TaskPurpose, Box<dyn Job<C>>)>,
     wake: Arc<dyn Fn() + Send + Sync>,

@@ -7,7 +7,7 @@ pub mod tokens;
 pub mod widgets;
 
 pub use focus::follow_ui;
-pub use tokens::{Paint, PointPaints, Palette, own};
+pub use tokens::{Paint, Palette, PointPaints, own};
 pub use widgets::{
     any_of, code_height, code_ui, command_ui, empty_ui, error_ui, fact_ui, field_ui, heading_ui, if_shuffled,
     keys_text, menu_entry_ui, menu_items_ui, menu_ui, name_chooser, name_widget, number, percent, row_ui,

@@ -9,7 +9,7 @@ use image::{GenericImageView as _, ImageFormat, RgbaImage};
 
 use crate::draw::pen::{TextStyle, area};
 use crate::draw::svg::{Baseline, Writer, hex};
-use crate::draw::{self, Area, Font, Ink, StrokeStyle, Paint, Point};
+use crate::draw::{self, Area, Font, Ink, Paint, Point, StrokeStyle};
 use crate::palette::{LIGHT, Rgb};
 
 /// Number of vertices of an ellipse.
@@ -29,8 +29,11 @@ pub struct Page {
 pub fn svg(shapes: &[ClippedShape], page: &Page, points: Option<(&RgbaImage, f32)>) -> String {
     // All inks are explicit colours, so any palette will do.
     let color = |ink: Ink| hex(ink.color(&LIGHT));
-    let mut painted =
-        SvgPainter { writer: Writer::new("", &color), page: Rect::from_min_size(Pos2::ZERO, page.size), points };
+    let mut painted = SvgPainter {
+        writer: Writer::new("", &color),
+        page: Rect::from_min_size(Pos2::ZERO, page.size),
+        points,
+    };
     for clipped in shapes {
         painted.clipped(clipped);
     }

@@ -94,7 +94,9 @@ impl AnswerSummary {
             (None, Some(row), _) => {
                 format!("row {}", text::thousands(answered.record.cloud.record(row as usize)))
             }
-            (None, None, Some(PickedPoint::Query(query))) => format!("query {}", text::thousands(query as u64)),
+            (None, None, Some(PickedPoint::Query(query))) => {
+                format!("query {}", text::thousands(query as u64))
+            }
             _ => Self::PLACE.to_owned(),
         };
         let is_itself = !neighbors.is_empty() && distances.is_empty();

@@ -44,18 +44,18 @@ pub use commands::{Action, Actions, CommandPalette};
 pub use draft::{DataKind, Draft, QueryKind};
 pub use fields::{Field, FieldError};
 pub use files::{
-    ColumnRole, FileColumn, FileRoles, FileState, SampleSource, RoleChoice, Roles, SAMPLES, Sample, SessionFile,
-    UnusedColumn, absolute, data_file, file_name,
+    ColumnRole, FileColumn, FileRoles, FileState, RoleChoice, Roles, SAMPLES, Sample, SampleSource,
+    SessionFile, UnusedColumn, absolute, data_file, file_name,
 };
-pub use log::{Subject, Activity, FailureReason, LastFailures, Level, Log, CurrentJob, SHOWN_AFTER};
+pub use log::{Activity, CurrentJob, FailureReason, LastFailures, Level, Log, SHOWN_AFTER, Subject};
 pub use pane::{PaneKind, measuring_layout, single_layout};
-pub use picture::{Background, Layout, Mark, Picture, PictureSettings, PictureDraft, PictureSize};
+pub use picture::{Background, Layout, Mark, Picture, PictureDraft, PictureSettings, PictureSize};
 pub use pictures::ImageShape;
 pub use plan::{candidates, comparable, plan_of};
 pub use session::{EngineStatus, FileColumns, Session};
-pub use state::{WindowLayout, SCALES, State};
+pub use state::{SCALES, State, WindowLayout};
 pub use titles::{source_name, title_of};
 pub use views::{
-    CountsView, Theme, PlaneView, PlaneWindow, SortOrder, SortKey, SpaceView, TimeAxis, TimelineView,
+    CountsView, PlaneView, PlaneWindow, SortKey, SortOrder, SpaceView, Theme, TimeAxis, TimelineView,
     TimingsFigure, TimingsView, sorted,
 };

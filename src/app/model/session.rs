@@ -9,12 +9,12 @@ use super::answer_summary::AnswerSummary;
 use super::camera::Scene;
 use super::commands::CommandPalette;
 use super::files::{FileState, Roles, SessionFile, UnusedColumn};
-use super::log::{Activity, LastFailures, Log, CurrentJob};
+use super::log::{Activity, CurrentJob, LastFailures, Log};
 use super::pane::PaneKind;
 use super::picture::Picture;
 use super::pictures::{ImageShape, RowImageChoice};
 use super::views::{SortOrder, TimelineView};
-use crate::app::features::analysis::state::{AnalysisResults, AnalysisKind, FileComparison};
+use crate::app::features::analysis::state::{AnalysisKind, AnalysisResults, FileComparison};
 use crate::app::features::chooser::state::Chooser;
 use crate::app::features::color::state::channel::ColoringState;
 use crate::app::features::columns::state::ColumnsDialog;
@@ -293,10 +293,9 @@ impl Session {
     /// An image layout to suggest, if the user has not decided: square, at least 8 × 8, one channel,
     /// non-negative values.
     pub fn suggested_image_shape(&self) -> Option<ImageShape> {
-        let cloud = self
-            .cloud
-            .as_ref()
-            .filter(|_| self.roles.pictures == RowImageChoice::Inferred && self.inferred_image_shape.is_none())?;
+        let cloud = self.cloud.as_ref().filter(|_| {
+            self.roles.pictures == RowImageChoice::Inferred && self.inferred_image_shape.is_none()
+        })?;
         let has_pixels = cloud.axes().iter().all(|axis| axis.min >= 0.0);
         ImageShape::possible(cloud.dims())
             .into_iter()

@@ -10,7 +10,9 @@ use super::draft::Draft;
 use super::files::FileRoles;
 use super::pane::{PaneKind, default_layout};
 use super::picture::PictureSettings;
-use super::views::{self, ConvergenceView, CountsView, Theme, PlaneView, PlaneWindow, SpaceView, TimingsView};
+use super::views::{
+    self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, Theme, TimingsView,
+};
 use crate::app::features::analysis::state::AnalysisView;
 use crate::app::features::color::state::ColorView;
 use crate::app::features::lesson::state::session::LessonView;

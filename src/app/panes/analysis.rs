@@ -6,7 +6,7 @@ use egui::Grid;
 
 use super::empty::{ExportEntry, Pane, PaneContext, without_cloud};
 use crate::app::features::analysis::label_column;
-use crate::app::features::analysis::state::{AnalysisResults, AnalysisAction, AnalysisKind, AnalysisView};
+use crate::app::features::analysis::state::{AnalysisAction, AnalysisKind, AnalysisResults, AnalysisView};
 use crate::app::features::color::column_keys;
 use crate::app::features::color::state::{ColorAction, ColorBy};
 use crate::app::features::export::PaneData;

@@ -66,7 +66,8 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 
     let derived = session.derived.as_ref().filter(|_| compared.is_some());
     let whole: Vec<BandPoint> = derived.iter().flat_map(|derived| &derived.band).copied().collect();
-    let band: Vec<BandPoint> = whole.iter().filter(|step| fits(step.low) && fits(step.high)).copied().collect();
+    let band: Vec<BandPoint> =
+        whole.iter().filter(|step| fits(step.low) && fits(step.high)).copied().collect();
     let xs: Vec<f64> = band.iter().map(|step| step.points_seen.log10()).collect();
     let lows: Vec<f64> = band.iter().map(|step| up(step.low)).collect();
     let highs: Vec<f64> = band.iter().map(|step| up(step.high)).collect();

@@ -73,12 +73,14 @@ pub fn without_answer(session: &Session) -> Placeholder {
     }
     if session.picked.is_some() {
         return match &session.endings.ask {
-            _ if session.live.is_waiting() => {
-                Placeholder::new("The query is being answered…", "Its neighbours appear as soon as they are found.")
-            }
-            Some(FailureReason::Cancelled) => {
-                Placeholder::new("Cancelled", "The query was not answered. Click its point again, or another one.")
-            }
+            _ if session.live.is_waiting() => Placeholder::new(
+                "The query is being answered…",
+                "Its neighbours appear as soon as they are found.",
+            ),
+            Some(FailureReason::Cancelled) => Placeholder::new(
+                "Cancelled",
+                "The query was not answered. Click its point again, or another one.",
+            ),
             Some(FailureReason::Failed(why)) => Placeholder::new("The query could not be answered", why),
             None => Placeholder::new("Not answered", "Click its point again, or another one."),
         };
@@ -162,8 +164,10 @@ mod tests {
             "current activity comes first"
         );
         assert_eq!(title(&with(Activity::Idle, cancelled)), "Loading was cancelled");
-        let wrong =
-            with(Activity::Idle, LastFailures { load: failed("no such file: a.las"), ..LastFailures::default() });
+        let wrong = with(
+            Activity::Idle,
+            LastFailures { load: failed("no such file: a.las"), ..LastFailures::default() },
+        );
         assert_eq!(without_cloud(&wrong), Placeholder::new("Nothing was loaded", "no such file: a.las"));
         assert_eq!(without_run(&wrong, "timings", TODO), without_cloud(&wrong));
         assert_eq!(without_answer(&wrong), without_cloud(&wrong));
@@ -172,17 +176,25 @@ mod tests {
     #[test]
     fn without_a_run_the_run_status_is_shown() {
         let of = |session: &Session| without_run(session, "timings", TODO);
-        assert_eq!(of(&with(Activity::Idle, LastFailures::default())), Placeholder::new("No timings yet", TODO));
+        assert_eq!(
+            of(&with(Activity::Idle, LastFailures::default())),
+            Placeholder::new("No timings yet", TODO)
+        );
         let running = Activity::Running { stage: "repeat 2 of 5".to_owned(), fraction: 0.4 };
         assert_eq!(of(&with(running, LastFailures::default())).next, "The run goes on: repeat 2 of 5, 40 %.");
         assert_eq!(of(&with(loading(), LastFailures::default())).next, "Loading a.las, 25 %.");
-        let cancelled = with(Activity::Idle, LastFailures { run: Some(FailureReason::Cancelled), ..LastFailures::default() });
+        let cancelled = with(
+            Activity::Idle,
+            LastFailures { run: Some(FailureReason::Cancelled), ..LastFailures::default() },
+        );
         assert_eq!(
             of(&cancelled),
             Placeholder::new("The run was cancelled", "There is nothing to show here. Press Run to measure.")
         );
-        let broken =
-            with(Activity::Idle, LastFailures { run: failed("k = 9 is too large"), ..LastFailures::default() });
+        let broken = with(
+            Activity::Idle,
+            LastFailures { run: failed("k = 9 is too large"), ..LastFailures::default() },
+        );
         assert_eq!(of(&broken), Placeholder::new("The run failed", "k = 9 is too large"));
     }
 

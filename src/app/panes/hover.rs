@@ -119,7 +119,9 @@ fn title(session: &Session, what: PickedPoint, cloud: &PointCloud, row: usize) -
     let record = text::thousands(cloud.record(row));
     match what {
         _ if matches!(cloud.source(), Source::Coordinates(_)) => "The query, a place".to_owned(),
-        PickedPoint::Query(query) => format!("Query {} (row {record} of its file)", text::thousands(query as u64)),
+        PickedPoint::Query(query) => {
+            format!("Query {} (row {record} of its file)", text::thousands(query as u64))
+        }
         PickedPoint::Row(_) if session.picked == Some(what) => format!("Row {record}, the query"),
         PickedPoint::Row(_) => format!("Row {record}"),
         PickedPoint::Coordinates => "The query, a place".to_owned(),

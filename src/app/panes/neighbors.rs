@@ -16,7 +16,7 @@ use crate::app::features::selection::state::{HoverTarget, SelectAction};
 use crate::app::look::focus::arrows;
 use crate::app::look::sort_head_ui;
 use crate::app::model::select_mode::SelectMode;
-use crate::app::model::{RoleChoice, SortOrder, SortKey, sorted};
+use crate::app::model::{RoleChoice, SortKey, SortOrder, sorted};
 use crate::app::prelude::*;
 use crate::cloud::formats::Cell;
 use crate::run::QuerySpec;
@@ -360,7 +360,10 @@ impl<'a> NeighborTable<'a> {
         let of_file = move |&column: &usize| {
             let columns = self.other_columns.filter(|_| self.is_read);
             let cell = columns.and_then(|columns| columns.cell(rank, column));
-            CellText { text: cell.map(cell_text).unwrap_or_default(), long: matches!(cell, Some(Cell::Text(_))) }
+            CellText {
+                text: cell.map(cell_text).unwrap_or_default(),
+                long: matches!(cell, Some(Cell::Text(_))),
+            }
         };
         let (role_columns, others) = (self.role_columns.iter().map(of_file), self.others.iter().map(of_file));
         let [rank, row, squared, distance] = numbers;

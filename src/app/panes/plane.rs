@@ -358,7 +358,8 @@ fn globe_circle_ui(
     context: &PaneContext<'_>,
 ) {
     let (of, row, axes) = (answered.query_cloud(), answered.row() as usize, answered.record.cloud.axes());
-    let Some(globe) = GlobeAxes::from_axes(axes).ok().filter(|_| view.axes.iter().all(|&axis| axis < axes.len()))
+    let Some(globe) =
+        GlobeAxes::from_axes(axes).ok().filter(|_| view.axes.iter().all(|&axis| axis < axes.len()))
     else {
         return;
     };

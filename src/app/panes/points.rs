@@ -14,7 +14,7 @@ use crate::app::features::color::bar;
 use crate::app::features::picking::tool::tools_ui;
 use crate::app::features::projection;
 use crate::app::features::walk::{self, paint};
-use crate::app::gpu::{Drawing, LayerColors, Layer, Points, PointsCallback, Progress};
+use crate::app::gpu::{Drawing, Layer, LayerColors, Points, PointsCallback, Progress};
 use crate::app::look::{Paint, PointPaints};
 use crate::app::model::{FailureReason, Projection, Scene, answer_summary, source_name};
 use crate::app::prelude::*;
@@ -30,7 +30,8 @@ const UNSELECTED_OPACITY: f32 = 0.35;
 
 /// A banner over the data still shown: why other data could not be loaded.
 pub fn not_loaded_ui(ui: &mut Ui, rect: Rect, context: &PaneContext<'_>) {
-    let (Some(cloud), Some(FailureReason::Failed(why))) = (&context.session.cloud, &context.session.endings.load)
+    let (Some(cloud), Some(FailureReason::Failed(why))) =
+        (&context.session.cloud, &context.session.endings.load)
     else {
         return;
     };
@@ -329,7 +330,9 @@ fn marks_ui(
     if let Some(query) = query {
         let selected = match session.picked {
             Some(PickedPoint::Row(row)) => session.selection.has_row(row),
-            Some(PickedPoint::Query(query)) => session.selection.queries().binary_search(&(query as u32)).is_ok(),
+            Some(PickedPoint::Query(query)) => {
+                session.selection.queries().binary_search(&(query as u32)).is_ok()
+            }
             Some(PickedPoint::Coordinates) | None => false,
         };
         painter.circle(

@@ -5,7 +5,9 @@ use crate::app::context::app::App;
 use crate::app::features::table::FEATURES;
 use crate::app::jobs::table::CancelMethod;
 use crate::app::look::tokens;
-use crate::app::model::{CommandPalette, Theme, PlaneWindow, WindowLayout, SpaceView, TimeAxis, camera, state};
+use crate::app::model::{
+    CommandPalette, PlaneWindow, SpaceView, Theme, TimeAxis, WindowLayout, camera, state,
+};
 use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::prelude::*;
 use crate::cloud::PointCloud;
@@ -79,13 +81,14 @@ impl App {
             Command::ToggleProblem => {
                 self.state.toggle_problem(WindowLayout::for_width(self.handles.ctx.content_rect().width()))
             }
-            Command::ToggleSelection => match WindowLayout::for_width(self.handles.ctx.content_rect().width()) {
-                WindowLayout::One => self
-                    .session
-                    .log
-                    .info("no room for the right panel: widen the window, or make text and controls smaller"),
-                room => self.state.toggle_selection(room),
-            },
+            Command::ToggleSelection => {
+                match WindowLayout::for_width(self.handles.ctx.content_rect().width()) {
+                    WindowLayout::One => self.session.log.info(
+                        "no room for the right panel: widen the window, or make text and controls smaller",
+                    ),
+                    room => self.state.toggle_selection(room),
+                }
+            }
             Command::ScaleUp => self.set_scale(self.state.scale + 0.25),
             Command::ScaleDown => self.set_scale(self.state.scale - 0.25),
             Command::ScaleReset => self.set_scale(1.0),
@@ -101,7 +104,9 @@ impl App {
                 self.state.toggle_presenter();
                 self.set_scale(self.state.scale);
             }
-            Command::Find => self.session.finder = self.session.finder.take().xor(Some(CommandPalette::default())),
+            Command::Find => {
+                self.session.finder = self.session.finder.take().xor(Some(CommandPalette::default()))
+            }
             Command::About => self.session.about ^= true,
             other => debug_assert!(false, "no feature carries out {other:?}"),
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::app::features::color::column_keys;
 use crate::app::features::color::state::{ColorAction, ColorBy, ColorView};
 use crate::app::features::lesson::state::LessonAction;
-use crate::app::model::{Draft, Theme, Mode, PlaneView, SAMPLES, Sample, SpaceView, file_name};
+use crate::app::model::{Draft, Mode, PlaneView, SAMPLES, Sample, SpaceView, Theme, file_name};
 use crate::app::prelude::*;
 use crate::cloud::formats::file_of;
 use crate::engines::registry;
@@ -43,8 +43,9 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Co
         .iter()
         .copied()
         .filter(|command| command.mode().is_in(mode) && *command != Command::Find);
-    let mut all: Vec<CommandPaletteEntry> =
-        commands.map(|command| CommandPaletteEntry::new(command.text(), command.tooltip(), command)).collect();
+    let mut all: Vec<CommandPaletteEntry> = commands
+        .map(|command| CommandPaletteEntry::new(command.text(), command.tooltip(), command))
+        .collect();
     all.extend(general_entries(state));
     let literal_entries = literal_entries(words, mode, state);
     let words: Vec<String> = words.split_whitespace().map(british).collect();
@@ -120,7 +121,11 @@ pub fn general_entries(state: &State) -> impl Iterator<Item = CommandPaletteEntr
             "In a lesson, keys move to their new places.",
             Action::ReduceMotion(false),
         ),
-        false => CommandPaletteEntry::new("Reduce motion", "Changes are shown at once.", Action::ReduceMotion(true)),
+        false => CommandPaletteEntry::new(
+            "Reduce motion",
+            "Changes are shown at once.",
+            Action::ReduceMotion(true),
+        ),
     };
     let opened = |path: &PathBuf| {
         CommandPaletteEntry::new(
@@ -152,7 +157,10 @@ pub fn general_entries(state: &State) -> impl Iterator<Item = CommandPaletteEntr
 }
 
 /// Search settings, engines, and colours that need no column.
-pub fn search_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = CommandPaletteEntry> + 'a {
+pub fn search_entries<'a>(
+    state: &'a State,
+    session: &'a Session,
+) -> impl Iterator<Item = CommandPaletteEntry> + 'a {
     let draft = |change: &dyn Fn(&mut Draft)| {
         let mut draft = state.draft.clone();
         change(&mut draft);
@@ -170,7 +178,11 @@ pub fn search_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterat
             || engine.about.to_owned(),
             |why| format!("{} Not here: {}.", engine.about, why.trim_end_matches('.')),
         );
-        CommandPaletteEntry::new(format!("Engine: {}", engine.id), about, draft(&|draft| draft.choose_engine(engine)))
+        CommandPaletteEntry::new(
+            format!("Engine: {}", engine.id),
+            about,
+            draft(&|draft| draft.choose_engine(engine)),
+        )
     };
     let plain = ColorBy::all().into_iter().filter(|by| !matches!(by, ColorBy::Axis(_) | ColorBy::Column(_)));
     let colors = plain.map(move |by| {
@@ -178,7 +190,11 @@ pub fn search_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterat
         CommandPaletteEntry::new(text, about, color_by(state, by))
     });
     let switch = |name: &str, about: &str, on: bool, change: &dyn Fn(&mut Draft)| {
-        CommandPaletteEntry::new(format!("{name}: turn {}", if on { "off" } else { "on" }), about, draft(change))
+        CommandPaletteEntry::new(
+            format!("{name}: turn {}", if on { "off" } else { "on" }),
+            about,
+            draft(change),
+        )
     };
     let switches = [
         switch(
@@ -202,7 +218,10 @@ pub fn search_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterat
 }
 
 /// Colouring by column, and columns as axes of Plane and Space.
-pub fn column_entries<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = CommandPaletteEntry> + 'a {
+pub fn column_entries<'a>(
+    state: &'a State,
+    session: &'a Session,
+) -> impl Iterator<Item = CommandPaletteEntry> + 'a {
     let axes = session.cloud.iter().flat_map(|cloud| cloud.axes().iter().enumerate());
     let axes = axes.map(|(at, axis)| {
         CommandPaletteEntry::new(
@@ -298,7 +317,11 @@ fn k(words: &str, state: &State) -> Option<CommandPaletteEntry> {
         return Some(CommandPaletteEntry::refused(text, format!("k may be 1 to {}.", text::thousands(most))));
     }
     let draft = Draft { k: k.to_string(), ..state.draft.clone() };
-    Some(CommandPaletteEntry::new(text, "So many neighbours are asked for.", Action::SetDraft(Box::new(draft))))
+    Some(CommandPaletteEntry::new(
+        text,
+        "So many neighbours are asked for.",
+        Action::SetDraft(Box::new(draft)),
+    ))
 }
 
 /// A typed or pasted path, relative to a folder; `None` if the words are not a path.

@@ -12,7 +12,7 @@ use crate::app::context::offscreen_render::{CompleteFrameCounter, OutputFormat};
 use crate::app::features::export::state::is_svg;
 use crate::app::features::lesson::state::LessonAction;
 use crate::app::model::{
-    Background, Theme, PictureSettings, PictureDraft, PictureSize, SCALES, single_layout, title_of,
+    Background, PictureDraft, PictureSettings, PictureSize, SCALES, Theme, single_layout, title_of,
 };
 use crate::app::prelude::*;
 use crate::cloud::formats::FormatError;

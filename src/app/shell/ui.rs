@@ -12,7 +12,7 @@ use crate::app::features::lesson::state::session::PresentationMode;
 use crate::app::features::table::FEATURES;
 use crate::app::look::{menu_entry_ui, menu_items_ui, menu_ui};
 use crate::app::model::pane::join_tabs;
-use crate::app::model::{Theme, Picture, WindowLayout, SCALES, file_name};
+use crate::app::model::{Picture, SCALES, Theme, WindowLayout, file_name};
 use crate::app::panes::empty::PaneContext;
 use crate::app::panes::tiles::{Panes, min_room};
 use crate::app::panes::{self};

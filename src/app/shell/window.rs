@@ -152,7 +152,8 @@ impl eframe::App for App {
             .player
             .as_ref()
             .is_some_and(crate::app::features::lesson::state::player::Player::has_marks);
-        let presents = lesson.presenting != crate::app::features::lesson::state::session::PresentationMode::No;
+        let presents =
+            lesson.presenting != crate::app::features::lesson::state::session::PresentationMode::No;
         let of_lesson = lesson.open && (marked || presents || lesson.zoom.is_some());
         let cancels = (busy || self.state.maximised || of_lesson) && !lesson.drag.held;
         // Escape closes these windows first.

@@ -19,7 +19,7 @@ use crate::export::answers::{Annotations, query_table, table};
 use crate::export::provenance::Provenance;
 use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, text};
 use crate::knn::Goal;
-use crate::run::{Arithmetic, AnswerBatch, BatchSearch, SchemaVersion};
+use crate::run::{AnswerBatch, Arithmetic, BatchSearch, SchemaVersion};
 
 const WITH_QUERY: &str = "--with-query";
 
@@ -120,7 +120,7 @@ impl OutArgs {
     /// Rejects options that are invalid for any file contents.
     ///
     /// # Errors
-    /// [`Usage`].
+    /// [`UsageError`].
     pub fn check(&self, goal: Goal, queries: &QueryChoice) -> anyhow::Result<()> {
         let refuse = |why: String| -> anyhow::Result<()> { bail!(UsageError(why)) };
         if self.json.json && self.printed().is_some() {
@@ -191,7 +191,9 @@ impl OutArgs {
             (None, Some(path)) => NeighborFormat::for_goal(goal, path).is_ok_and(NeighborFormat::is_table),
             (None, None) if one && !self.json.json => true,
             (None, None) => {
-                bail!(UsageError(format!("{flag} {first}: requires neighbour output; add --out FILE or `-o -`")))
+                bail!(UsageError(format!(
+                    "{flag} {first}: requires neighbour output; add --out FILE or `-o -`"
+                )))
             }
         };
         if table {

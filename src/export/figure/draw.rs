@@ -1,7 +1,7 @@
 //! Draws a figure for print: title, panels with axes, legend, and the publication's statements.
 
 use super::{Curve, Figure};
-use crate::draw::pen::{ROW, MeasuredText, area, dashed, line, log_ticks, sans, width};
+use crate::draw::pen::{MeasuredText, ROW, area, dashed, line, log_ticks, sans, width};
 use crate::draw::{Area, Drawing, Font, Ink, Point, Shape};
 use crate::run::presets::{PanelQuantity, XQuantity};
 use crate::run::stats::DISTANCE_BYTES;
@@ -150,8 +150,10 @@ impl Page {
         if figure.has_zeros() {
             self.lines("Counts of 0 are not drawn on the logarithmic axis.", TEXT, Ink::TextWeak);
         }
-        if let Some(repeats) =
-            figure.repeats.as_ref().filter(|_| any(&[PanelQuantity::Throughput, PanelQuantity::Speedup, PanelQuantity::Transfer]))
+        if let Some(repeats) = figure
+            .repeats
+            .as_ref()
+            .filter(|_| any(&[PanelQuantity::Throughput, PanelQuantity::Speedup, PanelQuantity::Transfer]))
         {
             self.lines(repeats, TEXT, Ink::TextWeak);
         }

@@ -146,7 +146,9 @@ impl Figure {
             title,
             lines: Legend::new(&sweep.engines, of_preset.map(|(axes, _)| axes)),
             axes,
-            panels: preset.map_or(&[PanelQuantity::Time, PanelQuantity::Points][..], |preset| &preset.panels).to_vec(),
+            panels: preset
+                .map_or(&[PanelQuantity::Time, PanelQuantity::Points][..], |preset| &preset.panels)
+                .to_vec(),
             methods: sweep.engines.clone(),
             measured: Vec::new(),
             preset: preset.map(Preset::name),
@@ -388,7 +390,11 @@ impl Figure {
     /// Whether a count was 0, which a logarithmic axis cannot show.
     fn has_zeros(&self) -> bool {
         let counts = |run: &Measurement| {
-            [(PanelQuantity::Points, run.accessed), (PanelQuantity::Points, run.retained), (PanelQuantity::Wrong, run.wrong)]
+            [
+                (PanelQuantity::Points, run.accessed),
+                (PanelQuantity::Points, run.retained),
+                (PanelQuantity::Wrong, run.wrong),
+            ]
         };
         self.measured
             .iter()
@@ -497,7 +503,8 @@ mod tests_of_lines {
         Legend::new(&EngineChoice::list(methods).unwrap(), axes.as_ref())
     }
 
-    const AXES: FigureLayout = FigureLayout { x: XQuantity::Size(Size::K), curve: None, panel: None, best: None };
+    const AXES: FigureLayout =
+        FigureLayout { x: XQuantity::Size(Size::K), curve: None, panel: None, best: None };
 
     #[test]
     fn shared_parameters_are_listed_once() {
@@ -530,7 +537,8 @@ mod tests_of_lines {
     #[test]
     fn axis_parameter_values_share_one_line() {
         let x = XQuantity::Parameter { name: "parts".to_owned(), about: String::new() };
-        let found = lines("bits:parts=1|2|4,timed=selection", Some(FigureLayout { x, curve: Some(Size::K), ..AXES }));
+        let found =
+            lines("bits:parts=1|2|4,timed=selection", Some(FigureLayout { x, curve: Some(Size::K), ..AXES }));
         assert_eq!((found.names, found.of_method), (vec![String::new()], vec![0, 0, 0]));
         assert_eq!(found.common, ["bits", "timed=selection"]);
     }

@@ -160,10 +160,11 @@ fn each_query_count_has_its_own_panel() {
     });
     assert_eq!(figure.panel_values(), [Some(16), Some(64)]);
     assert!(
-        figure
-            .panel_values()
-            .into_iter()
-            .all(|panel_value| figure.curves(PanelQuantity::Throughput, panel_value)[0].points.len() == 2)
+        figure.panel_values().into_iter().all(|panel_value| figure
+            .curves(PanelQuantity::Throughput, panel_value)[0]
+            .points
+            .len()
+            == 2)
     );
     let text = figure.svg();
     assert!(text.contains(">n = 512, q = 16<") && text.contains(">n = 128, q = 64<"), "{text}");

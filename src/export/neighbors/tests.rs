@@ -248,8 +248,9 @@ fn estimated_sizes_match_the_files() {
     let cloud =
         cloud(2, (0..2 * n).map(|at| f64::from(at * 7919 % 10_007) / 10_007.0 * 170.0 - 85.0).collect());
     for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
-        let record =
-            EnginePool::default().answer(&spec_for(n as usize, metric), &cloud, None, &mut |_, _| true).unwrap();
+        let record = EnginePool::default()
+            .answer(&spec_for(n as usize, metric), &cloud, None, &mut |_, _| true)
+            .unwrap();
         let size = Size { q: n as usize, k: n as usize, metric };
         for format in NeighborFormat::ALL {
             let written =

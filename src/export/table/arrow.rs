@@ -72,7 +72,9 @@ impl<W: Write> ArrowWriter<W> {
 
     pub fn finish(self) -> io::Result<()> {
         match self.open {
-            Some((_, IpcWriter::Stream(mut out))) => out.finish().and_then(|()| out.flush()).map_err(io_error),
+            Some((_, IpcWriter::Stream(mut out))) => {
+                out.finish().and_then(|()| out.flush()).map_err(io_error)
+            }
             Some((_, IpcWriter::File(mut out))) => out.finish().and_then(|()| out.flush()).map_err(io_error),
             None => Err(io::Error::other("the table has no columns")),
         }

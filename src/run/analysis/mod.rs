@@ -3,7 +3,7 @@
 //!
 //! | item | purpose |
 //! |---|---|
-//! | [`Derived`] | what panes draw of a whole run |
+//! | [`RunAnalysis`] | what panes draw of a whole run |
 //! | [`TheoryCurve`] | the expected bound of one query |
 //! | [`walk`] | the path of a query's search through an index |
 //! | [`where_time_goes`], [`outlook`] | sentences about the run's times |
@@ -111,7 +111,12 @@ pub fn histogram(values: impl IntoIterator<Item = u32>) -> Vec<(u32, u64)> {
 
 /// Computes the convergence band of the given queries.
 pub fn band(record: &RunRecord, queries: &[usize]) -> Vec<BandPoint> {
-    band_of(&record.convergence, record.cloud.len() as u64, ProblemParameters::from(&record.spec).found_k(), queries)
+    band_of(
+        &record.convergence,
+        record.cloud.len() as u64,
+        ProblemParameters::from(&record.spec).found_k(),
+        queries,
+    )
 }
 
 /// As [`band`], for a run whose cloud may be missing: n points, and k as searched.
@@ -140,7 +145,8 @@ pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -
     for (column, points_seen) in columns.iter_mut().zip(steps) {
         column.sort_unstable_by(f32::total_cmp);
         let quantile = |q: f64| f64::from(column[((column.len() - 1) as f64 * q).round() as usize]);
-        let of_step = BandPoint { points_seen, low: quantile(0.1), median: quantile(0.5), high: quantile(0.9) };
+        let of_step =
+            BandPoint { points_seen, low: quantile(0.1), median: quantile(0.5), high: quantile(0.9) };
         if of_step.low.is_finite() {
             band.push(of_step);
         }
@@ -150,7 +156,11 @@ pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -
 
 /// The problem of one query of a record, and the query's index in it. Uses resident points of the same
 /// problem; resident points of another problem are left in place.
-fn problem_of(record: &RunRecord, query: usize, resident: &ResidentPoints) -> Result<(Problem, usize), RunError> {
+fn problem_of(
+    record: &RunRecord,
+    query: usize,
+    resident: &ResidentPoints,
+) -> Result<(Problem, usize), RunError> {
     let mut spec = record.spec.clone();
     let mut at = query;
     if record.query_cloud.is_none() {

@@ -5,7 +5,7 @@ use super::{BAND_POINTS, problem_of};
 use crate::engines::lockstep::{self, distances_to};
 use crate::knn::theory::expected_max_distance;
 use crate::knn::within::limit;
-use crate::knn::{Descriptor, EngineError, Method, Parameters, Problem, Queries, ProblemParameters, Walk};
+use crate::knn::{Descriptor, EngineError, Method, Parameters, Problem, ProblemParameters, Queries, Walk};
 use crate::progress::Progress;
 use crate::run::{ResidentPoints, RunError, RunRecord};
 
@@ -69,7 +69,8 @@ pub fn rank_row(
     let reverse_rank = match own.filter(|&own| own != row) {
         None => None,
         Some(own) => {
-            let setup = ProblemParameters { k: 1, exclude_self: false, ..ProblemParameters::from(&record.spec) };
+            let setup =
+                ProblemParameters { k: 1, exclude_self: false, ..ProblemParameters::from(&record.spec) };
             let from_row = Problem::with_points(
                 &resident.points(&record.cloud, setup.arrangement())?,
                 &Queries::Rows(vec![row]),
@@ -411,7 +412,11 @@ mod tests {
         );
         let [merges, candidates, groups_hit] = counters.row();
         record.measured = counted([merges, candidates + 1, groups_hit]);
-        assert_eq!(TheoryCurve::new(&record, 0, &ResidentPoints::default()).replayed, None, "the counters differ");
+        assert_eq!(
+            TheoryCurve::new(&record, 0, &ResidentPoints::default()).replayed,
+            None,
+            "the counters differ"
+        );
     }
 
     #[test]
@@ -442,7 +447,9 @@ mod tests {
     fn prepared_points_are_reused_without_evicting_unrelated_ones() {
         let (record, resident) = (record(), ResidentPoints::default());
         let own = ProblemParameters::from(&record.spec).arrangement();
-        let of_another = ProblemParameters { metric: Metric::Angular, ..ProblemParameters::from(&record.spec) }.arrangement();
+        let of_another =
+            ProblemParameters { metric: Metric::Angular, ..ProblemParameters::from(&record.spec) }
+                .arrangement();
         resident.points(&record.cloud, of_another).expect("points");
         let apart = TheoryCurve::new(&record, 1, &resident);
         assert!(resident.contains(&record.cloud, of_another), "points of another problem are left in place");

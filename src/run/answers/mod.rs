@@ -84,7 +84,7 @@ pub enum AnswerError {
 /// At each rank the point must be as far away as the oracle's, within max(1e-5, (d + 2)·2⁻²⁴).
 ///
 /// # Errors
-/// [`AnswersError`] if there is nothing to compare. A wrong answer is an [`AnswersVerdict::mismatch`].
+/// [`AnswerError`] if there is nothing to compare. A wrong answer is an [`AnswerVerdict::mismatch`].
 pub fn check(
     problem: &Problem,
     metric: Metric,

@@ -19,8 +19,8 @@ use crate::exact::{Margin, Refiner, refined_bytes, search_k};
 use crate::knn::inner_product::{Product, ProductError};
 use crate::knn::within::Opener;
 use crate::knn::{
-    Descriptor, DeviceKind, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, Radius, ProblemParameters,
-    Shape, answer_bytes,
+    Descriptor, DeviceKind, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, ProblemParameters,
+    Radius, Shape, answer_bytes,
 };
 use crate::memory::{self, InsufficientMemory};
 use crate::progress::Progress;

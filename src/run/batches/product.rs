@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Arithmetic, AnswerBatch, BatchAnswers, BatchError, QueryRows, engine};
+use super::{AnswerBatch, Arithmetic, BatchAnswers, BatchError, QueryRows, engine};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::exact::{ProductRefiner, products_k};
-use crate::knn::inner_product::{Product, InnerProductProblem};
+use crate::knn::inner_product::{InnerProductProblem, Product};
 use crate::knn::{Descriptor, Goal};
 use crate::memory;
 use crate::progress::Progress;
@@ -75,7 +75,12 @@ impl LargestProducts {
         };
         let products = largest(&self.products, self.k, self.engine, refiner.as_ref(), progress)?;
         let found = BatchAnswers::Products { k: self.k(), products: &products };
-        take(AnswerBatch { cloud: &self.cloud, queries: self.queries.range(0..self.queries()), first: 0, found })
+        take(AnswerBatch {
+            cloud: &self.cloud,
+            queries: self.queries.range(0..self.queries()),
+            first: 0,
+            found,
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::exact::{Margin, Query, RadiusTest, RankedPoint, Ranking};
 use crate::knn::cost::Stage;
-use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Radius, Shape, RadiusIndex, put_own_first};
+use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Radius, RadiusIndex, Shape, put_own_first};
 use crate::memory;
 use crate::progress::Progress;
 use crate::run::{RunSpec, build_problem};
@@ -163,7 +163,12 @@ impl<'a> RadiusPredicate<'a> {
     }
 
     /// Passes each neighbour of a query to `found`, except the query's own row if that is excluded.
-    fn visit(&self, index: &dyn RadiusIndex, query: usize, found: &mut dyn FnMut(u32, &Query, &mut Vec<f64>)) {
+    fn visit(
+        &self,
+        index: &dyn RadiusIndex,
+        query: usize,
+        found: &mut dyn FnMut(u32, &Query, &mut Vec<f64>),
+    ) {
         let own = self.problem.own_row(query);
         let target = self.ranking.query(self.problem.query_row(query) as usize);
         let mut vector = Vec::new();
@@ -198,7 +203,8 @@ impl<'a> RadiusSearch<'a> {
         engine: &Descriptor,
         radius: Radius,
     ) -> Result<Self, BatchError> {
-        let bound = RadiusPredicate::new(problem, queries, radius).ok_or(BatchError::Radius(radius.distance))?;
+        let bound =
+            RadiusPredicate::new(problem, queries, radius).ok_or(BatchError::Radius(radius.distance))?;
         let open = engine.within.filter(|_| engine.runs_on.contains(&DeviceKind::Cpu));
         let open = open.ok_or(BatchError::Engine { engine: engine.id, goal: Goal::Within(radius) })?;
         Ok(Self { bound, index: open(problem)? })
@@ -388,7 +394,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::{GlobeAxes, Order};
-    use crate::knn::{EngineId, Queries, ProblemParameters, Unit};
+    use crate::knn::{EngineId, ProblemParameters, Queries, Unit};
     use crate::progress::NoProgress;
     use crate::run::testing;
 
@@ -414,8 +420,14 @@ mod tests {
 
     fn problem(names: &[&str], values: Vec<f64>, metric: Metric, exclude_self: bool) -> Problem {
         let cloud = testing::named(names, values);
-        let setup =
-            ProblemParameters { k: 1, metric, order: Order::Shuffled, seed: 3, exclude_self, drop_zero_rows: false };
+        let setup = ProblemParameters {
+            k: 1,
+            metric,
+            order: Order::Shuffled,
+            seed: 3,
+            exclude_self,
+            drop_zero_rows: false,
+        };
         Problem::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), setup).unwrap()
     }
 
@@ -516,7 +528,8 @@ mod tests {
     fn batched_radius_results_respect_the_size_limit() {
         let problem =
             problem(&["x"], (0..2500).map(|at| f64::from(at * at % 611)).collect(), Metric::L2, true);
-        let search = RadiusSearch::new(&problem, problem.cloud(), default_engine(&problem), metres(20.0)).unwrap();
+        let search =
+            RadiusSearch::new(&problem, problem.cloud(), default_engine(&problem), metres(20.0)).unwrap();
         let all = search.all(&NoProgress).unwrap();
         let largest = (0..2500).map(|query| all.count(query)).max().unwrap();
         for most in [0, 1, 1000, 300_000, u64::MAX] {
@@ -540,7 +553,8 @@ mod tests {
     #[test]
     fn counting_stops_above_the_limit() {
         let problem = problem(&["x"], (0..5000).map(f64::from).collect(), Metric::L2, false);
-        let search = RadiusSearch::new(&problem, problem.cloud(), default_engine(&problem), metres(1e9)).unwrap();
+        let search =
+            RadiusSearch::new(&problem, problem.cloud(), default_engine(&problem), metres(1e9)).unwrap();
         let mut counts = Vec::new();
         search.count(0, &mut counts, 6_000_000, &NoProgress).unwrap();
         assert_eq!(counts, vec![5000; 2 * BLOCK]);

@@ -21,7 +21,7 @@ pub use answers::AnswerComparison;
 pub use histogram::{Histogram, Quantity};
 pub use interval::{Interval, MIN_PAIRS};
 pub use pairs::PairedTimes;
-pub use phase::{PhaseComparison, Difference, OUTLIER_RULE, DurationStats, Verdict};
+pub use phase::{Difference, DurationStats, OUTLIER_RULE, PhaseComparison, Verdict};
 pub use saved::{FolderNeighbors, MAX_RUN_BYTES, NEIGHBORS, Phases, RUN, SavedRun, TIMINGS};
 pub use sentence::{GateResult, percent};
 

@@ -1,6 +1,6 @@
 //! Compares two methods that run alternately, pair by pair.
 
-use super::{CompareError, Comparison, Difference, SavedRun, DurationStats, compare, sentence};
+use super::{CompareError, Comparison, Difference, DurationStats, SavedRun, compare, sentence};
 use crate::knn::EngineId;
 use crate::run::Phase;
 

@@ -1,6 +1,6 @@
 //! Summarises a comparison in a sentence, and checks it against a limit.
 
-use super::{PhaseComparison, Comparison, Difference, Interval, OUTLIER_RULE, DurationStats, Verdict};
+use super::{Comparison, Difference, DurationStats, Interval, OUTLIER_RULE, PhaseComparison, Verdict};
 use crate::run::Phase;
 use crate::text;
 
@@ -212,7 +212,10 @@ impl Comparison {
         };
         match search.verdict {
             Verdict::OtherJob => {
-                return GateResult::Unknown(format!("the runs are different jobs ({})", self.other_job.join(", ")));
+                return GateResult::Unknown(format!(
+                    "the runs are different jobs ({})",
+                    self.other_job.join(", ")
+                ));
             }
             Verdict::TooFew => return GateResult::Unknown(search.text()),
             _ if search.difference.interval.is_none() => {
@@ -401,6 +404,9 @@ mod tests {
             panic!("1.5 %")
         };
         assert!(open.contains("takes up to 1.0"), "{open}");
-        assert_eq!(of(&[1.0], &[9.0]).gate(0.05), GateResult::Unknown("too few repeats: run 3 more".to_owned()));
+        assert_eq!(
+            of(&[1.0], &[9.0]).gate(0.05),
+            GateResult::Unknown("too few repeats: run 3 more".to_owned())
+        );
     }
 }

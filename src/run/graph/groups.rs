@@ -96,7 +96,11 @@ pub struct DuplicateGroups {
 ///
 /// # Errors
 /// [`Cancelled`].
-pub fn duplicates(graph: &KnnGraph<'_>, eps: f64, progress: &dyn Progress) -> Result<DuplicateGroups, Cancelled> {
+pub fn duplicates(
+    graph: &KnnGraph<'_>,
+    eps: f64,
+    progress: &dyn Progress,
+) -> Result<DuplicateGroups, Cancelled> {
     let mut forest = UnionFind::new(graph.len());
     let mut full = Vec::new();
     graph.blocks(progress, |block| {

@@ -179,7 +179,7 @@ pub struct Classification {
 /// A cell of the confusion matrix.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConfusionCell {
-    /// The index of the label in [`Classified::labels`].
+    /// The index of the label in [`Classification::labels`].
     pub label: u32,
     /// The index of the predicted label.
     pub predicted: u32,

@@ -256,8 +256,9 @@ mod tests {
 
     #[test]
     fn graphs_require_all_rows_and_exclude_self() {
-        let record =
-            |spec: &RunSpec, n| EnginePool::default().answer(spec, &squares(n), None, &mut |_, _| true).unwrap();
+        let record = |spec: &RunSpec, n| {
+            EnginePool::default().answer(spec, &squares(n), None, &mut |_, _| true).unwrap()
+        };
         assert_eq!(KnnGraph::of_run(&record(&spec(), 4)).unwrap_err(), GraphError::OtherQueries);
         let own = RunSpec { exclude_self: true, ..spec() };
         assert_eq!(KnnGraph::of_run(&record(&own, 1)).unwrap_err(), GraphError::OnePoint);

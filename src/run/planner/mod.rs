@@ -27,8 +27,8 @@ use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Peaks, Points, Shape, Stage,
 };
 pub use plan::{Candidate, Job, Plan, Purpose, about, engines};
-pub use rates::StageTimes;
 use rates::Rates;
+pub use rates::StageTimes;
 
 /// The rates of engines on devices, as measured and corrected so far. Clones share them.
 #[derive(Clone, Debug, Default)]

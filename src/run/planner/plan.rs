@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{StageTimes, Planner};
+use super::{Planner, StageTimes};
 use crate::knn::{Descriptor, DeviceInfo, EngineError, EngineId, Group, Metric, ProblemParameters, Shape};
 use crate::run::{EngineChoice, QuerySpec, RunRecord, RunSpec};
 use crate::text;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::{self, Source};
-use crate::knn::{KernelBuild, Cost, Engine, EngineError, Parameters, Shape, Stage};
+use crate::knn::{Cost, Engine, EngineError, KernelBuild, Parameters, Shape, Stage};
 use crate::progress::NoProgress;
 use crate::run::{QuerySpec, RunSpec, build_problem, stats};
 

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
-use super::plan::{Leeway, EngineEstimate, best_offer};
-use super::rates::{StageTimes, Rates, Trial};
+use super::plan::{EngineEstimate, Leeway, best_offer};
+use super::rates::{Rates, StageTimes, Trial};
 use super::*;
 use crate::engines::registry;
 use crate::knn::{Cost, EngineId, Metric, Stage};

@@ -218,7 +218,8 @@ impl<'a> Reader<'a> {
             return Err(foreign(format!("the archive has no {NAME}")));
         };
         let text = self.text(at).map_err(|why| self.member_error(NAME, &why))?;
-        let head: Header = serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))?;
+        let head: Header =
+            serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))?;
         if head.format != FORMAT {
             return Err(RecordingError::Foreign {
                 why: format!("{NAME} does not identify it as a recording"),
@@ -312,8 +313,9 @@ impl<'a> Reader<'a> {
             let width = entry.measures.len();
             let numbers: Vec<u32> = self.array(&of_run(at, "counters"), &[q, width])?;
             let column = |at: usize| numbers.iter().skip(at).step_by(width).copied().collect();
-            counted =
-                Measurements::new(entry.measures.iter().enumerate().map(|(at, name)| (name.clone(), column(at))));
+            counted = Measurements::new(
+                entry.measures.iter().enumerate().map(|(at, name)| (name.clone(), column(at))),
+            );
         }
         let mut convergence = Convergence::default();
         if let Some(entries) = entry.convergence {

@@ -263,7 +263,9 @@ fn recordings_without_points_reload_them_from_the_source() {
         EngineId::new("lockstep"),
     );
     assert_same(
-        record(&read_bytes(&bytes(std::slice::from_ref(&at), false), CloudLoadMode::Restore).unwrap().runs[0]),
+        record(
+            &read_bytes(&bytes(std::slice::from_ref(&at), false), CloudLoadMode::Restore).unwrap().runs[0],
+        ),
         record(&at),
     );
 

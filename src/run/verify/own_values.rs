@@ -101,12 +101,8 @@ impl<'a> Float64Data<'a> {
     /// Reads the values of `cloud` and of `queries`, which may be the same cloud.
     ///
     /// # Errors
-    /// [`OwnValuesError::Memory`], and [`OwnValuesError::TooLong`] as extrapolated from a few queries.
-    pub fn new(
-        problem: &'a Problem,
-        cloud: &PointCloud,
-        queries: &PointCloud,
-    ) -> Result<Self, Float64Error> {
+    /// [`Float64Error::Memory`], and [`Float64Error::TooLong`] as extrapolated from a few queries.
+    pub fn new(problem: &'a Problem, cloud: &PointCloud, queries: &PointCloud) -> Result<Self, Float64Error> {
         let (n, dims) = (problem.n(), problem.dims());
         let count = n.div_ceil(BLOCK) * BLOCK * dims;
         let refused = |count: usize| Float64Error::Memory { bytes: 8 * count as u64, points: n };
@@ -153,7 +149,7 @@ impl<'a> Float64Data<'a> {
     /// Compares an engine's answer, as positions, with the nearest neighbours by these values.
     ///
     /// # Errors
-    /// [`OwnValuesError::Cancelled`].
+    /// [`Float64Error::Cancelled`].
     pub fn compare(
         &self,
         found: &Neighbors,

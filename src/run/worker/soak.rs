@@ -13,8 +13,8 @@ use rand_core::{Rng, SeedableRng};
 use super::super::testing::{BruteForceEngine, Script, spec, squares};
 use super::*;
 use crate::knn::{
-    Answer, KernelBuild, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Neighbors, Parameters,
-    Problem, PreparedSearch, SetupPhase,
+    Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, KernelBuild, Neighbors,
+    Parameters, PreparedSearch, Problem, SetupPhase,
 };
 
 /// The behaviour of the engine during a job.

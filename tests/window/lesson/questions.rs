@@ -9,7 +9,7 @@ use warpscope::app::lesson::session::FaultChoice;
 use warpscope::app::lesson::{LessonAction, LessonFile, QuizAction};
 use warpscope::lesson::fault::Fault;
 use warpscope::lesson::picture::{Panel, Target};
-use warpscope::lesson::questions::{Answer, ClickTarget, AnswerForm, Question, Reply, Topic, letter};
+use warpscope::lesson::questions::{Answer, AnswerForm, ClickTarget, Question, Reply, Topic, letter};
 
 use super::{click, key, number, on_lesson, open, picture, player, position, quiz};
 use crate::driven::{Window, press, press_below, small, until, window};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-use super::live::{self, PathKind, LivePath};
+use super::live::{self, LivePath, PathKind};
 
 const PREFIX: &str = ".warpscope-";
 const SUFFIX: &str = ".part";
@@ -40,7 +40,9 @@ impl TempFile {
     pub fn private(folder: &Path) -> io::Result<Self> {
         remove_abandoned(folder);
         names()
-            .make_in(folder, |path| live::create(path, PathKind::File, || create_private(path).and_then(locked)))
+            .make_in(folder, |path| {
+                live::create(path, PathKind::File, || create_private(path).and_then(locked))
+            })
             .map(Self)
     }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::limits::MAX_CATEGORIES;
 use super::sheet::named;
 use super::{
-    ColumnKind, ColumnRequest, FormatError, Input, Result, Sheet, SheetColumn, FileStamp, cell, file_of,
+    ColumnKind, ColumnRequest, FileStamp, FormatError, Input, Result, Sheet, SheetColumn, cell, file_of,
     read_bytes, recognise, scan,
 };
 use crate::progress::Progress;

@@ -143,7 +143,7 @@ impl<'a> Input<'a> {
     /// Returns `read`, unless the file has changed meanwhile.
     ///
     /// # Errors
-    /// As [`Stamp::check`].
+    /// As [`FileStamp::check`].
     pub fn finish<T>(&self, read: Result<T>) -> Result<T> {
         self.stamp.check(read)
     }

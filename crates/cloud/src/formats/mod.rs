@@ -57,7 +57,7 @@ pub use panics::{DecoderError, catch_panics};
 pub use registry::{Format, registry};
 use registry::{known_extensions, recognise};
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
-use sheet::{ColumnRequest, DeclaredCoordinates, ColumnStats, SheetColumn, join_first};
+use sheet::{ColumnRequest, ColumnStats, DeclaredCoordinates, SheetColumn, join_first};
 
 use super::{AutoColumns, ColumnChoice, Coordinates, Hint};
 use crate::progress::Progress;

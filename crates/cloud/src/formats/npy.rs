@@ -9,8 +9,8 @@ use super::columns::Cell;
 use super::limits::{MAX_COLUMNS, MAX_HEADER};
 use super::sheet::positions_by_column;
 use super::{
-    ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn, integer_cell,
-    printable, read_bytes, whole,
+    ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn,
+    integer_cell, printable, read_bytes, whole,
 };
 use crate::table::{Real, Values, with_values};
 

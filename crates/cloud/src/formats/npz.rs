@@ -136,8 +136,8 @@ impl Arrays {
                     .extend(archive.name_for_index(index).and_then(Result::ok).map(|name| name.into_owned()));
                 continue;
             };
-            let bad =
-                differs.map_or(Ok(()), |MemberMismatch { why, .. }| Err(input.malformed("zip archive", *why)));
+            let bad = differs
+                .map_or(Ok(()), |MemberMismatch { why, .. }| Err(input.malformed("zip archive", *why)));
             let header = bad
                 .and_then(|()| archive.by_index(index).map_err(|why| zip_error(input, why)))
                 .and_then(|mut member| {
@@ -227,7 +227,10 @@ struct MemberMismatch {
 
 /// Checks the central directory, and that members do not overlap, because members that share bytes could
 /// multiply the size of the output. Returns members whose local header differs.
-fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<HashMap<usize, MemberMismatch>> {
+fn check(
+    archive: &mut ZipArchive<impl Read + Seek>,
+    input: &Input<'_>,
+) -> Result<HashMap<usize, MemberMismatch>> {
     let bad = |why: String| input.malformed("zip archive", why);
     // Only one of several members with the same name would be visible.
     if archive.has_duplicate_names() {

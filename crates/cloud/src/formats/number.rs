@@ -42,7 +42,7 @@ macro_rules! decode_bytes {
     }};
 }
 
-/// Invokes a macro with the Rust type of a [`Number`] and its conversion to f64.
+/// Invokes a macro with the Rust type of a [`NumberType`] and its conversion to f64.
 macro_rules! with_type {
     ($number:expr, $use:ident) => {
         match $number {

@@ -10,8 +10,8 @@ use std::io::{BufRead, Read};
 use super::limits::{LZF, MAX_HEADER, MAX_PCD_COLUMNS};
 use super::lzf::LzfReader;
 use super::{
-    ColumnRequest, Endian, FixedRecords, FormatError, Input, NumberType, RecordPicker, Records, Result, Sheet,
-    SheetColumn, cell, number_cell, printable, whole,
+    ColumnRequest, Endian, FixedRecords, FormatError, Input, NumberType, RecordPicker, Records, Result,
+    Sheet, SheetColumn, cell, number_cell, printable, whole,
 };
 
 /// Bytes of a compressed field decoded at a time, or one point if that is larger.

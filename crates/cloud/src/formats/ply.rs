@@ -7,8 +7,8 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use super::limits::MAX_HEADER;
 use super::{
-    ColumnRequest, Endian, FixedRecords, FormatError, Input, NumberType, ProgressReader, RecordPicker, Records,
-    Result, Sheet, SheetColumn, join_first, number_cell, printable,
+    ColumnRequest, Endian, FixedRecords, FormatError, Input, NumberType, ProgressReader, RecordPicker,
+    Records, Result, Sheet, SheetColumn, join_first, number_cell, printable,
 };
 use crate::table::{Real, Values, with_values};
 
@@ -312,7 +312,8 @@ impl ElementReader<'_, '_> {
 
     /// Current byte offset in the file.
     fn position(&mut self) -> Result<u64> {
-        let (Self::Ascii(AsciiReader { reader, input, .. }) | Self::Binary(BinaryReader { reader, input, .. })) = self;
+        let (Self::Ascii(AsciiReader { reader, input, .. })
+        | Self::Binary(BinaryReader { reader, input, .. })) = self;
         reader.stream_position().map_err(|why| input.io(why))
     }
 

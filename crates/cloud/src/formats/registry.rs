@@ -416,11 +416,12 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     let text = if gzip && open { unpacked_head(input)? } else { head.clone() };
     // Many formats are zip archives.
     if by_magic.is_none_or(|format| format.name == NPZ)
-        && let Some(UnsupportedFormat(what, _, _, way_out)) = FOREIGN.iter().find(|UnsupportedFormat(what, names, magic, _)| {
-            !magic.is_empty() && head.starts_with(magic)
-                || by_extension.is_none() && names.contains(&extension.as_str())
-                || *what == LIBSVM && is_libsvm(&text)
-        })
+        && let Some(UnsupportedFormat(what, _, _, way_out)) =
+            FOREIGN.iter().find(|UnsupportedFormat(what, names, magic, _)| {
+                !magic.is_empty() && head.starts_with(magic)
+                    || by_extension.is_none() && names.contains(&extension.as_str())
+                    || *what == LIBSVM && is_libsvm(&text)
+            })
     {
         return Err(input.unsupported(format!("{what} files are not supported"), *way_out));
     }

@@ -18,7 +18,10 @@ pub(super) fn bytes<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, boo
     let gzip = file.fill_buf().map_err(|why| input.io(why))?.starts_with(GZIP);
     Ok(if gzip {
         (
-            Box::new(BufReader::with_capacity(1 << 17, BoundedReader::new(MultiGzDecoder::new(file), input.size))),
+            Box::new(BufReader::with_capacity(
+                1 << 17,
+                BoundedReader::new(MultiGzDecoder::new(file), input.size),
+            )),
             true,
         )
     } else {

@@ -1,7 +1,7 @@
 //! Positions and vectors in one cell: `[0.1, 0.2]`, `(48.1, 11.6)`, `POINT (11.6 48.1)`, WKB.
 //!
 //! A reader passes the values of a column to [`VectorDetector`]. If they are vectors, the column stays
-//! unchanged, and [`Vector`] describes the numeric columns that the reader appends for its elements.
+//! unchanged, and [`VectorColumn`] describes the numeric columns that the reader appends for its elements.
 //! [`choose_vector`] decides which vector of a file is searched.
 
 use serde_json::{Map, Value};
@@ -9,7 +9,9 @@ use serde_json::{Map, Value};
 use super::cell::{self, Cell};
 use super::guess::name_coordinates;
 use super::limits::MAX_COLUMNS;
-use super::{ColumnRequest, Crs, DeclaredCoordinates, Endian, Input, NumberType, Result, SheetColumn, printable};
+use super::{
+    ColumnRequest, Crs, DeclaredCoordinates, Endian, Input, NumberType, Result, SheetColumn, printable,
+};
 use crate::roles::{has_word, is_in, lower_words, ranges};
 use crate::{ColumnChoice, Hint};
 
@@ -65,7 +67,9 @@ pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> CellConten
             Cell::Missing => Some(CellContent::Missing),
             Cell::Number(_) => None,
             Cell::Text if text.matches('°').count() == 2 && text.ends_with(['N', 'S', 'E', 'W', 'O']) => {
-                Some(CellContent::Unreadable("degrees, minutes and seconds; write decimal degrees".to_owned()))
+                Some(CellContent::Unreadable(
+                    "degrees, minutes and seconds; write decimal degrees".to_owned(),
+                ))
             }
             Cell::Text => {
                 // Open data portals write `(latitude, longitude)` on the line after a postal address.
@@ -135,7 +139,11 @@ fn wkb(bytes: &[u8], out: &mut Vec<f64>) -> Option<CellContent> {
 
 /// An empty point is stored as NaN.
 fn point(srid: u32, numbers: &[f64]) -> CellContent {
-    if numbers.iter().take(2).all(|number| number.is_nan()) { CellContent::Missing } else { CellContent::Point(srid) }
+    if numbers.iter().take(2).all(|number| number.is_nan()) {
+        CellContent::Missing
+    } else {
+        CellContent::Point(srid)
+    }
 }
 
 /// WKT and EWKT: `POINT Z (1 2 3)`, `SRID=4326;POINT(11.6 48.1)`.
@@ -391,7 +399,15 @@ impl VectorDetector {
         let geometry = point || self.content.is_none();
         let (shown, rank) = (printable(name), rank(name, self.fractions || geometry, geometry));
         let vector = |columns, why, place, swapped| {
-            Some(VectorColumn { at, columns, why, rank: rank + u8::from(place && !point), point, place, swapped })
+            Some(VectorColumn {
+                at,
+                columns,
+                why,
+                rank: rank + u8::from(place && !point),
+                point,
+                place,
+                swapped,
+            })
         };
         let refused = |why| vector(Vec::new(), why, false, false);
         if self.packed > 0 && self.packed == self.vectors + self.others && rank > POINTS + 1 {
@@ -571,7 +587,7 @@ pub(super) struct Candidate {
     pub rank: u8,
     /// Its columns; none if unreadable.
     pub columns: Vec<usize>,
-    /// As [`Vector::why`].
+    /// As [`VectorColumn::why`].
     pub why: String,
 }
 

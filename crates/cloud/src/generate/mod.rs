@@ -175,16 +175,16 @@ fn generate_within(
     let fail = |why| CloudError::Generate { spec: spec.to_owned(), why };
     let parsed = check(spec)?;
     let mut canvas = shapes::RowCollector::new(free, progress);
-    (parsed.generator().shape)(&parsed, &mut draw::CloudRng::new(seed), &mut canvas).map_err(
-        |stop| match stop {
+    (parsed.generator().shape)(&parsed, &mut draw::CloudRng::new(seed), &mut canvas).map_err(|stop| {
+        match stop {
             shapes::StopReason::Cancelled => CloudError::Cancelled,
             shapes::StopReason::Impossible(why) => fail(why),
             shapes::StopReason::Memory(bytes) => CloudError::Memory {
                 bytes,
                 origin: Source::Generate { spec: spec.to_owned(), seed }.to_string(),
             },
-        },
-    )?;
+        }
+    })?;
     let (dims, values) = canvas.finish();
     Ok(Coordinates { columns: Column::unnamed(dims), values: values.into(), decimals: false })
 }

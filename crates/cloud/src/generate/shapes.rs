@@ -99,12 +99,20 @@ impl<'a> RowCollector<'a> {
     }
 }
 
-pub(super) fn uniform(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
+pub(super) fn uniform(
+    spec: &Spec,
+    draw: &mut CloudRng,
+    canvas: &mut RowCollector<'_>,
+) -> Result<(), StopReason> {
     let (n, d) = canvas.open_for(spec)?;
     (0..n).try_for_each(|_| canvas.row((0..d).map(|_| draw.unit())))
 }
 
-pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
+pub(super) fn gaussian_mixture(
+    spec: &Spec,
+    draw: &mut CloudRng,
+    canvas: &mut RowCollector<'_>,
+) -> Result<(), StopReason> {
     let ((n, d), clusters, spread) = (canvas.open_for(spec)?, spec.whole("clusters"), spec.real("spread"));
     if clusters as u64 * d as u64 > MAX_VALUES / 4 {
         return Err(StopReason::Impossible(format!("{clusters} clusters in {d} dimensions are too many")));
@@ -118,7 +126,11 @@ pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut CloudRng, canvas: &mut Ro
 
 /// A coordinate beyond 16 bits is clamped to the nearest 16-bit value; with the default spread it is 8
 /// standard deviations away.
-pub(super) fn rounded_normal(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
+pub(super) fn rounded_normal(
+    spec: &Spec,
+    draw: &mut CloudRng,
+    canvas: &mut RowCollector<'_>,
+) -> Result<(), StopReason> {
     let ((n, d), spread) = (canvas.open_for(spec)?, spec.real("spread"));
     // Adding 0 turns −0 into 0, because integers have only one zero.
     (0..n).try_for_each(|_| {
@@ -128,7 +140,11 @@ pub(super) fn rounded_normal(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowC
     })
 }
 
-pub(super) fn sphere(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
+pub(super) fn sphere(
+    spec: &Spec,
+    draw: &mut CloudRng,
+    canvas: &mut RowCollector<'_>,
+) -> Result<(), StopReason> {
     let (n, d) = canvas.open_for(spec)?;
     let mut direction = vec![0.0; d];
     (0..n).try_for_each(|_| {
@@ -138,7 +154,11 @@ pub(super) fn sphere(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector
 }
 
 /// The standard definition: angle t from 1.5π to 4.5π, (t cos t, height 0…21, t sin t).
-pub(super) fn swiss_roll(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
+pub(super) fn swiss_roll(
+    spec: &Spec,
+    draw: &mut CloudRng,
+    canvas: &mut RowCollector<'_>,
+) -> Result<(), StopReason> {
     let (n, noise) = (spec.whole("n"), spec.real("noise"));
     canvas.open(n, 3)?;
     (0..n).try_for_each(|_| {
@@ -151,7 +171,11 @@ pub(super) fn swiss_roll(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowColle
 
 /// Radius √u at angle 2π·turns·√u. The density along the curve grows outwards, so that the disc is covered
 /// evenly.
-pub(super) fn spiral(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
+pub(super) fn spiral(
+    spec: &Spec,
+    draw: &mut CloudRng,
+    canvas: &mut RowCollector<'_>,
+) -> Result<(), StopReason> {
     let (n, turns, noise) = (spec.whole("n"), spec.real("turns"), spec.real("noise"));
     canvas.open(n, 2)?;
     (0..n).try_for_each(|_| {
@@ -162,7 +186,11 @@ pub(super) fn spiral(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector
 }
 
 /// Points 0…s−1 on every axis, the last axis fastest, where s^d is as close to n as possible.
-pub(super) fn grid(spec: &Spec, _draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
+pub(super) fn grid(
+    spec: &Spec,
+    _draw: &mut CloudRng,
+    canvas: &mut RowCollector<'_>,
+) -> Result<(), StopReason> {
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let power = |side: u64| side.saturating_pow(d as u32);
     let mut side = 1;
@@ -203,7 +231,11 @@ pub(super) fn grid(spec: &Spec, _draw: &mut CloudRng, canvas: &mut RowCollector<
 }
 
 /// Each distinct position is used ⌊n/distinct⌋ or ⌈n/distinct⌉ times, in random order.
-pub(super) fn duplicates(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
+pub(super) fn duplicates(
+    spec: &Spec,
+    draw: &mut CloudRng,
+    canvas: &mut RowCollector<'_>,
+) -> Result<(), StopReason> {
     let (n, d) = canvas.open_for(spec)?;
     let distinct = spec.whole("distinct").min(n);
     /// Bytes per distinct position besides its coordinates, which are stored twice: a hash table entry with
@@ -231,7 +263,11 @@ pub(super) fn duplicates(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowColle
 /// f32 and summing d squares in f32, in any order and with or without fused multiply-add, changes a squared
 /// distance by less than (d+4)·2⁻²⁴ of itself; consecutive points differ by four times that, so distances
 /// descend strictly however they are computed.
-pub(super) fn descending(spec: &Spec, draw: &mut CloudRng, canvas: &mut RowCollector<'_>) -> Result<(), StopReason> {
+pub(super) fn descending(
+    spec: &Spec,
+    draw: &mut CloudRng,
+    canvas: &mut RowCollector<'_>,
+) -> Result<(), StopReason> {
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let least = (d as f64 + 4.0) * 2f64.powi(-23);
     // e^−30 is about 10⁻¹³; its square is well within f32.

@@ -15,7 +15,7 @@ use super::interface::kdtree::{SEARCH_THREADS, Search as Arguments, kdtree_entry
 use super::search::{self, BuildKernels, GpuSearch, SearchKernels};
 use crate::host_memory;
 use crate::kdtree_threads::{KDTREE_THREADS, MEASURES, Tree};
-use crate::knn::{KernelBuild, DeviceId, Engine, EngineError, MAX_COUNTED_CHUNK, Measure, Problem};
+use crate::knn::{DeviceId, Engine, EngineError, KernelBuild, MAX_COUNTED_CHUNK, Measure, Problem};
 
 const SEARCH: &str = "kdtree/search";
 
@@ -34,7 +34,7 @@ pub fn open_kdtree(device: DeviceId) -> Result<Box<dyn Engine>, EngineError> {
     search::open(&KDTREE_THREADS, device, unit, |cuda, problem, _| Ok(Box::new(load(cuda, problem)?)))
 }
 
-/// The positions of the points that are on the device as [`Form::Nodes`].
+/// The positions of the points that are on the device as [`PointLayout::Nodes`].
 struct Positions(CudaSlice<u32>);
 
 struct KdTree {
@@ -54,7 +54,8 @@ fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTre
     let searching = (8 * slice * k + q.min(MAX_COUNTED_CHUNK) * 4 * MEASURES.len()) as u64;
     // Positions are only valid together with their points, which another engine may have evicted from the
     // device.
-    let points = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.fits(PointLayout::Nodes, n * d));
+    let points =
+        problem.cache().get(cuda.device_id, |points: &DevicePoints| points.fits(PointLayout::Nodes, n * d));
     let there = problem.cache().get(cuda.device_id, |_: &Positions| points.is_some());
     if there.is_none() {
         problem.cache().remove::<Positions>(cuda.device_id);

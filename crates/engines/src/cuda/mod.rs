@@ -64,8 +64,8 @@ pub use step::open_step;
 pub use tune::{Row, Trial, TuningResult, table, tune, updated_table};
 
 use crate::knn::{
-    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Parameter, Parameters,
-    Problem, PreparedSearch, AllowedValues, code, warp as rules,
+    AllowedValues, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Parameter,
+    Parameters, PreparedSearch, Problem, code, warp as rules,
 };
 
 /// The registry's row for `cuda`.

@@ -1,5 +1,5 @@
 //! Code shared by all engines on a GPU: [`GpuSearch`] searches a problem in device memory with an engine's
-//! [`Kernels`], and [`open`] combines a device and a function that loads problems into an engine.
+//! [`SearchKernels`], and [`open`] combines a device and a function that loads problems into an engine.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use super::Cuda;
 use super::device::memory::{SearchBuffers, read};
 use super::device::units::{Unit, build_name};
 use crate::knn::{
-    Answer, KernelBuild, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Measure, Neighbors,
-    Parameters, Problem, PreparedSearch, SetupPhase,
+    Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, KernelBuild, Measure, Neighbors,
+    Parameters, PreparedSearch, Problem, SetupPhase,
 };
 
 /// The launches of an engine for a range of queries.
@@ -67,31 +67,31 @@ pub trait SearchKernels {
         Ok(())
     }
 
-    /// See [`Search::parameters`].
+    /// See [`PreparedSearch::parameters`].
     fn parameters(&self) -> Parameters {
         Parameters::default()
     }
 
-    /// See [`Search::note`].
+    /// See [`PreparedSearch::note`].
     fn note(&self) -> Option<String> {
         None
     }
 
-    /// See [`Search::first_chunk`].
+    /// See [`PreparedSearch::first_chunk`].
     fn first_chunk(&self, cuda: &Cuda, memory: &SearchBuffers) -> usize;
 
-    /// See [`Search::chunk_unit`].
+    /// See [`PreparedSearch::chunk_unit`].
     fn chunk_unit(&self, _cuda: &Cuda, _memory: &SearchBuffers) -> usize {
         1
     }
 
-    /// See [`Search::chunk_ms`].
+    /// See [`PreparedSearch::chunk_ms`].
     fn chunk_ms(&self) -> f64 {
         50.0
     }
 
-    /// See [`Search::first_work`]. Even an index may compute all distances, if the points are equally far
-    /// from the query.
+    /// See [`PreparedSearch::first_work`]. Even an index may compute all distances, if the points are equally
+    /// far from the query.
     fn first_work(&self, _memory: &SearchBuffers) -> u64 {
         200_000_000_000
     }
@@ -235,7 +235,11 @@ pub fn open<L>(
     load: L,
 ) -> Result<Box<dyn Engine>, EngineError>
 where
-    L: for<'a> Fn(&'a mut Cuda, &'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError>
+    L: for<'a> Fn(
+            &'a mut Cuda,
+            &'a Problem,
+            &Parameters,
+        ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError>
         + Send
         + 'static,
 {
@@ -244,7 +248,12 @@ where
 
 impl<L> Engine for GpuEngine<L>
 where
-    L: for<'a> Fn(&'a mut Cuda, &'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> + Send,
+    L: for<'a> Fn(
+            &'a mut Cuda,
+            &'a Problem,
+            &Parameters,
+        ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError>
+        + Send,
 {
     fn descriptor(&self) -> &'static Descriptor {
         self.descriptor

@@ -14,7 +14,7 @@ use super::Cuda;
 use super::device::driver::error_text;
 use super::device::units::Unit;
 use super::direct::{self, Policy, Variant};
-use crate::knn::{KernelBuild, EngineError, Neighbors, Problem, PreparedSearch};
+use crate::knn::{EngineError, KernelBuild, Neighbors, PreparedSearch, Problem};
 
 const TABLE: &str = include_str!("../../../../cuda/direct/policy_table.cuh");
 
@@ -219,8 +219,9 @@ fn searches(
 ) -> Result<(Vec<f64>, Neighbors), EngineError> {
     let mut search = direct::load_unit(cuda, problem, unit)?;
     search.search(0..problem.q(), KernelBuild::Timed)?;
-    let times =
-        (0..repeats.max(1)).map(|_| search.search(0..problem.q(), KernelBuild::Timed)).collect::<Result<_, _>>()?;
+    let times = (0..repeats.max(1))
+        .map(|_| search.search(0..problem.q(), KernelBuild::Timed))
+        .collect::<Result<_, _>>()?;
     let mut found = Neighbors::default();
     search.download(&mut found)?;
     Ok((times, found))

@@ -39,7 +39,7 @@ use super::filter::{ROUNDOFF, block_points, bytes, rounded_down};
 use super::{GEMM_HEAP, PACKED, product};
 use crate::host_memory;
 use crate::knn::EngineError;
-use crate::knn::inner_product::{InnerProductSearch, Product, InnerProductProblem, inner_product};
+use crate::knn::inner_product::{InnerProductProblem, InnerProductSearch, Product, inner_product};
 
 /// Products that are tested together.
 const CHUNK: usize = 64;
@@ -55,7 +55,10 @@ pub fn open(products: &InnerProductProblem) -> Result<Box<dyn InnerProductSearch
     host_memory::check_bytes(
         (bytes(shape.n, shape.d) + threads * (PACKED + CHUNK * size_of::<Entry>() * shape.k)) as u64,
     )?;
-    Ok(Box::new(ProductSearch { filter: PointBlocks::new(products.points(), shape.d, gamma(shape.d)), products }))
+    Ok(Box::new(ProductSearch {
+        filter: PointBlocks::new(products.points(), shape.d, gamma(shape.d)),
+        products,
+    }))
 }
 
 struct ProductSearch<'a> {

@@ -19,13 +19,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::vec::Drain;
 
-use super::cpu::{self, CpuSearch, AnswerWriter, SearchOutput, Searcher};
+use super::cpu::{self, AnswerWriter, CpuSearch, SearchOutput, Searcher};
 use super::kdtree_threads::Heap;
 use super::lockstep::{distance_of, key_of};
 use crate::knn::distance::squared_distances;
 use crate::knn::{
-    Answer, Buffer, KernelBuild, Cost, Descriptor, DeviceKind, EngineError, EngineId, Group, Limits, Measure,
-    MemorySpace, Metric, Parameters, Problem, PreparedSearch, SetupPhase, Shape, code,
+    Answer, Buffer, Cost, Descriptor, DeviceKind, EngineError, EngineId, Group, KernelBuild, Limits, Measure,
+    MemorySpace, Metric, Parameters, PreparedSearch, Problem, SetupPhase, Shape, code,
 };
 use filter::{Bound, PointBlocks};
 
@@ -98,7 +98,10 @@ const PACKED: usize = 4 << 20;
 type Counts = [u32; 2];
 
 /// Translates the points to their mean, unless that is cached.
-fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+fn load<'a>(
+    problem: &'a Problem,
+    _parameters: &Parameters,
+) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
     let (n, dims) = (problem.n(), problem.dims());
     // Per thread: products, translated queries, heaps, and the buffers of `gemm`.
     let of_thread = MAX_QUERIES * (4 * filter::block_points(n) + 4 * dims + 8 * problem.k()) + PACKED;

@@ -20,9 +20,9 @@ use crate::cpu::{self, CpuSearch, LapTimer, SearchOutput, Searcher, Setup};
 use crate::cuda::open_bvh;
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Buffer, KernelBuild, Descriptor, DeviceId, EngineError, EngineId, Group, Limits, Measure, Measurements,
-    MemorySpace, Metric, Parameter, Parameters, Problem, PreparedSearch, SetupPhase, Shape, AllowedValues, Walk, WarpSpan,
-    RadiusIndex, code, warp as rules,
+    AllowedValues, Answer, Buffer, Descriptor, DeviceId, EngineError, EngineId, Group, KernelBuild, Limits,
+    Measure, Measurements, MemorySpace, Metric, Parameter, Parameters, PreparedSearch, Problem, RadiusIndex,
+    SetupPhase, Shape, Walk, WarpSpan, code, warp as rules,
 };
 use crate::lockstep::distance::squared_distances;
 use crate::lockstep::{PADDING, distance_of, index_of};
@@ -147,7 +147,10 @@ fn cached_tree(problem: &Problem, search_bytes: u64) -> Result<(Arc<Tree>, Setup
 }
 
 /// Builds the tree, unless it is cached.
-fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+fn load<'a>(
+    problem: &'a Problem,
+    parameters: &Parameters,
+) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
     // Besides the tree: a code, an output row and the visits of each query.
     let (tree, setup) = cached_tree(problem, 128 * problem.q() as u64)?;
     let asked = asks_for_packets(parameters);

@@ -35,7 +35,7 @@ mod walk;
 pub(crate) use boxes::lane_keys;
 pub use boxes::{Boxes, WARP};
 pub use bvh::{BVH, MAX_POINTS, MEASURES, asks_for_packets, why_no_packets};
-pub use morton::{BitRange, SortPrecision, MortonGrid, is_crowded};
+pub use morton::{BitRange, MortonGrid, SortPrecision, is_crowded};
 pub use nearest::NearestWarp;
 pub(crate) use nearest::lanes_before;
 pub use observer::{NoTrace, Observer};

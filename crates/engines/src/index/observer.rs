@@ -62,7 +62,7 @@ mod tests {
     use crate::cloud::{self, Order, Source};
     use crate::index::traverse::{Visits, observe};
     use crate::index::tree::Tree;
-    use crate::knn::{Metric, Problem, Queries, ProblemParameters};
+    use crate::knn::{Metric, Problem, ProblemParameters, Queries};
     use crate::lockstep::PADDING;
     use crate::progress::NoProgress;
 

@@ -5,7 +5,7 @@
 //!
 //! 1. [`find_shortest`]: from the nearest leaf on, each lane keeps only the k smallest *distances*: a
 //!    comparator is two instructions, while pairs take several.
-//! 2. [`Collected`]: searches the visited leaves again for the points that are not farther than the k-th
+//! 2. [`CandidateLists`]: searches the visited leaves again for the points that are not farther than the k-th
 //!    distance, now with positions.
 //! 3. The pairs are sorted, once; on the device a point's rank in a long list is found among the distances of
 //!    step 1 instead. A lane that collects too many points, because many are at the k-th distance, is

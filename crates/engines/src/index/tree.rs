@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::boxes::{Boxes, WARP};
-use super::morton::{SortPrecision, MortonGrid, is_crowded};
+use super::morton::{MortonGrid, SortPrecision, is_crowded};
 use crate::knn::Problem;
 use crate::lockstep::Lanes;
 use crate::lockstep::distance::Coordinates;

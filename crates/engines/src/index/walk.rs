@@ -224,7 +224,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::{self, Order, Source};
-    use crate::knn::{Metric, Queries, ProblemParameters};
+    use crate::knn::{Metric, ProblemParameters, Queries};
     use crate::progress::NoProgress;
 
     /// Before it reaches the query, a search along the curve accepts many distant points.

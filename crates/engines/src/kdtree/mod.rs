@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use super::cpu::{self, CpuSearch, SearchOutput, Searcher, Setup};
 use crate::knn::{
-    Buffer, KernelBuild, Descriptor, DeviceKind, EngineError, EngineId, Group, Limits, MemorySpace, Metric, NONE,
-    Problem, SetupPhase, Shape, RadiusIndex, code, warp as rules,
+    Buffer, Descriptor, DeviceKind, EngineError, EngineId, Group, KernelBuild, Limits, MemorySpace, Metric,
+    NONE, Problem, RadiusIndex, SetupPhase, Shape, code, warp as rules,
 };
 use tree::Tree;
 
@@ -54,7 +54,9 @@ const BLOCK: usize = 8;
 struct CachedTree(Box<dyn Tree>);
 
 fn cached_index(problem: &Problem) -> Result<(Arc<CachedTree>, Setup), EngineError> {
-    cpu::prepared(problem, SetupPhase::BuildIndex, tree::bytes(problem), 0, || CachedTree(tree::build(problem)))
+    cpu::prepared(problem, SetupPhase::BuildIndex, tree::bytes(problem), 0, || {
+        CachedTree(tree::build(problem))
+    })
 }
 
 /// See [`Descriptor::within`].

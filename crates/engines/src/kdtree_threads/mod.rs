@@ -36,9 +36,9 @@ use crate::cpu::{self, CpuSearch, SearchOutput, Searcher};
 use crate::cuda::open_kdtree;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{
-    Answer, Buffer, KernelBuild, Cost, Descriptor, DeviceId, DeviceKind, EngineError, EngineId, Group, Limits,
-    Measure, Measurements, MemorySpace, Metric, Parameters, Problem, PreparedSearch, SetupPhase, Shape, code,
-    warp as rules,
+    Answer, Buffer, Cost, Descriptor, DeviceId, DeviceKind, EngineError, EngineId, Group, KernelBuild,
+    Limits, Measure, Measurements, MemorySpace, Metric, Parameters, PreparedSearch, Problem, SetupPhase,
+    Shape, code, warp as rules,
 };
 
 /// The most dimensions: with more, a k-d tree would visit every point anyway.
@@ -117,7 +117,10 @@ fn active_threads(measured: &Measurements) -> Option<f64> {
 const BLOCK: usize = 64;
 
 /// Builds the tree, unless it is cached.
-fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+fn load<'a>(
+    problem: &'a Problem,
+    _parameters: &Parameters,
+) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
     let bytes = Tree::bytes(problem.n(), problem.dims());
     let counts = cpu::counts_bytes::<Visits>(problem);
     let (tree, setup) = cpu::prepared(problem, SetupPhase::BuildIndex, bytes, counts, || Tree::new(problem))?;
@@ -197,8 +200,9 @@ mod tests {
 
     #[test]
     fn the_slowest_query_determines_warp_time() {
-        let of =
-            |steps: &[u32]| active_threads(&Measurements::new([("steps".to_owned(), steps.to_vec())])).unwrap();
+        let of = |steps: &[u32]| {
+            active_threads(&Measurements::new([("steps".to_owned(), steps.to_vec())])).unwrap()
+        };
         assert_eq!(of(&[7; 32]), 32.0);
         // One lane takes ten times as many steps as the others.
         let mut steps = [10; 32];

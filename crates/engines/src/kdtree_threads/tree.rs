@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
     use crate::cloud::{self, Order, Source};
-    use crate::knn::{Metric, Queries, ProblemParameters};
+    use crate::knn::{Metric, ProblemParameters, Queries};
     use crate::progress::NoProgress;
 
     #[test]

@@ -45,8 +45,8 @@ use super::cpu::{self, CpuSearch, SearchOutput, Searcher};
 use super::host_memory;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{
-    Answer, KernelBuild, CONVERGENCE_ENTRIES, Cost, Counters, Descriptor, DeviceKind, EngineError, EngineId, Group,
-    Problem, Shape, code, theory, warp as rules,
+    Answer, CONVERGENCE_ENTRIES, Cost, Counters, Descriptor, DeviceKind, EngineError, EngineId, Group,
+    KernelBuild, Problem, Shape, code, theory, warp as rules,
 };
 
 /// The registry's row for `lockstep`.
@@ -174,7 +174,11 @@ impl Searcher for Lockstep {
         tally_bytes(problem)
     }
 
-    fn collect(&self, visits: Drain<'_, counters::QueryStats>, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(
+        &self,
+        visits: Drain<'_, counters::QueryStats>,
+        answer: &mut Answer,
+    ) -> Result<(), EngineError> {
         // Copied into vectors that grow by doubling.
         let entries: usize = visits.as_slice().iter().map(|tally| tally.history.len()).sum();
         let collected = answer.convergence.points_seen.len();

@@ -7,7 +7,7 @@
 use super::bitonic::BitonicNetwork;
 use super::sample::{SamplePlan, sampled_bound};
 use super::{Counts, DISTANCES, Selector, TIMED, value_or};
-use crate::knn::{Measure, Parameter, Parameters, Shape, MeanBound, AllowedValues, theory};
+use crate::knn::{AllowedValues, MeanBound, Measure, Parameter, Parameters, Shape, theory};
 use crate::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 
 /// Default number of distances that a thread reads at a time, in vectors of four.

@@ -10,7 +10,7 @@ use super::bitonic::BitonicNetwork;
 use super::engine::compute_row;
 use super::network::WARP;
 use super::{Counts, PointSelector};
-use crate::knn::{Measure, Parameters, Shape, MeanBound, theory};
+use crate::knn::{MeanBound, Measure, Parameters, Shape, theory};
 use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::{Key, Lanes, PADDING, distance_of, key_of};
 

@@ -5,7 +5,7 @@
 
 use super::bits::{BOUND, Block, ITEMS, bound_word, new_sample, select_row};
 use super::{DISTANCES, SamplePlan, Selector, TIMED};
-use crate::knn::{Measure, Parameter, Parameters, Shape, MeanBound, theory};
+use crate::knn::{MeanBound, Measure, Parameter, Parameters, Shape, theory};
 
 /// Keys in the list, which is the largest k.
 pub const KEPT: usize = 4096;

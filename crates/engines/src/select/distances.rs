@@ -14,7 +14,9 @@ use super::engine::compute_row;
 use super::expanded::{distances_expanded, distances_norms, distances_wrong};
 use super::{Counts, Selector};
 use crate::cpu::{self, CpuSearch, GROUP, SearchOutput, Searcher};
-use crate::knn::{Answer, KernelBuild, EngineError, Measure, Parameter, Parameters, Problem, PreparedSearch, AllowedValues};
+use crate::knn::{
+    AllowedValues, Answer, EngineError, KernelBuild, Measure, Parameter, Parameters, PreparedSearch, Problem,
+};
 use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::{Lanes, distance_of, index_of};
 
@@ -66,7 +68,10 @@ pub fn is_exact(kernel: &str) -> bool {
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
-pub fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+pub fn load<'a>(
+    problem: &'a Problem,
+    parameters: &Parameters,
+) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
     let kernel = if is_exact(kernel_name(parameters)) { kernel_name(parameters) } else { EXPANDED_OWN };
     let rows = if is_exact(kernel) { 1 } else { 2 };
     // Rows of each thread, and the norms.

@@ -15,8 +15,8 @@ use super::{multi_pass, radix_select, sample_select};
 use crate::cpu::{self, CpuSearch, GROUP, SearchOutput, Searcher};
 use crate::cuda;
 use crate::knn::{
-    Answer, Buffer, KernelBuild, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Limits, MemorySpace,
-    Metric, Parameters, Problem, PreparedSearch, Shape, code,
+    Answer, Buffer, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, KernelBuild, Limits,
+    MemorySpace, Metric, Parameters, PreparedSearch, Problem, Shape, code,
 };
 use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{Key, Lanes, distance_of, index_of};

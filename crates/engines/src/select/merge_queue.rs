@@ -9,7 +9,7 @@
 
 use super::runs::{merge_runs, sort_run};
 use super::{Counts, DISTANCES, Selector, TIMED};
-use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
+use crate::knn::{AllowedValues, Measure, Parameter, Parameters, Shape};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
 /// The largest k.

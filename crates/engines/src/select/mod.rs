@@ -30,7 +30,7 @@
 //! below, which cost nothing in runs; on a GPU the recorders in `cuda/select/` do so.
 //!
 //! A selector is a [`Selector`], made from a problem's shape and parameters, and a row in `engine.rs`. One
-//! that computes the distances itself implements [`FromPoints`], as does every [`Selector`] by computing a
+//! that computes the distances itself implements [`PointSelector`], as does every [`Selector`] by computing a
 //! row first.
 
 mod bitonic;
@@ -63,7 +63,7 @@ pub use sample::{MAX_MINIMA, SamplePlan};
 
 use super::lockstep::distance::GroupedPoints;
 use super::lockstep::{Key, Lanes};
-use crate::knn::{Parameter, Parameters, Shape, AllowedValues};
+use crate::knn::{AllowedValues, Parameter, Parameters, Shape};
 
 /// The most counters of a selector.
 pub const COUNTS: usize = 8;

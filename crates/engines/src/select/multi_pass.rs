@@ -8,7 +8,7 @@
 
 use super::sort::sort_row;
 use super::{Counts, DISTANCES, PassObserver, Selector, TIMED, value_or};
-use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
+use crate::knn::{AllowedValues, Measure, Parameter, Parameters, Shape};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
 /// Sample size; also the largest bucket that is sorted.

@@ -8,7 +8,7 @@
 use super::bitonic::BitonicNetwork;
 use super::shared_bitonic::SharedBitonicNetwork;
 use super::{Counts, DISTANCES, Selector, TIMED};
-use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
+use crate::knn::{AllowedValues, Measure, Parameter, Parameters, Shape};
 use crate::lockstep::{Key, PADDING, key_of};
 
 /// The largest k.

@@ -4,8 +4,8 @@
 //! Twin of `cuda/select/radix_select.cuh`.
 
 use super::Selector;
-use super::multi_pass::{self, Partition, BitRange};
-use crate::knn::{Parameter, Parameters, Shape, AllowedValues};
+use super::multi_pass::{self, BitRange, Partition};
+use crate::knn::{AllowedValues, Parameter, Parameters, Shape};
 use crate::lockstep::Key;
 
 const DEFAULT_BITS: u32 = 8;

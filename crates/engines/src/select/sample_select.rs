@@ -6,8 +6,8 @@
 //! each pass excludes the values that it has sampled.
 
 use super::Selector;
-use super::multi_pass::{self, FEW, Partition, BitRange, distance_bits};
-use crate::knn::{Parameter, Parameters, Shape, AllowedValues};
+use super::multi_pass::{self, BitRange, FEW, Partition, distance_bits};
+use crate::knn::{AllowedValues, Parameter, Parameters, Shape};
 use crate::lockstep::Key;
 
 /// The most buckets that a sample divides into.
@@ -113,7 +113,11 @@ impl Partition for Splitters {
             return BitRange { low: value, high: value + 1, ..*range };
         }
         let low = if leaf > 0 { self.splitter(leaf - 1) + 1 } else { range.low };
-        BitRange { low, high: if leaf < self.tree.len() { self.splitter(leaf) } else { range.high }, ..*range }
+        BitRange {
+            low,
+            high: if leaf < self.tree.len() { self.splitter(leaf) } else { range.high },
+            ..*range
+        }
     }
 }
 

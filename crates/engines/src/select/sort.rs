@@ -5,7 +5,7 @@
 //! distances alone. The sort is stable, so equal distances stay in the order of positions.
 
 use super::{Counts, DISTANCES, Selector, TIMED, value_or};
-use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
+use crate::knn::{AllowedValues, Measure, Parameter, Parameters, Shape};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
 /// Bits per pass, and passes per distance.

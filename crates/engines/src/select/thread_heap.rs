@@ -5,7 +5,7 @@
 
 use super::{Counts, DISTANCES, HeapObserver, Selector, TIMED};
 use crate::kdtree_threads::heap::Heap;
-use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
+use crate::knn::{AllowedValues, Measure, Parameter, Parameters, Shape};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
 /// The largest k.

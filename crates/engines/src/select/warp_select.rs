@@ -9,7 +9,7 @@
 
 use super::network::{WARP, merge_any, sort_any};
 use super::{Counts, DISTANCES, Observer, Selector, TIMED};
-use crate::knn::{Measure, Parameter, Parameters, Shape, AllowedValues};
+use crate::knn::{AllowedValues, Measure, Parameter, Parameters, Shape};
 use crate::lockstep::{Key, Lanes, PADDING, distance_of, key_of, registers_for};
 
 /// The largest k.

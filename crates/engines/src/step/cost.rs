@@ -95,8 +95,10 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
 pub fn exhaustive(shape: &Shape, kind: DeviceKind) -> Cost {
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
     // The minima show which clusters contain neighbours, in any number of dimensions.
-    let query =
-        QueryEstimate::new(&Shape { d: 1, ..*shape }, (n / WARP as f64).ceil().min(EXHAUSTIVE_CLUSTERS as f64));
+    let query = QueryEstimate::new(
+        &Shape { d: 1, ..*shape },
+        (n / WARP as f64).ceil().min(EXHAUSTIVE_CLUSTERS as f64),
+    );
     match kind {
         DeviceKind::Cpu => {
             let each = q / q.clamp(1.0, rayon::current_num_threads() as f64);

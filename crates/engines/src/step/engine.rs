@@ -17,8 +17,8 @@ use crate::cpu::{self, CpuSearch, SearchOutput, Searcher, Setup};
 use crate::cuda::open_step;
 use crate::knn::walk::AXES;
 use crate::knn::{
-    Answer, Buffer, KernelBuild, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Measure, Measurements,
-    MemorySpace, Parameter, Parameters, Problem, SetupPhase, Shape, AllowedValues, Walk, code,
+    AllowedValues, Answer, Buffer, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, KernelBuild,
+    Measure, Measurements, MemorySpace, Parameter, Parameters, Problem, SetupPhase, Shape, Walk, code,
 };
 use crate::lockstep::distance::GroupedPoints;
 use crate::progress::{NoProgress, Progress};

@@ -123,8 +123,12 @@ pub fn exhaust_each(
         order.sort_unstable();
         queue.restart();
         queue.begin_with(&order);
-        let visits =
-            traverse(&StoredDistances { distances: &distances, n, groups_in_cluster }, &order, queue, &mut ());
+        let visits = traverse(
+            &StoredDistances { distances: &distances, n, groups_in_cluster },
+            &order,
+            queue,
+            &mut (),
+        );
         done(queue, visits);
     }
 }

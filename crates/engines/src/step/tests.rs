@@ -169,7 +169,10 @@ fn walks_match_the_search_counters() {
             );
             let count =
                 |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
-            assert_eq!((count(RegionState::Visited), count(RegionState::Pruned)), (totals.leaves, totals.pruned));
+            assert_eq!(
+                (count(RegionState::Visited), count(RegionState::Pruned)),
+                (totals.leaves, totals.pruned)
+            );
             let there: std::collections::HashSet<u32> = walk.rows.iter().copied().collect();
             assert!(
                 found

@@ -127,7 +127,12 @@ impl Observer for Recorder<'_> {
         self.totals.leaves += 1;
     }
 
-    fn filtered(&mut self, group: usize, FilteredGroup { keys, before, free }: FilteredGroup<'_>, queue: &QueryState) {
+    fn filtered(
+        &mut self,
+        group: usize,
+        FilteredGroup { keys, before, free }: FilteredGroup<'_>,
+        queue: &QueryState,
+    ) {
         let near = lanes_before(keys, before);
         let (mut first, mut rest) = (0, near);
         for _ in 0..free.min(near.count_ones() as usize) {

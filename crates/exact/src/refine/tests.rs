@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cloud::{Column, Coordinates, FileValue, Order, PointCloud, Source, Table};
-use crate::knn::{EngineError, Metric, Queries, Radius, ProblemParameters};
+use crate::knn::{EngineError, Metric, ProblemParameters, Queries, Radius};
 use crate::progress::NoProgress;
 use crate::radius::RadiusTest;
 
@@ -33,7 +33,14 @@ fn decimals(dims: usize, values: Vec<f64>) -> Arc<PointCloud> {
 }
 
 fn problem(cloud: &Arc<PointCloud>, metric: Metric, k: usize) -> Problem {
-    let setup = ProblemParameters { k, metric, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
+    let setup = ProblemParameters {
+        k,
+        metric,
+        order: Order::File,
+        seed: 0,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     Problem::new(cloud, &Queries::Rows((0..cloud.len() as u32).collect()), setup).expect("a problem")
 }
 

@@ -29,7 +29,7 @@ use super::picture::legend::{Entry, buffer_entries};
 use super::picture::page::Layout;
 use super::picture::scene::Area;
 use super::picture::{Film, Panel, Scene, View};
-use super::questions::{QuestionPicker, Question, Topic};
+use super::questions::{Question, QuestionPicker, Topic};
 use super::recording::{Marks, Recording};
 use super::state::{Shape, State};
 use super::step::Step;
@@ -423,7 +423,12 @@ pub struct CodeLine {
     pub source: Option<(&'static str, &'static str)>,
 }
 
-pub(crate) const fn line(depth: usize, text: &'static str, file: &'static str, search: &'static str) -> CodeLine {
+pub(crate) const fn line(
+    depth: usize,
+    text: &'static str,
+    file: &'static str,
+    search: &'static str,
+) -> CodeLine {
     CodeLine { depth, text, source: Some((file, search)) }
 }
 

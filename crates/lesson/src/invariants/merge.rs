@@ -159,9 +159,11 @@ pub(super) fn describe_ascending(moment: &Moment<'_>) -> Option<String> {
         return None;
     }
     Some(match pass {
-        SortPass::Sort => "The registers ascend; the intermediate result, read from its end, descends. So the \
+        SortPass::Sort => {
+            "The registers ascend; the intermediate result, read from its end, descends. So the \
                        smaller of each pair is enough."
-            .to_owned(),
+                .to_owned()
+        }
         SortPass::Resort => format!(
             "The registers ascend, so element {} is the {} smallest key.",
             number(shape.k - 1),

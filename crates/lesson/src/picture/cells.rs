@@ -104,7 +104,11 @@ impl Grid {
                 return CellStyle::Numbers { digits: count, size };
             }
         }
-        if self.high() >= text * 1.4 && self.high() > self.wide() * 0.8 { CellStyle::Bars } else { CellStyle::Colors }
+        if self.high() >= text * 1.4 && self.high() > self.wide() * 0.8 {
+            CellStyle::Bars
+        } else {
+            CellStyle::Colors
+        }
     }
 
     /// The richest display without bars, for grids that are read across rows.
@@ -116,7 +120,15 @@ impl Grid {
     }
 
     /// Draws the content of one cell. A key in use is tracked to the next scene.
-    pub fn draw(&self, scene: &mut Scene, column: u32, row: u32, holds: Cell, look: CellStyle, scale: &Scale) {
+    pub fn draw(
+        &self,
+        scene: &mut Scene,
+        column: u32,
+        row: u32,
+        holds: Cell,
+        look: CellStyle,
+        scale: &Scale,
+    ) {
         match holds {
             Cell::Taken(key) if key != PADDING => {
                 let area = self.body(column, row);

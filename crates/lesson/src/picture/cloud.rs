@@ -318,7 +318,8 @@ pub(crate) fn kth_words(view: &View<'_>, kth: &str) -> String {
 fn earlier(view: &View<'_>) -> Vec<u32> {
     let steps = &view.recording().steps()[..view.cursor.position()];
     let appended = steps.iter().rev().filter_map(|step| match step {
-        Step::Appended { placed } | Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
+        Step::Appended { placed }
+        | Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed })) => {
             Some(placed.iter().rev().map(|candidate| index_of(candidate.key)))
         }
         _ => None,

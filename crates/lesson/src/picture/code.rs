@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::View;
-use super::pen::{ROW, MeasuredText, area, faint, line, mono, sans, width};
+use super::pen::{MeasuredText, ROW, area, faint, line, mono, sans, width};
 use super::scene::{Font, Ink, Scene, Target};
 use crate::algorithms::Pseudocode;
 
@@ -62,7 +62,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     let (all, second) = (code.lines.len(), code.second_part);
     let half = if running.is_some_and(|line| line >= second) { second..all } else { 0..second - 1 };
-    let words: Vec<MeasuredText<'_>> = code.lines.iter().map(|line| MeasuredText::new(line.text, Font::Mono)).collect();
+    let words: Vec<MeasuredText<'_>> =
+        code.lines.iter().map(|line| MeasuredText::new(line.text, Font::Mono)).collect();
     let sizes = |lines: Range<usize>| {
         let steps = (0..=12).map(|step| text * (0.95 - (0.95 - SMALLEST) * step as f32 / 12.0));
         steps

@@ -5,7 +5,7 @@
 //! it.
 
 use super::View;
-use super::merge_inputs::{Dot, MergeInputs, Phase, KeyLocation, KeySource, is_falling, is_rising};
+use super::merge_inputs::{Dot, KeyLocation, KeySource, MergeInputs, Phase, is_falling, is_rising};
 use super::pen::{ROW, Scale, area, dashed, digits, faint, line, mono, plain, sans, width};
 use super::scene::{Area, Font, Ink, Point, Scene, Target, TrackId, TrackKey, Transition};
 use crate::engines::lockstep::distance_of;

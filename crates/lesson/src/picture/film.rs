@@ -150,7 +150,9 @@ impl Film {
     /// # Errors
     /// [`SizeError`] if the picture is empty or too large.
     pub fn images_between(&self, from: usize, to: usize, times: &[f32]) -> Result<Vec<RgbaImage>, SizeError> {
-        let Some(moving) = MovingScene::between(&self.scene(from), &self.scene(to)) else { return Ok(Vec::new()) };
+        let Some(moving) = MovingScene::between(&self.scene(from), &self.scene(to)) else {
+            return Ok(Vec::new());
+        };
         times.iter().map(|&time| raster(&moving.at(time), &self.palette, self.scale)).collect()
     }
 

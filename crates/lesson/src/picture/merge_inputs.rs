@@ -150,7 +150,8 @@ impl MergeInputs {
         of_result.sort_unstable();
         self.crossings = crossings((0..state.shape.capacity()).map(|element| side(taken.contains(element))));
         let done = cursor.position() - at - 1;
-        let Some(Step::Layer { pass: SortPass::Resort, layer, swapped, .. }) = cursor.step().as_deref().cloned()
+        let Some(Step::Layer { pass: SortPass::Resort, layer, swapped, .. }) =
+            cursor.step().as_deref().cloned()
         else {
             self.kept = registers(state, |element| side(taken.contains(element)));
             self.lost = (0..state.shape.capacity()).map(|element| lost(before, taken, element)).collect();
@@ -190,7 +191,8 @@ fn side(of_result: bool) -> KeySource {
 }
 
 fn registers(state: &State, side: impl Fn(u32) -> KeySource) -> Vec<Dot> {
-    let dot = |(element, &key)| Dot { element, key, side: side(element), place: KeyLocation::Element(element) };
+    let dot =
+        |(element, &key)| Dot { element, key, side: side(element), place: KeyLocation::Element(element) };
     (0u32..).zip(&state.registers).map(dot).collect()
 }
 
@@ -200,7 +202,12 @@ fn lost(before: &State, taken: &ElementSet, element: u32) -> Dot {
     if taken.contains(element) {
         Dot { element, key: own, side: KeySource::Buffer, place: KeyLocation::Gone(index_of(own)) }
     } else {
-        Dot { element, key: before.buffer[slot as usize], side: KeySource::Result, place: KeyLocation::Slot(slot) }
+        Dot {
+            element,
+            key: before.buffer[slot as usize],
+            side: KeySource::Result,
+            place: KeyLocation::Slot(slot),
+        }
     }
 }
 

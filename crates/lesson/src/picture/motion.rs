@@ -1,7 +1,7 @@
 //! The motion from one scene to the next: things in both move from their old place to the new one.
 //!
-//! Panels only declare which of their shapes form a [`Tracked`] thing. Motion follows from the two scenes, so
-//! a thing always starts at its old place.
+//! Panels only declare which of their shapes form a tracked thing ([`TrackedShapes`]). Motion follows from
+//! the two scenes, so a thing always starts at its old place.
 
 use std::collections::HashMap;
 use std::ops::Range;

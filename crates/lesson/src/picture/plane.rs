@@ -256,7 +256,7 @@ mod tests {
     use crate::cloud::{Column, Order, PointCloud, Source, Table};
     use crate::cursor::Cursor;
     use crate::edits::Edits;
-    use crate::knn::{Queries, ProblemParameters};
+    use crate::knn::{ProblemParameters, Queries};
     use crate::lessons::{self, Arrangement};
     use crate::own_data::UserData;
     use crate::picture::scene::Shape;

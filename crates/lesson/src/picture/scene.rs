@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut, Range};
 
 use super::Panel;
 use super::pen::line;
-pub use crate::draw::{Area, Drawing, Font, Ink, StrokeStyle, Paint, Point, Shape};
+pub use crate::draw::{Area, Drawing, Font, Ink, Paint, Point, Shape, StrokeStyle};
 use crate::engines::lockstep::Key;
 
 /// Shapes and hit areas of a picture. It dereferences to its drawing.
@@ -127,7 +127,8 @@ impl Scene {
     pub fn put(&mut self, scene: Self, at: Point) {
         let first = self.drawing.put(scene.drawing, at);
         self.tracked.extend(scene.tracked.into_iter().map(|thing| thing.put(first, at)));
-        self.spots.extend(scene.spots.into_iter().map(|spot| HitArea { area: spot.area.shifted(at), ..spot }));
+        self.spots
+            .extend(scene.spots.into_iter().map(|spot| HitArea { area: spot.area.shifted(at), ..spot }));
         self.maps.extend(scene.maps.into_iter().map(|map| Map {
             area: map.area.shifted(at),
             lens: map.lens.map(|lens| lens.shifted(at)),
@@ -240,7 +241,13 @@ impl Scene {
     ) {
         let first = self.shapes.len();
         draw(self);
-        self.tracked.push(TrackedShapes { id, shapes: first..self.shapes.len(), area, transition, frame: None });
+        self.tracked.push(TrackedShapes {
+            id,
+            shapes: first..self.shapes.len(),
+            area,
+            transition,
+            frame: None,
+        });
     }
 
     /// Assigns a panel to the things that have none.

@@ -2,7 +2,7 @@
 
 use super::View;
 use super::moment::{distance_words, running_sort};
-use super::pen::{ROW, TextStyle, MeasuredText, area, faint, line, sans, width};
+use super::pen::{MeasuredText, ROW, TextStyle, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene, Target};
 use crate::algorithms::Baseline;
 use crate::cursor::Cursor;

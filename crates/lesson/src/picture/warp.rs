@@ -3,7 +3,7 @@
 //! Element i = L·R + r is lane L's register r, in column L and row r; slot s is in column s mod W and row s /
 //! W. So a swap moves keys vertically, and the minimum compares with the cell mirrored at the middle.
 
-use super::cells::{Cell, Grid, CellStyle, MoveArrows, colour_mark};
+use super::cells::{Cell, CellStyle, Grid, MoveArrows, colour_mark};
 use super::moment::{are_runs_sorted, first_break, is_bitonic};
 use super::pen::{ROW, Scale, TextStyle, digits, faint, line, sans, width};
 use super::scene::{Area, Ink, Scene, Target};
@@ -39,7 +39,9 @@ pub fn order_check(state: &State, step: Option<&Step>) -> OrderCheck {
         return OrderCheck { says: "sorted ascending".to_owned(), holds: true, open: false, breaks_at };
     };
     match step {
-        Some(Step::Minimum { .. } | Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Exchanged { .. }))) => {
+        Some(
+            Step::Minimum { .. } | Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Exchanged { .. })),
+        ) => {
             let holds = is_bitonic(keys);
             let says = if holds { "bitonic" } else { "not bitonic" };
             OrderCheck { says: says.to_owned(), holds, open: false, breaks_at: None }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::items::{self, ItemColumns, DrawingHash, Item, code, hundredths, items, panel_hash};
-use super::pack::{ListInterner, Interner, encode_motions};
+use super::items::{self, DrawingHash, Item, ItemColumns, code, hundredths, items, panel_hash};
+use super::pack::{Interner, ListInterner, encode_motions};
 use crate::algorithms::Baseline;
 use crate::cursor::{Cursor, Level};
 use crate::feedback::{subjects, why};
@@ -79,7 +79,7 @@ struct DrawnPanel {
     check: u32,
 }
 
-/// Lists of items ([`Lists`]), serialised as their rows.
+/// Lists of items ([`ListInterner`]), serialised as their rows.
 #[derive(Debug, Default)]
 pub struct Rows(pub ListInterner);
 
@@ -374,7 +374,13 @@ impl PageData {
             self.last.insert((at, panel), drawn);
         }
         let layout = self.layouts.number(layout(&areas, film.text));
-        MomentDrawing { drawn: shown, layout, scenes, place: self.says.number(place(&view)), check: check.number() }
+        MomentDrawing {
+            drawn: shown,
+            layout,
+            scenes,
+            place: self.says.number(place(&view)),
+            check: check.number(),
+        }
     }
 
     /// The motions to a moment from the previous moment of each level.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::draw::svg::{self, Baseline, baseline, dot_style, style, text_style};
-use crate::picture::scene::{Area, StrokeStyle, Paint, Point, Scene, Shape, HitArea, Target};
+use crate::picture::scene::{Area, HitArea, Paint, Point, Scene, Shape, StrokeStyle, Target};
 
 /// The kind of an item, by its number in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,8 +92,9 @@ pub fn code(target: Target) -> String {
 }
 
 fn add(shape: &Shape, items: &mut Vec<Item>) {
-    let css_of =
-        |fill: Option<Paint>, line: Option<StrokeStyle>| -> Arc<str> { style(fill, line, &svg::variable).into() };
+    let css_of = |fill: Option<Paint>, line: Option<StrokeStyle>| -> Arc<str> {
+        style(fill, line, &svg::variable).into()
+    };
     let mut put = |kind, style: &Arc<str>, numbers: Vec<i32>, text: &str| {
         items.push(Item { kind, style: style.clone(), numbers, text: text.to_owned() })
     };

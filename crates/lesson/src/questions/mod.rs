@@ -76,8 +76,8 @@ pub struct Question {
     pub topic: Topic,
     /// The position at which it is asked; nothing later may be shown.
     pub at: usize,
-    /// The subject ([`About`]): a lane or an element (the lower one of a comparator); for an idea, its index
-    /// in the lesson; else 0.
+    /// The subject ([`QuestionSubject`]): a lane or an element (the lower one of a comparator); for an idea,
+    /// its index in the lesson; else 0.
     pub subject: u32,
     /// The question as shown to the user.
     pub text: String,
@@ -418,11 +418,21 @@ pub const TOPICS: [TopicInfo; 21] = [
     row(Topic::Order, QuestionSubject::All, number("Number", None), RevealScope::End),
     row(Topic::Child, QuestionSubject::All, number("Lane", Some(ClickTarget::Lane)), RevealScope::Step),
     row(Topic::Visited, QuestionSubject::Lane, AnswerForm::YesNo, RevealScope::Step),
-    row(Topic::Takes, QuestionSubject::All, lanes("Inserting", "No lane inserts its key", false), RevealScope::Step),
+    row(
+        Topic::Takes,
+        QuestionSubject::All,
+        lanes("Inserting", "No lane inserts its key", false),
+        RevealScope::Step,
+    ),
     row(Topic::Breaks, QuestionSubject::All, AnswerForm::YesNo, RevealScope::Step),
     row(Topic::Bucket, QuestionSubject::All, number("Bucket", Some(ClickTarget::Lane)), RevealScope::Step),
     row(Topic::Left, QuestionSubject::All, number("Number", None), RevealScope::Step),
-    row(Topic::Inserts, QuestionSubject::All, lanes("Inserting", "No lane inserts", false), RevealScope::Step),
+    row(
+        Topic::Inserts,
+        QuestionSubject::All,
+        lanes("Inserting", "No lane inserts", false),
+        RevealScope::Step,
+    ),
     row(Topic::Waits, QuestionSubject::Lane, AnswerForm::YesNo, RevealScope::Step),
     row(Topic::Rounds, QuestionSubject::All, number("Number", None), RevealScope::StepBefore),
     row(Topic::Idle, QuestionSubject::All, number("Number", None), RevealScope::StepBefore),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{Answer, ClickTarget, AnswerForm, QuestionPicker, Question, Rng, Reply, Topic, ideas};
+use super::{Answer, AnswerForm, ClickTarget, Question, QuestionPicker, Reply, Rng, Topic, ideas};
 use crate::cursor::Cursor;
 use crate::lessons::{Lesson, Take};
 use crate::recording::Recording;
@@ -136,12 +136,7 @@ fn draw_questions(take: &Take, topic: Topic, random: &mut Rng) -> Vec<Question> 
 
 /// The steps of a range that suit a kind of question, in random order; yes and no alternate if the step
 /// decides the answer.
-fn suitable_steps(
-    recording: &Recording,
-    range: Range<usize>,
-    topic: Topic,
-    random: &mut Rng,
-) -> Vec<usize> {
+fn suitable_steps(recording: &Recording, range: Range<usize>, topic: Topic, random: &mut Rng) -> Vec<usize> {
     if topic.is_about_all() {
         return vec![range.start];
     }

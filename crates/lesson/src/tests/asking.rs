@@ -9,7 +9,7 @@ use super::super::picture::page::{areas, inside, progress};
 use super::super::picture::scene::Shape as Drawn;
 use super::super::picture::{Panel, Scene, Target, View, comparison, draw, page};
 use super::super::questions::pool::{PER_TOPIC_IN_ROUND, TakeQuestion};
-use super::super::questions::{QuestionSubject, Answer, ClickTarget, Question, Reply, Topic};
+use super::super::questions::{Answer, ClickTarget, Question, QuestionSubject, Reply, Topic};
 use super::*;
 use crate::algorithms::Baseline;
 use crate::algorithms::radix_select::RadixSelectBaseline;
@@ -230,11 +230,15 @@ fn open_questions_never_show_their_answers() {
             let answer = match (question.answer.reply(), question.topic.info().form) {
                 (
                     Reply::Number(lane),
-                    super::super::questions::AnswerForm::Number { clickable: Some(ClickTarget::Lane), .. },
+                    super::super::questions::AnswerForm::Number {
+                        clickable: Some(ClickTarget::Lane), ..
+                    },
                 ) => Some(Target::Lane(lane)),
                 (
                     Reply::Number(slot),
-                    super::super::questions::AnswerForm::Number { clickable: Some(ClickTarget::Slot), .. },
+                    super::super::questions::AnswerForm::Number {
+                        clickable: Some(ClickTarget::Slot), ..
+                    },
                 ) => Some(Target::Slot(slot)),
                 _ => None,
             };

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::*;
 use crate::algorithms::{
-    Algorithm, AlgorithmPictures, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, Pseudocode, CodeLine,
-    SpecificState, plain,
+    Algorithm, AlgorithmPictures, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, CodeLine,
+    Pseudocode, SpecificState, plain,
 };
 use crate::draw::svg::svg;
 use crate::engines::lockstep::{self, Key, distance_of, distances_to, key_of};
@@ -20,7 +20,7 @@ use crate::picture::scene::{Area, Ink};
 use crate::picture::sentence::sentence;
 use crate::picture::{Film, Panel, Scene, View, draw};
 use crate::print::{Theme, handout};
-use crate::questions::{QuestionPicker, Question, Topic};
+use crate::questions::{Question, QuestionPicker, Topic};
 use crate::recording::Marks;
 
 /// A step of the dummy.

@@ -127,7 +127,10 @@ fn every_step_is_correct() {
                             "{what}"
                         ),
                         (_, 1) => {
-                            assert_eq!(*next, Step::Own(SpecificStep::Heap(HeapStep::Rejoined { lanes: *lanes })))
+                            assert_eq!(
+                                *next,
+                                Step::Own(SpecificStep::Heap(HeapStep::Rejoined { lanes: *lanes }))
+                            )
                         }
                         (_, _) => assert!(
                             matches!(

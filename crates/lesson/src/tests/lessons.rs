@@ -211,7 +211,9 @@ fn lessons_have_the_expected_names_and_steps() {
     };
     let (shape, steps) = part("sort");
     assert_eq!((shape.registers, steps.len()), (1, 6));
-    assert!(steps.iter().all(|step| matches!(step, Step::Layer { pass: SortPass::Sort, shuffle: Some(_), .. })));
+    assert!(
+        steps.iter().all(|step| matches!(step, Step::Layer { pass: SortPass::Sort, shuffle: Some(_), .. }))
+    );
     let (shape, steps) = part("wide");
     assert_eq!((shape.registers, steps.len()), (4, 15));
     assert!(steps.iter().any(|step| matches!(step, Step::Layer { shuffle: None, .. })));

@@ -169,7 +169,8 @@ fn work_summed_over_steps_matches_the_observer() {
     ] {
         let recording = recorded(spec, row, k, width);
         let problem = recording.problem();
-        let counter = OperationCounter { registers: recording.shape().registers.into(), ..OperationCounter::default() };
+        let counter =
+            OperationCounter { registers: recording.shape().registers.into(), ..OperationCounter::default() };
         let counted = match width {
             4 => observe::<4>(problem, counter),
             8 => observe::<8>(problem, counter),

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::cloud::{self, Order, Source};
-use crate::knn::{Metric, Problem, Queries, ProblemParameters};
+use crate::knn::{Metric, Problem, ProblemParameters, Queries};
 use crate::progress::NoProgress;
 
 /// The problem of one row of a generated cloud.
@@ -27,8 +27,14 @@ fn problem(spec: &str, seed: u64, row: usize, k: usize) -> Arc<Problem> {
     let source = Source::Generate { spec: spec.to_owned(), seed };
     let cloud = Arc::new(cloud::load(&source, false, &NoProgress).unwrap());
     let row = row.min(cloud.len() - 1);
-    let setup =
-        ProblemParameters { k, metric: Metric::L2, order: Order::File, seed, exclude_self: false, drop_zero_rows: false };
+    let setup = ProblemParameters {
+        k,
+        metric: Metric::L2,
+        order: Order::File,
+        seed,
+        exclude_self: false,
+        drop_zero_rows: false,
+    };
     Arc::new(Problem::new(&cloud, &Queries::Rows(vec![row as u32]), setup).unwrap())
 }
 

@@ -729,7 +729,9 @@ static ROWS: &[Row] = &[
         "Leaf #: [every lane computes|one lane per point computes] the squared distance of one of its # \
          points; the smallest is ~, in lane #",
         |t, r| {
-            let Some(Step::Own(SpecificStep::Tree(TreeStep::Leaf { leaf, keys }))) = &t.step else { return false };
+            let Some(Step::Own(SpecificStep::Tree(TreeStep::Leaf { leaf, keys }))) = &t.step else {
+                return false;
+            };
             let points = keys.iter().filter(|&&key| key != PADDING).count() as u64;
             let true_keys = keys.iter().all(|&key| key == PADDING || t.keys[index_of(key) as usize] == key);
             true_keys
@@ -889,7 +891,8 @@ static ROWS: &[Row] = &[
         "[It is|All are|It is not|None is|# of them [is|are] not] below the k-th, ~[, too|: a lane compares \
          only with its own queue]",
         |t, r| {
-            let Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed }))) = &t.step else {
+            let Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed }))) = &t.step
+            else {
                 return false;
             };
             let vain = placed.iter().filter(|placed| distance_of(placed.key) >= t.kth()).count() as u64;
@@ -988,7 +991,8 @@ static ROWS: &[Row] = &[
          fall into # of # buckets",
         |t, r| {
             let (pass, bits) = (t.passes(), u64::from(t.shape().width.ilog2()));
-            let Some(Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Counted { counts }))) = &t.step else {
+            let Some(Step::Own(SpecificStep::RadixSelect(RadixSelectStep::Counted { counts }))) = &t.step
+            else {
                 return false;
             };
             let used = counts.iter().filter(|&&count| count > 0).count() as u64;
@@ -1105,7 +1109,9 @@ static ROWS: &[Row] = &[
     (
         "All lanes reconverge: # lane[s|] inserted in # round[s|] of sinking, and [none waited|# waited]",
         |t, r| {
-            let Some(Step::Own(SpecificStep::Heap(HeapStep::Rejoined { lanes }))) = &t.step else { return false };
+            let Some(Step::Own(SpecificStep::Heap(HeapStep::Rejoined { lanes }))) = &t.step else {
+                return false;
+            };
             let inserted = u64::from(lanes.count_ones());
             r.n(0) == inserted
                 && r.n(1) == u64::from(t.heap().rounds)
@@ -1127,7 +1133,9 @@ static ROWS: &[Row] = &[
     (
         "The largest of the first # is at the root: it swaps with entry #, whose key sinks from the root",
         |t, r| {
-            let Some(Step::Own(SpecificStep::Heap(HeapStep::Extracted { end }))) = t.step else { return false };
+            let Some(Step::Own(SpecificStep::Heap(HeapStep::Extracted { end }))) = t.step else {
+                return false;
+            };
             let first = &t.before.heaps().unwrap().lane_keys(0)[..end as usize];
             r.is(&[end.into(), u64::from(end) - 1]) && first.iter().max() == first.first()
         },
@@ -1554,7 +1562,8 @@ fn judge(
         }
     };
     // A row may unwrap data that the moment does not have.
-    let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (rows[at].1)(t, &TemplateValues(found))));
+    let judged =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (rows[at].1)(t, &TemplateValues(found))));
     match judged {
         Ok(true) => None,
         Ok(false) => Some("it is false"),

@@ -28,13 +28,17 @@ fn ballots_are_described_in_plain_sentences() {
         "Lanes 3 and 17 are closer than max_distance 0.0123: ballot 0x00020008."
     );
     state.buffered = 5;
-    let positions = Step::Positions { slots: vec![SlotAssignment { lane: 3, slot: 5 }, SlotAssignment { lane: 17, slot: 6 }] };
+    let positions = Step::Positions {
+        slots: vec![SlotAssignment { lane: 3, slot: 5 }, SlotAssignment { lane: 17, slot: 6 }],
+    };
     assert_eq!(
         describe(&positions, &state),
         "Lane 17 writes to slot 5 + 1 = 6, because one lower lane also votes."
     );
     state.buffered = 31;
-    let positions = Step::Positions { slots: vec![SlotAssignment { lane: 3, slot: 31 }, SlotAssignment { lane: 17, slot: 32 }] };
+    let positions = Step::Positions {
+        slots: vec![SlotAssignment { lane: 3, slot: 31 }, SlotAssignment { lane: 17, slot: 32 }],
+    };
     let expected = "Lane 3 writes to slot 31 + 0 = 31, because no lower lane votes. Lane 17 would write to \
                     slot 32, which does not exist: it waits.";
     assert_eq!(describe(&positions, &state), expected);

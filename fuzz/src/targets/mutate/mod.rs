@@ -28,7 +28,7 @@ pub enum ContainerFormat {
     Las,
     /// Pages get new checksums, and the header new lengths.
     E57,
-    /// Like [`Structure::Zip`], after a byte that selects a file of the folder.
+    /// Like [`ContainerFormat::Zip`], after a byte that selects a file of the folder.
     Folder,
 }
 

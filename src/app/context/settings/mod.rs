@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `state.json` | the window's [`State`], and what was open; written atomically |
 //! | `state.lock` | empty; locked while `state.json` is written |
-//! | `starting` | marks a launch in progress, see [`Start`] |
+//! | `starting` | marks a launch in progress, see [`Launch`] |
 //! | `app.ron` | eframe's own settings: window position, panel widths; in the first version also the state |
 //!
 //! Several windows may be open. Each saves what was changed in it and keeps what the others wrote, see

@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::state::{AnalysisResults, AnalysisAction, AnalysisKind, FileComparison};
-use super::{AnalysisRequest, ComparisonRequest, LabelColumn, NeighborSource, AllRowsSearch, compare, label_column, work};
-use crate::app::context::app::{App, EXPORT, ExportTask, Feature, ExportContent};
+use super::state::{AnalysisAction, AnalysisKind, AnalysisResults, FileComparison};
+use super::{
+    AllRowsSearch, AnalysisRequest, ComparisonRequest, LabelColumn, NeighborSource, compare, label_column,
+    work,
+};
+use crate::app::context::app::{App, EXPORT, ExportContent, ExportTask, Feature};
 use crate::app::features::chooser::state::FilePurpose;
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
@@ -48,13 +51,14 @@ pub static ANALYSE: TaskKind<App, (), Result<Option<AnalysisResults>, String>> =
 };
 
 /// A comparison with another file; `None` if cancelled.
-pub static COMPARE_FILES: TaskKind<App, (AnalysisKind, PathBuf), Result<Option<FileComparison>, String>> = TaskKind {
-    purpose: |(kind, path), fraction| {
-        let what = if *kind == AnalysisKind::Leaks { "Finding leaks in" } else { "Comparing with" };
-        Some(Activity::Preparing { what: format!("{what} {}", file_name(path)), fraction })
-    },
-    ..TaskKind::new(TaskPurpose::CompareFiles, "against", App::compared_with)
-};
+pub static COMPARE_FILES: TaskKind<App, (AnalysisKind, PathBuf), Result<Option<FileComparison>, String>> =
+    TaskKind {
+        purpose: |(kind, path), fraction| {
+            let what = if *kind == AnalysisKind::Leaks { "Finding leaks in" } else { "Comparing with" };
+            Some(Activity::Preparing { what: format!("{what} {}", file_name(path)), fraction })
+        },
+        ..TaskKind::new(TaskPurpose::CompareFiles, "against", App::compared_with)
+    };
 
 impl App {
     /// Handles a menu action and shows the pane for its result.

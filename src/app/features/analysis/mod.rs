@@ -11,7 +11,9 @@ use std::sync::Arc;
 use super::color::column_title;
 use super::errors::{cloud_error, run_error};
 use super::opening::{LoadJob, LoadedCloud};
-use crate::app::features::analysis::state::{AnalysisResults, AnalysisKind, AnalysisView, FileComparison, LeakResult};
+use crate::app::features::analysis::state::{
+    AnalysisKind, AnalysisResults, AnalysisView, FileComparison, LeakResult,
+};
 use crate::app::model::{Session, file_name};
 use crate::cloud::formats::{self, FormatError};
 use crate::cloud::{CloudError, ColumnChoice, PointCloud, Source};
@@ -180,7 +182,11 @@ impl AllRowsSearch {
     ///
     /// # Errors
     /// If the search fails.
-    pub fn answer(&self, resident: &ResidentPoints, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
+    pub fn answer(
+        &self,
+        resident: &ResidentPoints,
+        progress: &dyn Progress,
+    ) -> Result<Arc<RunRecord>, Failure> {
         let engines = EnginePool::default().sharing(resident.clone());
         answer(engines, &self.spec, &self.cloud, None, progress).map(Arc::new)
     }
@@ -255,7 +261,11 @@ impl NeighborSource {
         )
     }
 
-    pub fn find(&self, resident: &ResidentPoints, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
+    pub fn find(
+        &self,
+        resident: &ResidentPoints,
+        progress: &dyn Progress,
+    ) -> Result<Arc<RunRecord>, Failure> {
         match self {
             Self::Known(record) => Ok(Arc::clone(record)),
             Self::Asked(question) => question.answer(resident, progress),
@@ -309,7 +319,9 @@ pub fn compare(
     progress: &dyn Progress,
 ) -> Result<Option<FileComparison>, String> {
     none_if_cancelled(match asked {
-        ComparisonRequest::Overlap(neighbours, columns) => overlap(neighbours, columns, path, resident, progress),
+        ComparisonRequest::Overlap(neighbours, columns) => {
+            overlap(neighbours, columns, path, resident, progress)
+        }
         ComparisonRequest::Leaks(question, eps) => leaks(question, *eps, path, resident, progress),
     })
 }
@@ -331,7 +343,8 @@ fn overlap(
     let LoadedCloud { cloud: there, left_out, .. } = load(&job, &sub_progress(progress, 0.0, 0.2))?;
     other_cloud::check_same_rows(neighbours.cloud(), &there).map_err(failure)?;
     let record = neighbours.find(resident, &sub_progress(progress, 0.2, 0.55))?;
-    let theirs = AllRowsSearch { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
+    let theirs =
+        AllRowsSearch { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
     // The other file's cloud is not shown, so its points do not stay resident.
     let theirs = theirs.answer(&ResidentPoints::default(), &sub_progress(progress, 0.55, 0.9))?;
     let graph = |record| {
@@ -342,7 +355,8 @@ fn overlap(
     let mut values = vec![f64::NAN; record.cloud.len()];
     here.rows().iter().zip(&shares).for_each(|(&row, &share)| values[row as usize] = share);
     let other = file_name(path);
-    let sentence = SummaryStats::new(shares).map_or_else(String::new, |spread| summary::overlap(&other, &spread));
+    let sentence =
+        SummaryStats::new(shares).map_or_else(String::new, |spread| summary::overlap(&other, &spread));
     let columns: Vec<&str> = left_out.iter().map(|column| column.name.as_str()).collect();
     let without = match columns.len() {
         0 => String::new(),
@@ -387,8 +401,10 @@ fn leaks(
         .iter()
         .zip(&found.nearest)
         .for_each(|(&row, &(_, distance))| values[row as usize] = distance);
-    let leaking =
-        LeakResult { theirs: LeakCandidates::new(&theirs.neighbors, spec.metric, eps), record: Arc::new(theirs) };
+    let leaking = LeakResult {
+        theirs: LeakCandidates::new(&theirs.neighbors, spec.metric, eps),
+        record: Arc::new(theirs),
+    };
     Ok(FileComparison::leaking(cloud, file_name(path), values.into(), leaking))
 }
 
@@ -517,7 +533,9 @@ mod tests {
     fn analysis_can_be_cancelled() {
         let folder = folder();
         let asked = AnalysisRequest { labels: None, ..asked(&folder, "kind") };
-        assert!(work(&asked, &ResidentPoints::default(), &AtomicBool::new(true)).expect("no failure").is_none());
+        assert!(
+            work(&asked, &ResidentPoints::default(), &AtomicBool::new(true)).expect("no failure").is_none()
+        );
     }
 
     fn neighbours(n: usize, k: usize) -> NeighborSource {
@@ -530,7 +548,9 @@ mod tests {
     fn edge_export_searches_neighbours_first() {
         let folder = folder();
         let path = folder.path().join("graph.tsv");
-        neighbours(9, 2).write(GraphFormat::Edges, &path, &ResidentPoints::default(), &NoProgress).expect("a file");
+        neighbours(9, 2)
+            .write(GraphFormat::Edges, &path, &ResidentPoints::default(), &NoProgress)
+            .expect("a file");
         assert_eq!(std::fs::read_to_string(&path).expect("text").lines().count(), 1 + 9 * 2);
         assert_eq!(
             neighbours(9, 2).sentence(),
@@ -557,7 +577,10 @@ mod tests {
     fn question(path: &Path, columns: ColumnChoice, k: usize) -> AllRowsSearch {
         let source = Source::File { path: path.to_owned(), columns };
         let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).expect("a cloud"));
-        AllRowsSearch { cloud, spec: RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) } }
+        AllRowsSearch {
+            cloud,
+            spec: RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) },
+        }
     }
 
     fn done(asked: &ComparisonRequest, path: &Path) -> Result<FileComparison, String> {

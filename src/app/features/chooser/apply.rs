@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::chooser_ui;
-use super::state::{FilePurpose, Chooser, ChooserAction, FolderEntry, split, with_name};
+use super::state::{Chooser, ChooserAction, FilePurpose, FolderEntry, split, with_name};
 use crate::app::context::app::{App, Feature};
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;

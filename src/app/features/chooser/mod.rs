@@ -11,7 +11,7 @@ use egui::Modifiers;
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 
-use crate::app::features::chooser::state::{FilePurpose, Chooser, ChooserAction, FolderEntry};
+use crate::app::features::chooser::state::{Chooser, ChooserAction, FilePurpose, FolderEntry};
 use crate::app::prelude::*;
 use crate::text;
 
@@ -54,8 +54,9 @@ pub fn chooser_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, 
         ui.add_space(4.0);
         let (mut done, mut close) = (enter, false);
         ui.horizontal(|ui| {
-            done |=
-                ui.button(if chooser.asked_by == FilePurpose::Export { "Save here" } else { "Open" }).clicked();
+            done |= ui
+                .button(if chooser.asked_by == FilePurpose::Export { "Save here" } else { "Open" })
+                .clicked();
             close = ui.button("Cancel").clicked();
             if chooser.asked_by != FilePurpose::Export {
                 let mut all = chooser.all;

@@ -109,8 +109,8 @@ impl Chooser {
     pub fn shown(&self) -> impl Iterator<Item = &FolderEntry> {
         let (_, begin) = self.typed();
         // A complete name filters nothing, so that the rest of the folder stays visible.
-        let complete =
-            self.items.iter().flatten().any(|item| item.name == begin) || self.asked_by == FilePurpose::Export;
+        let complete = self.items.iter().flatten().any(|item| item.name == begin)
+            || self.asked_by == FilePurpose::Export;
         let begin = if complete { String::new() } else { begin.to_lowercase() };
         self.items.iter().flatten().filter(move |item| {
             let hidden = item.name.starts_with('.') && !begin.starts_with('.');

@@ -6,7 +6,7 @@ use super::state::channel::ColoringState;
 use super::state::{ColorAction, ColorBy, ColorRange};
 use super::{CANCELLED, ColoringCache, Failure, Outcome, Request, column_title};
 use crate::app::context::app::{App, Feature};
-use crate::app::features::selection::state::{SelectionCriterion, SelectAction};
+use crate::app::features::selection::state::{SelectAction, SelectionCriterion};
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::model::Level;
 use crate::app::prelude::*;
@@ -31,7 +31,9 @@ pub static FEATURE: Feature = Feature {
 /// Computes the values that colour points.
 pub static COLOR: TaskKind<App, Request, Outcome> = TaskKind {
     purpose: |request, fraction| Some(Activity::Preparing { what: request.status_text()?, fraction }),
-    ..TaskKind::new(TaskPurpose::Color, "color", |app, request, outcome| app.handles.coloring.take(request, outcome))
+    ..TaskKind::new(TaskPurpose::Color, "color", |app, request, outcome| {
+        app.handles.coloring.take(request, outcome)
+    })
 };
 
 impl App {

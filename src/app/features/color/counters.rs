@@ -23,7 +23,13 @@ fn by_row(record: &RunRecord, value: impl Fn(usize) -> f32) -> (PointSet, Vec<f3
 fn channel(record: &RunRecord, title: String, unit: &'static str, value: impl Fn(usize) -> f32) -> Channel {
     let (points, values) = by_row(record, value);
     let missing = missing(&values);
-    Channel::of_numbers(points, title, unit, NumericValues::new(values, 0.0, true), (missing, "were not asked"))
+    Channel::of_numbers(
+        points,
+        title,
+        unit,
+        NumericValues::new(values, 0.0, true),
+        (missing, "were not asked"),
+    )
 }
 
 /// A counter or the k-th distance, at each query's row.

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::analysis::state::{AnalysisResults, AnalysisKind, FileComparison};
+use super::analysis::state::{AnalysisKind, AnalysisResults, FileComparison};
 use crate::app::features::color::state::channel::Channel;
 use crate::app::features::color::state::{ColorBy, ColorRange, ColorView};
 use crate::app::jobs::task;

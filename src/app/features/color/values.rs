@@ -9,7 +9,7 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
 use super::state::PointValues;
 use super::state::channel::{Categories, Category, Channel, NumericValues, PointSet};
-use crate::app::features::analysis::state::{AnalysisResults, AnalysisKind, FileComparison};
+use crate::app::features::analysis::state::{AnalysisKind, AnalysisResults, FileComparison};
 use crate::app::model::QueryAnswer;
 use crate::app::model::distances::PointDistances;
 use crate::cloud::formats::{self, ColumnData, FormatError};
@@ -261,7 +261,8 @@ pub fn rank_channel(answered: &QueryAnswer) -> Channel {
     let missing = missing(&values);
     let mut sparse_rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     sparse_rows.sort_unstable();
-    let (numbers, missing) = (NumericValues::new(values, 0.0, true), (missing, "are no neighbours of the query"));
+    let (numbers, missing) =
+        (NumericValues::new(values, 0.0, true), (missing, "are no neighbours of the query"));
     let title = "rank among the neighbours";
     let channel = Channel::of_numbers(PointSet::Data, title, "0 is the nearest", numbers, missing);
     Channel { sparse_rows: Some(sparse_rows.into()), ..channel }
@@ -346,7 +347,8 @@ mod tests {
 
     #[test]
     fn columns_with_few_integers_default_to_categories() {
-        let channel = column_channel("label", &ColumnValues::Numbers(vec![3.0, 1.0, f64::NAN, 3.0, -0.0, 0.0]));
+        let channel =
+            column_channel("label", &ColumnValues::Numbers(vec![3.0, 1.0, f64::NAN, 3.0, -0.0, 0.0]));
         assert_eq!(names(&channel.categories), [("0", 2), ("1", 1), ("3", 2)]);
         assert_eq!(
             (channel.missing, channel.map(None), channel.map(Some(ColorMap::Cividis))),
@@ -356,8 +358,10 @@ mod tests {
         assert!(values[2].is_nan() && values[..2] == [2.0, 1.0] && values[3..] == [2.0, 0.0, 0.0]);
         assert_eq!(channel.numbers.as_ref().map(|numbers| numbers.whole), Some((0.0, 3.0)));
 
-        let heights =
-            column_channel("height", &ColumnValues::Numbers((0..100).map(|at| f64::from(at) / 8.0).collect()));
+        let heights = column_channel(
+            "height",
+            &ColumnValues::Numbers((0..100).map(|at| f64::from(at) / 8.0).collect()),
+        );
         assert!(heights.categories.is_none());
         let halves = column_channel("half", &ColumnValues::Numbers(vec![0.5, 1.5]));
         assert_eq!(
@@ -383,7 +387,8 @@ mod tests {
                 && scale.map == ColorMap::Categories
                 && scale.high == 11.0
         );
-        let few = column_channel("few", &ColumnValues::Texts(vec!["b".to_owned(), "a".to_owned()], vec![0, 0, 1]));
+        let few =
+            column_channel("few", &ColumnValues::Texts(vec!["b".to_owned(), "a".to_owned()], vec![0, 0, 1]));
         assert_eq!(names(&few.categories), [("a", 1), ("b", 2)], "sorted by name if each has a colour");
     }
 
@@ -470,7 +475,8 @@ mod tests {
         let kinds = read_column(&cloud, &path, "kind", &NoProgress).expect("texts");
         let ColumnValues::Texts(names, codes) = kinds else { panic!("texts") };
         assert_eq!(codes.iter().map(|&code| names[code as usize].as_str()).collect::<Vec<_>>(), ["a", "c"]);
-        let ColumnValues::Numbers(sizes) = read_column(&cloud, &path, "size", &NoProgress).expect("numbers") else {
+        let ColumnValues::Numbers(sizes) = read_column(&cloud, &path, "size", &NoProgress).expect("numbers")
+        else {
             panic!("numbers")
         };
         assert!(sizes[0] == 10.0 && sizes[1].is_nan() && sizes.len() == 2);

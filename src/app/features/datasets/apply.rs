@@ -3,7 +3,7 @@
 use super::datasets_ui;
 use super::state::{DatasetsAction, DatasetsDialog};
 use crate::app::context::app::{App, Feature};
-use crate::app::model::{Subject, Action, PostLoadAction, DataKind};
+use crate::app::model::{Action, DataKind, PostLoadAction, Subject};
 use crate::cloud::Source;
 use crate::cloud::formats::path_of;
 use crate::run::{QuerySpec, RunSpec};

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::controls::{export_ui, offer_name};
 use super::state::{ExportDialog, ExportKind};
 use super::{ExportedFiles, PaneData, SelectionExport};
-use crate::app::context::app::{App, EXPORT, Exported, ExportTask, Feature, ExportContent};
-use crate::app::context::offscreen_render::{OutputFormat, OffscreenRender};
+use crate::app::context::app::{App, EXPORT, ExportContent, ExportTask, Exported, Feature};
+use crate::app::context::offscreen_render::{OffscreenRender, OutputFormat};
 use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::features::chooser::state::FilePurpose;
 use crate::app::features::color::state::channel::ColoringState;
@@ -50,8 +50,11 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// Writes a table or a picture, as set up in a dialog.
-pub static SAVE: TaskKind<App, Box<ExportDialog>, Result<ExportedFiles, String>> =
-    TaskKind { concurrent: true, at_exit: |_| ExitPolicy::Finish, ..TaskKind::new(TaskPurpose::Save, "save", App::saved) };
+pub static SAVE: TaskKind<App, Box<ExportDialog>, Result<ExportedFiles, String>> = TaskKind {
+    concurrent: true,
+    at_exit: |_| ExitPolicy::Finish,
+    ..TaskKind::new(TaskPurpose::Save, "save", App::saved)
+};
 
 impl App {
     pub(in crate::app) fn start_export(&mut self, kind: ExportKind) {

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::analysis::state::{AnalysisResults, AnalysisKind, FileComparison, LeakResult};
+use super::analysis::state::{AnalysisKind, AnalysisResults, FileComparison, LeakResult};
 use super::color::state::channel::{Channel, PointSet};
 use super::picking::lookup;
 use super::picking::state::{ExtraCells, ExtraColumns};

@@ -11,7 +11,7 @@ use crate::app::look::tokens::Palette;
 use crate::app::model::Actions;
 use crate::lesson::describe::lanes;
 use crate::lesson::feedback::why;
-use crate::lesson::questions::{Answer, ClickTarget, AnswerForm, Question, Reply, letter};
+use crate::lesson::questions::{Answer, AnswerForm, ClickTarget, Question, Reply, letter};
 
 /// Layout of a question.
 #[derive(Clone, Copy, Debug)]

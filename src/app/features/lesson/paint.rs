@@ -3,7 +3,7 @@
 use egui::epaint::{CornerRadius, Mesh};
 use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
-use crate::draw::{self, Area, Drawing, Font, StrokeStyle, Paint};
+use crate::draw::{self, Area, Drawing, Font, Paint, StrokeStyle};
 use crate::lesson::picture::Scene;
 use crate::lesson::picture::motion::{MovingScene, SECONDS};
 use crate::palette::{Palette, Rgb};

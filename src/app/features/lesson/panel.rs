@@ -161,7 +161,9 @@ fn choice_ui(
             }
             entered |= field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, &errors, palette).lost_focus();
             entered |= keys_ui(ui, lesson, &mut draft, &errors, palette);
-            if !state.lesson.has_dragged && matches!(lesson.shows, SearchRange::FirstSort | SearchRange::SecondMinimum) {
+            if !state.lesson.has_dragged
+                && matches!(lesson.shows, SearchRange::FirstSort | SearchRange::SecondMinimum)
+            {
                 ui.label(
                     RichText::new("Drag a key in the picture up or down.").color(palette.text_weak).small(),
                 );

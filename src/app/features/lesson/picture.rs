@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use egui::{Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 
 use super::drag::{DragTarget, PlacedMap, hint_ui, keys_ui, maps_ui};
-use super::paint::{Placement, PreparedScene, Animation, fit};
+use super::paint::{Animation, Placement, PreparedScene, fit};
 use super::state::player::Player;
 use super::state::quiz::{AnswerInput, Phase, Quiz};
 use super::state::session::LessonSession;

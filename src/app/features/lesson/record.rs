@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::state::session::{ExplorerProblem, FaultChoice, LessonDraft, OpenCloudQuery};
 use crate::engines::cuda::Cuda;
-use crate::knn::{Queries, ProblemParameters};
+use crate::knn::{ProblemParameters, Queries};
 use crate::lesson::LessonError;
 use crate::lesson::fault::{Fault, faults_known_after};
 use crate::lesson::lessons::{Lesson, Overrides, Take};

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::state::{DragSnapshot, LiveQueryState, LiveAction, SnapTarget};
+use super::state::{DragSnapshot, LiveAction, LiveQueryState, SnapTarget};
 use crate::app::context::app::{App, Feature};
 use crate::app::features::errors::{cloud_error, run_error};
 use crate::app::features::picking::is_small;
 use crate::app::jobs::table::{Applied, CancelMethod, Job, TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{Draft, FailureReason, EngineStatus, Field, Level, QueryKind, SHOWN_AFTER, Scene};
+use crate::app::model::{Draft, EngineStatus, FailureReason, Field, Level, QueryKind, SHOWN_AFTER, Scene};
 use crate::app::prelude::*;
 use crate::cloud::{PointCloud, query_point};
 use crate::engines::registry;
@@ -172,7 +172,8 @@ impl App {
     /// Resets the live query for another cloud.
     fn forget_live(&mut self) {
         let old = std::mem::take(&mut self.session.live);
-        self.session.live = LiveQueryState { asked: old.asked, known: old.known, ..LiveQueryState::default() };
+        self.session.live =
+            LiveQueryState { asked: old.asked, known: old.known, ..LiveQueryState::default() };
         self.session.live.ignore_earlier_replies();
         self.handles.live_queries.release();
     }
@@ -307,7 +308,8 @@ impl App {
 // The picked query, its requests, and its expected convergence.
 
 /// The expected convergence of an answer.
-pub static THEORY: TaskKind<App, QueryAnswer, TheoryCurve> = TaskKind::new(TaskPurpose::Theory, "theory", App::theory_done);
+pub static THEORY: TaskKind<App, QueryAnswer, TheoryCurve> =
+    TaskKind::new(TaskPurpose::Theory, "theory", App::theory_done);
 
 /// The live query worker as a source of events.
 pub struct LiveQueryEvents(pub Arc<LiveQueryWorker>);
@@ -515,7 +517,8 @@ pub struct SnapTask {
     pub releases: bool,
 }
 
-pub static SNAP: TaskKind<App, SnapTask, Option<u32>> = TaskKind::new(TaskPurpose::Snap, "snap", App::snap_found);
+pub static SNAP: TaskKind<App, SnapTask, Option<u32>> =
+    TaskKind::new(TaskPurpose::Snap, "snap", App::snap_found);
 
 impl App {
     /// Moves the dragged query to a row.
@@ -538,7 +541,8 @@ impl App {
     }
 
     fn snapped(&mut self, row: Option<u32>) {
-        let Some(picked) = row.map(PickedPoint::Row).filter(|picked| self.session.picked != Some(*picked)) else {
+        let Some(picked) = row.map(PickedPoint::Row).filter(|picked| self.session.picked != Some(*picked))
+        else {
             return;
         };
         (self.session.picked, self.session.rank) = (Some(picked), None);
@@ -570,7 +574,9 @@ impl App {
         }
         match result {
             Ok(row) => self.snapped(row),
-            Err(stopped) => self.session.log.error(Subject::Query, format!("cannot move the query: {stopped}")),
+            Err(stopped) => {
+                self.session.log.error(Subject::Query, format!("cannot move the query: {stopped}"))
+            }
         }
         match (next, self.session.scene()) {
             (Some(target), Some(scene)) => self.search_row(scene, target, releases),

@@ -1,5 +1,5 @@
 //! The live query: dragged, picked or typed, and answered at once over points resident in the engines.
-//! [`Live`] holds the requests and their timing.
+//! [`LiveQueryState`] holds the requests and their timing.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ pub struct DragSnapshot {
 
 #[derive(Clone, Debug, Default)]
 pub struct LiveQueryState {
-    /// The query as a cloud of one row, if it is at arbitrary coordinates ([`Picked::Coordinates`]).
+    /// The query as a cloud of one row, if it is at arbitrary coordinates ([`PickedPoint::Coordinates`]).
     pub place: Option<Arc<PointCloud>>,
     pub before: Option<DragSnapshot>,
     /// Whether the user chose the query. It then outlasts the next run, which otherwise shows one of its own
@@ -151,8 +151,13 @@ mod tests {
 
     #[test]
     fn ignoring_earlier_replies_ends_the_wait() {
-        let mut live =
-            LiveQueryState { asked: 5, wanted: 3, replied: 3, typed: Some(vec!["1".to_owned()]), ..LiveQueryState::default() };
+        let mut live = LiveQueryState {
+            asked: 5,
+            wanted: 3,
+            replied: 3,
+            typed: Some(vec!["1".to_owned()]),
+            ..LiveQueryState::default()
+        };
         assert!(live.is_waiting());
         live.ignore_earlier_replies();
         assert!(!live.is_waiting() && live.wanted == 6 && live.typed.is_none());

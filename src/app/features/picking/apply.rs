@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::lookup::{self, Lookup};
 use super::state::{
-    PaneCamera, ExtraColumns, PickAction, PickView, Purpose, Region, RegionSelection, RowColumns, Tool,
+    ExtraColumns, PaneCamera, PickAction, PickView, Purpose, Region, RegionSelection, RowColumns, Tool,
 };
 use crate::app::context::app::{App, Feature};
-use crate::app::features::selection::state::{SelectionCriterion, HoverTarget, SelectAction};
+use crate::app::features::selection::state::{HoverTarget, SelectAction, SelectionCriterion};
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::WindowLayout;
@@ -46,7 +46,8 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// The point of a click.
-pub static PICK: TaskKind<App, (Purpose, PaneKind), Option<PickedPoint>> = TaskKind::new(TaskPurpose::Pick, "pick", App::picked);
+pub static PICK: TaskKind<App, (Purpose, PaneKind), Option<PickedPoint>> =
+    TaskKind::new(TaskPurpose::Pick, "pick", App::picked);
 
 /// The hovered point; a separate task, so that hovering never replaces a click.
 pub static HOVER: TaskKind<App, (Purpose, PaneKind), Option<PickedPoint>> =
@@ -54,7 +55,9 @@ pub static HOVER: TaskKind<App, (Purpose, PaneKind), Option<PickedPoint>> =
 
 /// The file's other columns for the hovered point.
 pub static LOOKUP: TaskKind<App, lookup::LookupRequest, Result<RowColumns, FormatError>> =
-    TaskKind::new(TaskPurpose::Lookup, "record", |app, asked, outcome| app.handles.lookup.take(&asked, outcome));
+    TaskKind::new(TaskPurpose::Lookup, "record", |app, asked, outcome| {
+        app.handles.lookup.take(&asked, outcome)
+    });
 
 /// The file's other columns for the listed neighbours.
 pub static NEIGHBOR_COLUMNS: TaskKind<App, lookup::LookupRequest, Result<RowColumns, FormatError>> =
@@ -118,7 +121,9 @@ impl App {
                 let by = format!("click in {}", pane.title());
                 match picked {
                     PickedPoint::Row(row) => self.select(SelectAction::rows(vec![row], how, by)),
-                    PickedPoint::Query(query) => self.select(SelectAction::queries(vec![query as u32], how, by)),
+                    PickedPoint::Query(query) => {
+                        self.select(SelectAction::queries(vec![query as u32], how, by))
+                    }
                     // A query at arbitrary coordinates cannot be selected.
                     PickedPoint::Coordinates => {}
                 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use super::state::{MAX_CELLS, ExtraCells, RowColumns};
+use super::state::{ExtraCells, MAX_CELLS, RowColumns};
 use crate::app::jobs::task::Outcome;
 use crate::cloud::PointCloud;
 use crate::cloud::formats::{FormatError, RecordIndex, Records, records_indexed};

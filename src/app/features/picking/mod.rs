@@ -15,8 +15,10 @@ use rayon::iter::{IntoParallelIterator as _, ParallelIterator};
 
 use super::live::state::SnapTarget;
 use super::selection::Change;
-use super::selection::state::{SelectionCriterion, Selection};
-use crate::app::features::picking::state::{PaneCamera, Lasso, PickDistance, PickView, Region, RegionSelection};
+use super::selection::state::{Selection, SelectionCriterion};
+use crate::app::features::picking::state::{
+    Lasso, PaneCamera, PickDistance, PickView, Region, RegionSelection,
+};
 use crate::app::model::select_mode::SelectMode;
 use crate::app::model::{PlaneCamera, Scene, SpaceCamera, SpaceView};
 use crate::app::prelude::*;
@@ -279,7 +281,9 @@ mod tests {
         };
         let under: Vec<u32> = (0..5_000).filter(|&row| place(row).0.distance(pointer) <= 4.0).collect();
         assert!(under.len() > 1, "several are under the pointer");
-        let Some(PickedPoint::Row(picked)) = sight.nearest(pointer, 24.0, &NoProgress) else { panic!("a row") };
+        let Some(PickedPoint::Row(picked)) = sight.nearest(pointer, 24.0, &NoProgress) else {
+            panic!("a row")
+        };
         assert!(under.iter().all(|&row| place(picked).1 <= place(row).1));
         let region = Region::Rectangle(Rect::from_center_size(pointer, vec2(8.0, 8.0)));
         let (rows, _) = RegionSelection { sight, region }.rows_and_queries(&NoProgress);

@@ -3,7 +3,7 @@
 use egui::emath::GuiRounding as _;
 use egui::{Modifiers, PointerButton, Shape};
 
-use super::state::{PaneCamera, Lasso, PickAction, Purpose, Region, Tool};
+use super::state::{Lasso, PaneCamera, PickAction, Purpose, Region, Tool};
 use crate::app::features::selection::state::SelectAction;
 use crate::app::look::focus::is_keyed;
 use crate::app::model::select_mode::SelectMode;

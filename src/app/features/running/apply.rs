@@ -9,7 +9,7 @@ use crate::app::features::live::apply::LiveQueryEvents;
 use crate::app::features::opening::apply::{LOAD, OPEN};
 use crate::app::jobs::table::{Applied, CancelMethod, Job, TaskKind, TaskPurpose};
 use crate::app::jobs::task::{Outcome, StopReason};
-use crate::app::model::{PostLoadAction, EngineStatus, CurrentJob, TimelineView, absolute};
+use crate::app::model::{CurrentJob, EngineStatus, PostLoadAction, TimelineView, absolute};
 use crate::app::prelude::*;
 use crate::cloud::{PointCloud, Source};
 use crate::engines::registry;
@@ -35,7 +35,8 @@ pub static FEATURE: Feature = Feature {
 };
 
 /// Histograms, bands and timeline of a run.
-pub static DERIVE: TaskKind<App, Arc<RunRecord>, RunAnalysis> = TaskKind::new(TaskPurpose::Derive, "derive", App::derived);
+pub static DERIVE: TaskKind<App, Arc<RunRecord>, RunAnalysis> =
+    TaskKind::new(TaskPurpose::Derive, "derive", App::derived);
 
 /// Whether an engine can run, on each of its devices.
 pub static PROBE: TaskKind<App, EngineId, Vec<EngineStatus>> =

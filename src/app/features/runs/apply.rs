@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::state::{RunComparison, ListedRun, RunId, RunsAction, SaveScope};
-use crate::app::context::app::{App, Feature, ExportContent};
+use super::state::{ListedRun, RunComparison, RunId, RunsAction, SaveScope};
+use crate::app::context::app::{App, ExportContent, Feature};
 use crate::app::features::opening::apply::{LOAD, OPEN, OpenTask, RecordedSession};
 use crate::app::features::saved::state::SavedSession;
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
@@ -28,7 +28,8 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-pub static COMPARE: TaskKind<App, (), Arc<RunComparison>> = TaskKind::new(TaskPurpose::Compare, "compare", App::compared);
+pub static COMPARE: TaskKind<App, (), Arc<RunComparison>> =
+    TaskKind::new(TaskPurpose::Compare, "compare", App::compared);
 
 impl App {
     fn runs_action(&mut self, action: RunsAction) {

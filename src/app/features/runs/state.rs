@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::cloud::PointCloud;
 use crate::knn::{Measure, ProblemParameters};
 use crate::run::analysis::{BandPoint, band_of};
-use crate::run::compare::{Comparison, Histogram, Quantity, SavedRun, DurationStats, compare};
+use crate::run::compare::{Comparison, DurationStats, Histogram, Quantity, SavedRun, compare};
 use crate::run::recording::free_name;
 use crate::run::{LoadedRun, Run, RunRecord, stats};
 use crate::text::sentence_case;

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::state::{Ranges, SavedCloud, SavedQuery, SavedSession, SavedSet};
-use crate::app::context::app::{App, EXPORT, ExportTask, Feature, ExportContent};
+use crate::app::context::app::{App, EXPORT, ExportContent, ExportTask, Feature};
 use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::color::state::ColorBy;
 use crate::app::features::export::state::ExportKind;
@@ -16,7 +16,7 @@ use crate::app::features::selection::state::{NamedSet, NamedSets};
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    PostLoadAction, FileState, SHOWN_AFTER, SessionFile, absolute, data_file, file_name, source_name,
+    FileState, PostLoadAction, SHOWN_AFTER, SessionFile, absolute, data_file, file_name, source_name,
 };
 use crate::app::prelude::*;
 use crate::cloud::formats::{self, file_of};
@@ -336,7 +336,11 @@ impl App {
         let waits = |saved: &SavedSession| {
             saved.cloud.as_ref().is_some_and(|cloud| data_file(&cloud.source) == data_file(source))
         };
-        self.session.awaited.take().filter(|saved| waits(saved)).map_or(PostLoadAction::Show, PostLoadAction::Resume)
+        self.session
+            .awaited
+            .take()
+            .filter(|saved| waits(saved))
+            .map_or(PostLoadAction::Show, PostLoadAction::Resume)
     }
 
     /// Continues to restore a session whose cloud was loaded from its source.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Change;
 use super::state::facts::SelectionStats;
-use super::state::{SelectionCriterion, HoverTarget, NamedSets, SelectAction, Selection};
+use super::state::{HoverTarget, NamedSets, SelectAction, Selection, SelectionCriterion};
 use crate::app::context::app::{App, Feature};
 use crate::app::features::errors::run_error;
 use crate::app::features::picking::apply::{HOVER, LOOKUP};
@@ -193,7 +193,8 @@ impl App {
             record: self.session.record.clone(),
             answered: self.session.answered.clone(),
         };
-        let builds_on = how != SelectMode::Replace || matches!(change.what, SelectionCriterion::Rest | SelectionCriterion::Neighbors);
+        let builds_on = how != SelectMode::Replace
+            || matches!(change.what, SelectionCriterion::Rest | SelectionCriterion::Neighbors);
         match self.jobs.params_mut(&SELECT) {
             Some(selecting) if builds_on => selecting.waiting.push_back(change),
             // The running change is replaced and need not finish.
@@ -235,7 +236,8 @@ impl App {
             }
             return self.next_change(waiting);
         }
-        self.jobs.start(&SELECT, SelectTask { quiet, waiting }, move |progress| change.apply(&base, progress));
+        self.jobs
+            .start(&SELECT, SelectTask { quiet, waiting }, move |progress| change.apply(&base, progress));
     }
 
     fn cancel_selecting(&mut self) {
@@ -325,7 +327,10 @@ impl App {
         let rows = if rows.is_empty() { Selection::default() } else { rows };
         self.set_selection(rows, SelectionStats { extremes: facts.extremes.clone(), measures: Vec::new() });
         if !selection.rows().is_empty() {
-            self.replace_selection(SelectionCriterion::Rows(selection.rows().to_vec()), selection.by().to_owned());
+            self.replace_selection(
+                SelectionCriterion::Rows(selection.rows().to_vec()),
+                selection.by().to_owned(),
+            );
         }
     }
 

@@ -11,7 +11,7 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, Pa
 
 use super::color::state::channel::PointSet;
 use crate::app::features::selection::state::facts::SelectionStats;
-use crate::app::features::selection::state::{SelectionCriterion, Selection, complement, union};
+use crate::app::features::selection::state::{Selection, SelectionCriterion, complement, union};
 use crate::app::model::QueryAnswer;
 use crate::app::model::select_mode::SelectMode;
 use crate::cloud::PointCloud;
@@ -43,10 +43,14 @@ impl Change {
         let (rows, asked) = match &self.what {
             SelectionCriterion::Rows(rows) => (rows.len(), rows.len().min(queries)),
             SelectionCriterion::Queries(queries) => (queries.len(), queries.len()),
-            SelectionCriterion::These { rows, queries: chosen } => (rows.len(), rows.len().min(queries) + chosen.len()),
+            SelectionCriterion::These { rows, queries: chosen } => {
+                (rows.len(), rows.len().min(queries) + chosen.len())
+            }
             SelectionCriterion::Measure(..) => (queries, queries),
             // An upper bound of the result.
-            SelectionCriterion::Region(_) | SelectionCriterion::Valued(..) | SelectionCriterion::Between { .. } => (self.cloud.len(), queries),
+            SelectionCriterion::Region(_)
+            | SelectionCriterion::Valued(..)
+            | SelectionCriterion::Between { .. } => (self.cloud.len(), queries),
             SelectionCriterion::All | SelectionCriterion::Rest => (self.cloud.len(), queries),
             SelectionCriterion::Neighbors => {
                 let k = self.record.as_ref().map_or(0, |record| record.neighbors.k);
@@ -188,7 +192,12 @@ mod tests {
     use crate::app::testing::{measured, record};
     use crate::progress::NoProgress;
 
-    fn after(base: &Selection, what: SelectionCriterion, how: SelectMode, record: &Arc<RunRecord>) -> Selection {
+    fn after(
+        base: &Selection,
+        what: SelectionCriterion,
+        how: SelectMode,
+        record: &Arc<RunRecord>,
+    ) -> Selection {
         let change = Change {
             what,
             how,
@@ -215,7 +224,10 @@ mod tests {
         let rest = after(&some, SelectionCriterion::Rest, SelectMode::Replace, &record);
         assert_eq!((rest.rows().len(), &rest.queries()[..]), (48, &[1, 2][..]));
         assert_eq!(after(&rest, SelectionCriterion::Rest, SelectMode::Replace, &record).rows(), some.rows());
-        assert_eq!(after(&none, SelectionCriterion::Queries(vec![2, 77]), SelectMode::Replace, &record).rows()[..], [8]);
+        assert_eq!(
+            after(&none, SelectionCriterion::Queries(vec![2, 77]), SelectMode::Replace, &record).rows()[..],
+            [8]
+        );
         let values = Arc::new(PointValues::new((0..60).map(|row| (row % 20) as f32).collect()));
         let valued = after(&none, SelectionCriterion::Valued(values, 3.0), SelectMode::Replace, &record);
         assert_eq!((&valued.rows()[..], &valued.queries()[..]), (&[3, 23, 43][..], &[0][..]));
@@ -271,7 +283,8 @@ mod tests {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
         let record = Arc::new(record);
-        let rows = after(&Selection::default(), SelectionCriterion::Rows(vec![3]), SelectMode::Replace, &record);
+        let rows =
+            after(&Selection::default(), SelectionCriterion::Rows(vec![3]), SelectMode::Replace, &record);
         let both = after(&rows, SelectionCriterion::Queries(vec![1]), SelectMode::Add, &record);
         assert_eq!((&both.rows()[..], &both.queries()[..]), (&[3][..], &[1][..]));
         let rest = after(&both, SelectionCriterion::Rest, SelectMode::Replace, &record);

@@ -3,7 +3,7 @@
 use super::state::UnusableAction;
 use super::unusable_ui;
 use crate::app::context::app::{App, Feature};
-use crate::app::model::{Subject, Action, PostLoadAction};
+use crate::app::model::{Action, PostLoadAction, Subject};
 use crate::run::RunSpec;
 
 pub static FEATURE: Feature = Feature {

@@ -1,7 +1,7 @@
 //! State of the dialog that offers to open a file without its unusable rows.
 
 use crate::app::model::after_load::PostLoadAction;
-use crate::cloud::{CloudError, Source, UnusableRows, UnusableRow};
+use crate::cloud::{CloudError, Source, UnusableRow, UnusableRows};
 use crate::text;
 
 #[derive(Clone, Debug)]

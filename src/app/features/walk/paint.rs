@@ -5,7 +5,7 @@ use egui::{Painter, Shape, StrokeKind};
 use super::state::{WalkState, WalkView, Walkthrough};
 use crate::app::prelude::*;
 use crate::cloud::PointCloud;
-use crate::knn::walk::{AXES, Bounds, Event, RegionState, RegionKind};
+use crate::knn::walk::{AXES, Bounds, Event, RegionKind, RegionState};
 use crate::text;
 
 /// Maximum number of regions drawn: more would be unreadable and take longer than a frame.

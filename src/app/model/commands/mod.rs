@@ -7,7 +7,7 @@ use super::draft::Draft;
 use super::files::Sample;
 use super::pane::PaneKind;
 use super::views::{
-    ConvergenceView, CountsView, Theme, PlaneView, SortOrder, SpaceView, TimelineView, TimingsView,
+    ConvergenceView, CountsView, PlaneView, SortOrder, SpaceView, Theme, TimelineView, TimingsView,
 };
 use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::chooser::state::ChooserAction;

@@ -91,7 +91,8 @@ const HEADS: [ColumnHeader; 10] = {
 };
 
 /// Columns dropped if there is not enough room, in this order.
-const DROPPED: [TableColumn; 4] = [TableColumn::Deviation, TableColumn::Predicted, TableColumn::Times, TableColumn::Memory];
+const DROPPED: [TableColumn; 4] =
+    [TableColumn::Deviation, TableColumn::Predicted, TableColumn::Times, TableColumn::Memory];
 
 /// The columns that fit; a picture has no buttons.
 fn shown(width: f32, spacing: f32, is_picture: bool) -> Vec<&'static ColumnHeader> {
@@ -183,7 +184,14 @@ fn forecast(comparison: &EngineComparison, candidate: &Candidate, is_asked: bool
 }
 
 fn is_number(cell: TableColumn) -> bool {
-    matches!(cell, TableColumn::Predicted | TableColumn::Time | TableColumn::Deviation | TableColumn::Times | TableColumn::Memory)
+    matches!(
+        cell,
+        TableColumn::Predicted
+            | TableColumn::Time
+            | TableColumn::Deviation
+            | TableColumn::Times
+            | TableColumn::Memory
+    )
 }
 
 fn head_ui(ui: &mut Ui, head: &ColumnHeader, scale: Scale, palette: &Palette) {
@@ -491,9 +499,15 @@ mod tests {
         let narrow = cells(300.0);
         assert_eq!(narrow.len(), HEADS.len() - DROPPED.len());
         assert!(
-            [TableColumn::Engine, TableColumn::Time, TableColumn::Bar, TableColumn::Answer, TableColumn::Counted]
-                .iter()
-                .all(|cell| narrow.contains(cell))
+            [
+                TableColumn::Engine,
+                TableColumn::Time,
+                TableColumn::Bar,
+                TableColumn::Answer,
+                TableColumn::Counted
+            ]
+            .iter()
+            .all(|cell| narrow.contains(cell))
         );
     }
 

@@ -3,14 +3,14 @@
 use egui::Grid;
 use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, Legend};
 
-use crate::app::features::runs::state::{RunComparison, Figure, ListedRun, RunsAction, RunsView};
+use crate::app::features::runs::state::{Figure, ListedRun, RunComparison, RunsAction, RunsView};
 use crate::app::look::{any_of, heading_ui};
 use crate::app::panes::empty::PaneContext;
 use crate::app::panes::plots::{decades, hover_label, inline_swatch_ui, line, plot, power};
 use crate::app::prelude::*;
 use crate::engines::registry;
 use crate::knn::Measure;
-use crate::run::compare::{PhaseComparison, Histogram, OUTLIER_RULE, Quantity, DurationStats, Verdict};
+use crate::run::compare::{DurationStats, Histogram, OUTLIER_RULE, PhaseComparison, Quantity, Verdict};
 use crate::text;
 
 pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {

@@ -10,7 +10,7 @@ use crate::app::model::views::NAMES;
 use crate::app::prelude::*;
 use crate::export::tables::query_record;
 use crate::knn::Measure;
-use crate::run::{UnitTracks, PhaseSpan, UnitKind, WarpTime};
+use crate::run::{PhaseSpan, UnitKind, UnitTracks, WarpTime};
 use crate::text::{self, sentence_case};
 
 /// The colour of an engine's n-th phase. The first six are the colours of the warp-per-query search's

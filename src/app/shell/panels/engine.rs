@@ -5,7 +5,7 @@ use crate::app::model::{Draft, EngineStatus, Field, FieldError};
 use crate::app::prelude::*;
 use crate::cloud::Order;
 use crate::engines::registry;
-use crate::knn::{Descriptor, DeviceId, EngineId, Parameter, AllowedValues};
+use crate::knn::{AllowedValues, Descriptor, DeviceId, EngineId, Parameter};
 use crate::run::EngineChoice;
 use crate::text;
 

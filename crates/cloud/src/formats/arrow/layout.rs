@@ -13,7 +13,9 @@ use serde_json::Value;
 use super::values::TimestampType;
 use super::{BatchReader, values};
 use crate::formats::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS, MAX_PROMISED_COLUMNS};
-use crate::formats::vector_cell::{Candidate, POINTS, VectorColumn, VectorDetector, axes, parse, rank, unreadable};
+use crate::formats::vector_cell::{
+    Candidate, POINTS, VectorColumn, VectorDetector, axes, parse, rank, unreadable,
+};
 use crate::formats::{ColumnKind, Crs, Input, Result, SheetColumn, printable};
 
 /// Bytes per column besides its name.

@@ -110,7 +110,10 @@ impl<R: BufRead> Records<R> {
         let Dialect { line_end, mark, .. } = *dialect;
         match dialect.separator {
             Separator::Byte(delimiter) => Self::Quoted(Box::new(QuotedRecords {
-                reader: BufReader::with_capacity(1 << 17, LineFeedReader { reader, by_return: line_end == b'\r' }),
+                reader: BufReader::with_capacity(
+                    1 << 17,
+                    LineFeedReader { reader, by_return: line_end == b'\r' },
+                ),
                 parser: csv_core::ReaderBuilder::new().delimiter(delimiter).comment(Some(b'#')).build(),
                 mark,
                 fields: Vec::new(),

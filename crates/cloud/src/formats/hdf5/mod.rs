@@ -24,8 +24,8 @@ use super::limits::{LZF, MAX_COLUMNS, MAX_HDF5_CHUNK, MAX_HDF5_VALUES};
 use super::lzf::LzfReader;
 use super::npy::sizes;
 use super::{
-    ColumnRequest, Endian, FormatError, Input, NumberType, ColumnStats, Records, Result, Sheet, SheetColumn, decoded,
-    number_cell, printable,
+    ColumnRequest, ColumnStats, Endian, FormatError, Input, NumberType, Records, Result, Sheet, SheetColumn,
+    decoded, number_cell, printable,
 };
 use crate::table::{Real, Values, with_values};
 

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected};
 
-use super::table::{Builder, DeferredValue, PointKind, POINT, Place, Step};
+use super::table::{Builder, DeferredValue, POINT, Place, PointKind, Step};
 use super::visit::{Container, JsonVisitor, NodeVisitor, Seed, number, stop};
 use crate::formats::Crs;
 use crate::formats::cell::Cell;

@@ -21,7 +21,7 @@ use super::datasets::{self, DatasetInfo};
 use super::limits::MAX_LINE;
 use super::{ColumnRequest, FormatError, Input, Records, Result, Sheet, unpacked};
 use geo::{DocumentSeed, GeoJsonType};
-use object::{TableVisitor, Members, SelectedMember};
+use object::{Members, SelectedMember, TableVisitor};
 use table::Builder;
 use visit::{Point, Points, Seed};
 

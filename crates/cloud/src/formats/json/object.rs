@@ -75,7 +75,8 @@ impl JsonVisitor for &mut Members<'_, '_> {
     fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         self.numbered = true;
         while let Some(name) = map.next_key::<String>()? {
-            let member = map.next_value_seed(Seed(MemberInspector { outer: true, texts: name == "columns" }))?;
+            let member =
+                map.next_value_seed(Seed(MemberInspector { outer: true, texts: name == "columns" }))?;
             if name == "type" {
                 self.kind = member.text;
             }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
-use super::table::{Builder, PointKind, POINT, Place, Step};
+use super::table::{Builder, POINT, Place, PointKind, Step};
 use crate::formats::cell::Cell;
 
 /// The values accepted at a position of the text, and their conversion. Any other value is an error.
@@ -139,8 +139,9 @@ impl<'de> DeserializeSeed<'de> for Point<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let (kind, length) = Seed(NodeVisitor { builder: self.0, place: &Place::from_node(POINT), item: false })
-            .deserialize(deserializer)?;
+        let (kind, length) =
+            Seed(NodeVisitor { builder: self.0, place: &Place::from_node(POINT), item: false })
+                .deserialize(deserializer)?;
         stop(self.0.end_point(kind, length))
     }
 }

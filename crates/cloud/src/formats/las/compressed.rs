@@ -121,7 +121,11 @@ pub(super) fn visit(
 /// Decodes the points of chunks, one after the other.
 enum Decoder<'d, R: Read + Seek> {
     Sequential(SequentialPointRecordDecompressor<'d, R>),
-    Layered { decoder: LayeredPointRecordDecompressor<'d, R>, layers: u64, times: Option<Box<ChunkTimeDecoder>> },
+    Layered {
+        decoder: LayeredPointRecordDecompressor<'d, R>,
+        layers: u64,
+        times: Option<Box<ChunkTimeDecoder>>,
+    },
 }
 
 impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
@@ -160,7 +164,8 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
                 };
                 decoder.reset();
                 decoder.set_fields_from(vlr.items())?;
-                // With `xyz_only`, decode only z and the mandatory x and y. [`ChunkTimes`] decodes the times.
+                // With `xyz_only`, decode only z and the mandatory x and y. [`ChunkTimeDecoder`] decodes the
+                // times.
                 let base = DecompressionSelection::base().decompress_z();
                 decoder.set_selection(if xyz_only {
                     base

@@ -15,8 +15,8 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
 use super::limits::{BATCH_POINTS, MAX_POINTS_PER_BYTE};
 use super::{
-    ColumnRequest, Crs, DeclaredCoordinates, FixedRecords, Input, ColumnStats, RecordPicker, Records, Result, Sheet,
-    SheetColumn, catch_panics, decoded, number_cell, read_bytes, whole,
+    ColumnRequest, ColumnStats, Crs, DeclaredCoordinates, FixedRecords, Input, RecordPicker, Records, Result,
+    Sheet, SheetColumn, catch_panics, decoded, number_cell, read_bytes, whole,
 };
 use crate::ColumnChoice;
 use fields::Field;
@@ -106,7 +106,9 @@ fn declare(
             let why = "its angles are not degrees; reproject it, or choose columns: --columns x,y,z";
             return Err(input.unsupported(crs.about(), why));
         }
-        return Ok((!crs.geographic).then(|| DeclaredCoordinates { columns: vec![0, 1, 2], why: crs.about() }));
+        return Ok(
+            (!crs.geographic).then(|| DeclaredCoordinates { columns: vec![0, 1, 2], why: crs.about() })
+        );
     }
     for (column, old) in columns.iter_mut().zip(["x", "y", "z"]) {
         column.alias = Some(old);

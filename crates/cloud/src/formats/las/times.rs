@@ -412,13 +412,15 @@ mod tests {
             .chain(std::iter::repeat_n(7, 100))
             .collect();
         for layers in [1, BEFORE as u64] {
-            let refused =
-                ChunkTimeDecoder::read(&mut Cursor::new(chunk.clone()), RECORD, layers).err().map(|why| why.kind());
+            let refused = ChunkTimeDecoder::read(&mut Cursor::new(chunk.clone()), RECORD, layers)
+                .err()
+                .map(|why| why.kind());
             assert_eq!(refused, Some(io::ErrorKind::InvalidData), "{layers} layers");
         }
         // Declared, but missing.
-        let refused =
-            ChunkTimeDecoder::read(&mut Cursor::new(chunk), RECORD, BEFORE as u64 + 1).err().map(|why| why.kind());
+        let refused = ChunkTimeDecoder::read(&mut Cursor::new(chunk), RECORD, BEFORE as u64 + 1)
+            .err()
+            .map(|why| why.kind());
         assert_eq!(refused, Some(io::ErrorKind::UnexpectedEof));
     }
 }

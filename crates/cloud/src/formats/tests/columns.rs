@@ -91,7 +91,10 @@ fn records_are_read_from_every_format() {
     let wanted = [4, 0, 4, 2];
     let rows =
         [[12.0, 13.0, 14.0], [0.0, 1.0, 2.0], [12.0, 13.0, 14.0], [6.0, 7.0, 8.0]].map(|row| numbers(&row));
-    assert_eq!(records_of(&SampleFile::new("a.npy", npy::npy("<f4", false, "(5, 3)", &floats)), &wanted), rows);
+    assert_eq!(
+        records_of(&SampleFile::new("a.npy", npy::npy("<f4", false, "(5, 3)", &floats)), &wanted),
+        rows
+    );
     let packed = npz::npz(&[("a.npy", npy::npy("<f4", false, "(5, 3)", &floats))]);
     assert_eq!(records_of(&SampleFile::new("a.npz", packed), &wanted), rows);
     // The second member is stored uncompressed.
@@ -240,7 +243,8 @@ fn index_from_earlier_reads_speeds_up_record_lookup() {
                 if at % 1000 == 7 { format!("{end}# comment") } else { String::new() }
             )
         };
-        let sample = SampleFile::new("a.csv", start.to_owned() + &(0..60_000).map(record).collect::<String>());
+        let sample =
+            SampleFile::new("a.csv", start.to_owned() + &(0..60_000).map(record).collect::<String>());
         let size = std::fs::metadata(&sample.path).unwrap().len();
         let cells = |at: u64, reads: &ReadRecorder| {
             records_indexed(&sample.path, &[at], &marks, reads).unwrap().rows.remove(0)

@@ -158,8 +158,10 @@ fn spherical_coordinates_and_poses_are_converted_to_cartesian() {
 
 #[test]
 fn files_with_several_scans_require_a_choice() {
-    let sample =
-        SampleFile::new("a.e57", file(vec![cartesian("hall", None, 4), spherical(), cartesian("hall", None, 2)]));
+    let sample = SampleFile::new(
+        "a.e57",
+        file(vec![cartesian("hall", None, 4), spherical(), cartesian("hall", None, 2)]),
+    );
     assert_eq!(
         sample.error(),
         "the file contains several clouds: choose one with FILE:NAME; available: `hall` (4 × 7), `dome` (4 × \

@@ -63,7 +63,10 @@ fn every_type_and_rank_is_read() {
             SampleFile::new("a.idx", idx(kind, &[1, 4], &bytes.repeat(4))).table("").0,
             names(&["d0", "d1", "d2", "d3"])
         );
-        assert_eq!(SampleFile::new("a.idx", idx(kind, &[1, 2, 1, 2], &bytes.repeat(4))).table("").1, [value; 4]);
+        assert_eq!(
+            SampleFile::new("a.idx", idx(kind, &[1, 2, 1, 2], &bytes.repeat(4))).table("").1,
+            [value; 4]
+        );
     }
     assert_eq!(
         SampleFile::new("train-labels-idx1-ubyte", idx(8, &[2], &[7, 9])).table(""),

@@ -51,7 +51,8 @@ fn las_and_laz_are_read_in_several_point_formats() {
         (6, true, 60_000),
         (7, true, 100),
     ] {
-        let sample = SampleFile::new(if compressed { "a.laz" } else { "a.las" }, scan(format, compressed, count));
+        let sample =
+            SampleFile::new(if compressed { "a.laz" } else { "a.las" }, scan(format, compressed, count));
         let want: Vec<f64> = (0..count).flat_map(place).collect();
         let (found_names, found) = sample.table("");
         assert_eq!(found_names, names(&["x", "y", "z"]));

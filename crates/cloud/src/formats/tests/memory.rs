@@ -84,7 +84,8 @@ fn text_columns_respect_the_memory_limit() {
 #[test]
 fn empty_arrays_and_objects_claim_no_memory() {
     for empty in ["[],", "{},", "[[],{}],"] {
-        let sample = SampleFile::new("a.json", format!("[[{}1],[{}2]]", empty.repeat(5000), empty.repeat(5000)));
+        let sample =
+            SampleFile::new("a.json", format!("[[{}1],[{}2]]", empty.repeat(5000), empty.repeat(5000)));
         let input = Input::new(&sample.path, &NoProgress).unwrap().with_free(1 << 16);
         let sheet = (recognise(&input).unwrap().read)(&input, &ColumnRequest::Everything).unwrap();
         assert_eq!(sheet.columns.len(), 1, "{empty}");

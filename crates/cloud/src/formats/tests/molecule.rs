@@ -22,7 +22,10 @@ fn atoms_have_coordinates_and_an_element() {
     assert_eq!(charged.table("d4,z"), (names(&["d4", "z"]), vec![0.5, 3.0]));
     assert_eq!(SampleFile::new("a.xyz.gz", gzip(WATER)).info().rows, 3);
     // Points with a count are not atoms.
-    assert_eq!(SampleFile::new("a.xyz", "2\n1 2 3\n4 5 6\n").info().format, "delimited text, spaces, no header");
+    assert_eq!(
+        SampleFile::new("a.xyz", "2\n1 2 3\n4 5 6\n").info().format,
+        "delimited text, spaces, no header"
+    );
 }
 
 #[test]

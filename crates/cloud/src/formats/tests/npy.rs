@@ -87,7 +87,10 @@ fn image_arrays_have_one_row_per_image() {
     let gray = SampleFile::new("a.npy", npy("|u1", false, "(4, 2, 3)", &values));
     assert_eq!(gray.table(""), (names(&["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]), want.clone()));
     assert_eq!(gray.info().format, "NumPy array, 4 × 2 × 3 u8");
-    assert_eq!(SampleFile::new("a.npy", npy("|u1", false, "(4, 2, 3, 1)", &values)).table(""), gray.table(""));
+    assert_eq!(
+        SampleFile::new("a.npy", npy("|u1", false, "(4, 2, 3, 1)", &values)).table(""),
+        gray.table("")
+    );
     let colour = SampleFile::new("a.npy", npy("|u1", false, "(4, 1, 2, 3)", &values));
     assert_eq!(
         colour.table("").0,
@@ -123,8 +126,10 @@ fn all_array_columns_are_coordinates() {
     let grid: Vec<u8> = (0..80).flat_map(|i| [i, i / 20 % 5, i % 4, 7]).collect();
     for name in ["a.npy", "a.npz"] {
         let array = npy("|u1", false, "(80, 4)", &grid);
-        let sample =
-            SampleFile::new(name, if name == "a.npy" { array } else { super::npz::npz(&[("grid.npy", array)]) });
+        let sample = SampleFile::new(
+            name,
+            if name == "a.npy" { array } else { super::npz::npz(&[("grid.npy", array)]) },
+        );
         assert_eq!(
             (sample.info().guessed_columns, sample.info().default_columns),
             (vec![0, 1, 2, 3], vec![0, 1, 2, 3]),

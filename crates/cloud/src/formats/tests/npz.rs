@@ -145,10 +145,14 @@ fn unsupported_data_arrays_require_a_choice() {
     // The readable array has a usual name, or only accompanies the vectors.
     for beside in [vec![("points.npy", real(3))], vec![("X.npy", int(3))]] {
         assert!(
-            SampleFile::new("a.npz", npz(&[vec![("data.npy", deep.clone())], beside].concat())).read("").is_ok()
+            SampleFile::new("a.npz", npz(&[vec![("data.npy", deep.clone())], beside].concat()))
+                .read("")
+                .is_ok()
         );
     }
-    assert!(SampleFile::new("a.npz", npz(&[("images.npy", deep), ("normals.npy", real(3))])).read("").is_ok());
+    assert!(
+        SampleFile::new("a.npz", npz(&[("images.npy", deep), ("normals.npy", real(3))])).read("").is_ok()
+    );
     assert!(SampleFile::new("a.npz", npz(&[("data.npy", text), ("emb.npy", real(3))])).read("").is_ok());
 }
 
@@ -174,7 +178,9 @@ fn unsupported_archives_are_identified() {
     ]);
     for content in [rows, diagonals] {
         assert!(
-            SampleFile::new("a.npz", content).error().starts_with("a sparse matrix: save it dense, for instance")
+            SampleFile::new("a.npz", content)
+                .error()
+                .starts_with("a sparse matrix: save it dense, for instance")
         );
     }
     let zipped = npz(&[("a/points.csv", b"1,2".to_vec()), ("readme.txt", vec![])]);
@@ -246,7 +252,8 @@ fn declared_sizes_beyond_the_deflate_ratio_are_refused() {
 fn unusable_archives_are_refused() {
     let stored = npz(&[("a.txt", vec![]), ("a.npy", npy("|u1", false, "(4, 2)", &[77; 8]))]);
     let damaged = stored.windows(8).position(|bytes| bytes == [77; 8]).unwrap();
-    let checksum = SampleFile::new("a.npz", [&stored[..damaged], &[78], &stored[damaged + 1..]].concat()).error();
+    let checksum =
+        SampleFile::new("a.npz", [&stored[..damaged], &[78], &stored[damaged + 1..]].concat()).error();
     assert_eq!(checksum, "array `a`: data: damaged, and cannot be unpacked");
     let good = npz(&[("a.npy", array(1000, 1))]);
     for (content, part) in [
@@ -325,8 +332,10 @@ fn member_checksums_cover_trailing_data() {
         );
     }
     let last = content.windows(1000).rposition(|bytes| bytes == [5; 1000]).unwrap() + 999;
-    let message =
-        SampleFile::new("a.npz", patched(&content, last, &[6])).read_dataset("stored").unwrap_err().to_string();
+    let message = SampleFile::new("a.npz", patched(&content, last, &[6]))
+        .read_dataset("stored")
+        .unwrap_err()
+        .to_string();
     assert!(message.starts_with("array `stored`: data: damaged, and cannot be unpacked: "), "{message}");
 }
 

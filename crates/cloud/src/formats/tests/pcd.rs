@@ -134,7 +134,10 @@ fn optional_header_lines_may_be_missing() {
     assert_eq!(SampleFile::new("a.pcd", format!("# .PCD v.5\n{counted}")).table("").1, [1.0, 2.0]);
     let grid =
         "# .PCD v.7\nFIELDS x y\nSIZE 4 4\nTYPE F F\nCOUNT 1 1\nWIDTH 2\nHEIGHT 3\nPOINTS 6\nDATA ascii\n";
-    assert_eq!(SampleFile::new("a.pcd", grid.to_owned() + &"1 2\n".repeat(6)).info().format, "PCD, ASCII, 2 × 3");
+    assert_eq!(
+        SampleFile::new("a.pcd", grid.to_owned() + &"1 2\n".repeat(6)).info().format,
+        "PCD, ASCII, 2 × 3"
+    );
 }
 
 #[test]
@@ -206,7 +209,9 @@ fn invalid_headers_are_refused() {
     let many =
         header("binary").replace("POINTS 3", "POINTS 4000000000").replace("WIDTH 3", "WIDTH 4000000000");
     assert!(
-        SampleFile::new("a.pcd", many).error().starts_with("cut short: the header declares 4000000000 points")
+        SampleFile::new("a.pcd", many)
+            .error()
+            .starts_with("cut short: the header declares 4000000000 points")
     );
     let packed = compressed();
     assert!(

@@ -104,7 +104,10 @@ fn normals_and_colours_are_not_coordinates() {
     let sample = SampleFile::new("a.ply", ascii(header, "9 1 2 3 255\n"));
     assert_eq!(sample.table(""), (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0]));
     assert_eq!(sample.table("red,nx").1, [255.0, 9.0]);
-    assert_eq!(SampleFile::new("a.ply", ascii("element point 1\nproperty int x\n", "7\n")).table("").1, [7.0]);
+    assert_eq!(
+        SampleFile::new("a.ply", ascii("element point 1\nproperty int x\n", "7\n")).table("").1,
+        [7.0]
+    );
 }
 
 #[test]
@@ -132,7 +135,10 @@ fn errors_report_the_position() {
         header_error("element vertex 1\nproperty list int int x\n"),
         "header: element `vertex` has no properties that are numbers"
     );
-    assert_eq!(SampleFile::new("a.ply", "ply\nelement vertex 0\n").error(), "header: `end_header` is missing");
+    assert_eq!(
+        SampleFile::new("a.ply", "ply\nelement vertex 0\n").error(),
+        "header: `end_header` is missing"
+    );
     assert_eq!(SampleFile::new("a.ply", "ply\nend_header\n").error(), "header: `format` is missing");
     assert_eq!(
         SampleFile::new("a.ply", "ply\nformat xml 1.0\n").error(),

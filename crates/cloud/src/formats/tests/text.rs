@@ -33,7 +33,10 @@ fn delimiters_line_endings_and_gzip_are_supported() {
         assert_values(&SampleFile::new("a.csv.gz", gzip(text)).table("").1, &want);
     }
     // Two consecutive gzip members are one file.
-    assert_values(&SampleFile::new("a.csv.gz", [gzip("1.5,-2\n"), gzip("3e3,4\n")].concat()).table("").1, &want);
+    assert_values(
+        &SampleFile::new("a.csv.gz", [gzip("1.5,-2\n"), gzip("3e3,4\n")].concat()).table("").1,
+        &want,
+    );
 }
 
 #[test]
@@ -80,9 +83,11 @@ fn summary_lines_are_skipped_and_reported() {
     let bad = SampleFile::new("bad.csv", "4,3,malignant,benign\n17.9,10.3,1,0\n20.5,a,2,0\n");
     assert_eq!(bad.error(), "line 3, record 1, column `d1`: `a` is not a number; --columns chooses others");
     // With as many fields as its records, it would be a header.
-    let iris =
-        SampleFile::new("iris.csv", "2,4,setosa,versicolor,virginica\n5.1,3.5,1.4,0.2,0\n7.0,3.2,4.7,1.4,1\n")
-            .info();
+    let iris = SampleFile::new(
+        "iris.csv",
+        "2,4,setosa,versicolor,virginica\n5.1,3.5,1.4,0.2,0\n7.0,3.2,4.7,1.4,1\n",
+    )
+    .info();
     assert_eq!((iris.rows, iris.columns[0].name.as_str()), (2, "d0"));
     assert!(SampleFile::new("plain.csv", "a,b\n1,2\n").info().skipped.is_empty());
 }
@@ -116,7 +121,10 @@ fn headers_are_recognised() {
     assert_eq!(SampleFile::new("a.txt", "# a b\n1 2\n").table("").0, names(&["a", "b"]));
     assert_eq!(SampleFile::new("a.xyz", "//X Y Z\n1 2 3\n").table("").0, names(&["X", "Y", "Z"]));
     assert_eq!(SampleFile::new("a.csv", b"L\xe4nge,b\n1,2\n").table("").0, names(&["Länge", "b"]));
-    assert_eq!(SampleFile::new("a.csv", ",0,1,2\n0,5,6,7\n").table("1,2"), (names(&["1", "2"]), vec![6.0, 7.0]));
+    assert_eq!(
+        SampleFile::new("a.csv", ",0,1,2\n0,5,6,7\n").table("1,2"),
+        (names(&["1", "2"]), vec![6.0, 7.0])
+    );
     let counted = SampleFile::new("a.pts", "2\n1 2 3\n4 5 6\n");
     assert_eq!(counted.table("").1, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     assert_eq!(counted.info().skipped, ["the first line, `2`, was not read: it counts the rows"]);

@@ -81,7 +81,7 @@ impl KernelCache {
         Ok(kernel)
     }
 
-    /// Loads the traced build of the search kernel. `unit` must be of [`Builds::Traced`].
+    /// Loads the traced build of the search kernel. `unit` must be of [`BuildSet::Traced`].
     pub fn traced(&mut self, unit: Unit) -> Result<Kernel, String> {
         self.kernel(unit, "traced")
     }

@@ -121,7 +121,7 @@ pub struct SearchBuffers {
     pub timer: Timer,
 }
 
-/// The addresses and sizes of [`Memory`].
+/// The addresses and sizes of [`SearchBuffers`].
 #[derive(Clone, Copy)]
 pub struct Addresses {
     pub points: CUdeviceptr,
@@ -195,8 +195,13 @@ impl SearchBuffers {
     /// # Errors
     /// Those of [`Self::reserve`].
     pub fn with_rows(cuda: &mut Cuda, problem: &Problem, extra: u64) -> Result<Self, EngineError> {
-        let mut memory =
-            Self::reserve(cuda, problem, PointLayout::Rows, row_floats(problem.n(), problem.dims(), 1), extra)?;
+        let mut memory = Self::reserve(
+            cuda,
+            problem,
+            PointLayout::Rows,
+            row_floats(problem.n(), problem.dims(), 1),
+            extra,
+        )?;
         memory.upload(cuda, problem, |cuda, points| upload_rows(&cuda.stream, problem.points(), points))?;
         Ok(memory)
     }

@@ -21,7 +21,7 @@ use super::interface::TallyOut;
 pub use super::interface::direct::{
     GROUP_ROWS_ENTRY, KernelConfig, Policy, Search, WARP_KNN_CONFIG, warp_knn_entry,
 };
-use crate::knn::{KernelBuild, EngineError, Problem};
+use crate::knn::{EngineError, KernelBuild, Problem};
 pub use search::{cost, load, load_unit};
 
 /// An instance of the direct kernel's template.

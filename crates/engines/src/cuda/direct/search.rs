@@ -16,8 +16,8 @@ use crate::cuda::interface::{ConvergenceEntry, Counters, TallyOut, WarpSpan};
 use crate::cuda::search::{GpuSearch, SearchKernels};
 use crate::cuda::{Cuda, DIRECT};
 use crate::knn::{
-    self, Answer, KernelBuild, CONVERGENCE_ENTRIES, Cost, EngineError, MAX_COUNTED_CHUNK, Parameters, Problem,
-    Profile, Shape, theory, warp as rules,
+    self, Answer, CONVERGENCE_ENTRIES, Cost, EngineError, KernelBuild, MAX_COUNTED_CHUNK, Parameters,
+    Problem, Profile, Shape, theory, warp as rules,
 };
 
 /// Bytes per query written by a profiled launch, including the bytes of a counted launch.
@@ -264,8 +264,11 @@ impl SearchKernels for DirectKernels {
     ) -> Result<f64, DriverError> {
         let stream = cuda.stream.clone();
         let kernel = cuda.kernels.search(self.unit, build).expect("loaded with the problem");
-        let tally =
-            if build == KernelBuild::Timed { TallyOut::default() } else { self.tally(&stream, queries.len())? };
+        let tally = if build == KernelBuild::Timed {
+            TallyOut::default()
+        } else {
+            self.tally(&stream, queries.len())?
+        };
         memory.timer.start(&stream)?;
         if let Some(filtered) = &mut self.filtered {
             if filtered.search(memory, queries, build, tally)? {

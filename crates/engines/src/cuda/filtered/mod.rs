@@ -31,7 +31,7 @@ use super::interface::filtered::{
     FILTER_FORMS, FILTER_THREADS, FILTER_TILE, FILTER_TILES_TOGETHER, Filter, FilterForms, ROUND_ENTRY,
     Rounding, SURVIVOR_WARPS, SurvivorSearch, SurvivorState, filter_entry, survivors_entry,
 };
-use crate::knn::{KernelBuild, DeviceId, Problem};
+use crate::knn::{DeviceId, KernelBuild, Problem};
 
 /// Queries and points per filter tile.
 const TILE: usize = FILTER_TILE as usize;

@@ -14,7 +14,7 @@ use crate::cuda::interface::index::{
     Tree, index_entry,
 };
 use crate::index;
-use crate::index::{BitRange, SortPrecision, MortonGrid as HostFrame, WARP};
+use crate::index::{BitRange, MortonGrid as HostFrame, SortPrecision, WARP};
 
 /// Keys per tile, which a block sorts.
 const TILE: usize = (SORT_THREADS * SORT_ITEMS) as usize;
@@ -302,7 +302,13 @@ impl DeviceTree {
         let frame = self.device_frame(stream);
         // SAFETY: guaranteed by the caller; the frame's axes are on the device.
         let order = unsafe {
-            grower.sort(stream, scratch, DeviceRows { address: rows, count: self.n, d: self.d }, frame, &parts)
+            grower.sort(
+                stream,
+                scratch,
+                DeviceRows { address: rows, count: self.n, d: self.d },
+                frame,
+                &parts,
+            )
         }?;
         stream.memset_zeros(&mut self.crowded)?;
         // Mark these as written by the kernels.

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaFunction, DevicePtr, DriverError, PushKernelArg};
 
-use super::grow::{DeviceTree, TreeBuilder, DeviceRows, Scratch};
+use super::grow::{DeviceRows, DeviceTree, Scratch, TreeBuilder};
 use crate::cuda::Cuda;
 use crate::cuda::device::memory::{Addresses, SearchBuffers, blocks, launch};
 use crate::cuda::device::units::{BuildSet, Unit};
 use crate::cuda::interface::index::{TRAVERSE_WARPS, Traversal, packet_entry, traverse_entry};
 use crate::cuda::search::{BuildKernels, GpuSearch, SearchKernels};
-use crate::index::{self, BVH, SortPrecision, MEASURES, WORTH_PACKING, packet_length};
-use crate::knn::{KernelBuild, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
+use crate::index::{self, BVH, MEASURES, SortPrecision, WORTH_PACKING, packet_length};
+use crate::knn::{EngineError, KernelBuild, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 use crate::lockstep::registers_for;
 
 /// Fewer queries are searched in input order: sorting them would take longer than the search.
@@ -175,7 +175,8 @@ impl SearchKernels for Bvh {
             _ if in_leaves => (arguments.order, arguments.in_leaves) = (arguments.tree.positions, 1),
             _ => (),
         }
-        let packs = build == KernelBuild::Timed && (self.packets == Some(true) || worth_packing(count, memory.n));
+        let packs =
+            build == KernelBuild::Timed && (self.packets == Some(true) || worth_packing(count, memory.n));
         // With packets each lane has a query, otherwise each warp.
         let (kernel, of_a_block, warps) = match &self.packet {
             Some(packet) if packs => (packet, 32, 1),

@@ -14,7 +14,7 @@ use crate::cuda::device::units::{Unit, build_name};
 use crate::cuda::interface::select::{
     BITS_BOUND_ENTRY, BITS_FEWEST_THREADS, BOUND_THREADS, Selection, bits_entry,
 };
-use crate::knn::{KernelBuild, EngineError, Parameters, Shape};
+use crate::knn::{EngineError, KernelBuild, Parameters, Shape};
 use crate::select::bits::{ITEMS, capacity, items, new_sample, resolved, stages, threads};
 use crate::select::{BITS, SamplePlan};
 
@@ -97,7 +97,8 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     ];
     let divided = if parts > 1 {
         let (parts, combine) = (kernel(KernelBuild::Timed, "parts")?, kernel(KernelBuild::Timed, "combine")?);
-        let bound = cuda.kernel(BITS.id, Unit::new(BOUND, 0, 0).for_build(KernelBuild::Timed), BITS_BOUND_ENTRY)?;
+        let bound =
+            cuda.kernel(BITS.id, Unit::new(BOUND, 0, 0).for_build(KernelBuild::Timed), BITS_BOUND_ENTRY)?;
         Some(PartitionKernels { bound, parts, combine, bounds: None, counts: None, kept: None })
     } else {
         None

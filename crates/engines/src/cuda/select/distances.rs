@@ -11,14 +11,14 @@ use cudarc::driver::{
 };
 
 use super::matrix::{self, DistanceKernel, Matrix};
-use super::{DeviceSelector, MatrixPlan, Loaded, TimingScope, load_bits};
+use super::{DeviceSelector, Loaded, MatrixPlan, TimingScope, load_bits};
 use crate::cuda::Cuda;
 use crate::cuda::device::memory::{SearchBuffers, blocks, launch};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::select::{
     Comparison, DISTANCE_THREADS, Distances, Norms, Selection, distances_entry,
 };
-use crate::knn::{KernelBuild, EngineError, Parameters, Shape};
+use crate::knn::{EngineError, KernelBuild, Parameters, Shape};
 use crate::select::DISTANCES_ALONE;
 use crate::select::distances::{EXPANDED, EXPANDED_OWN, kernel_name, resolved};
 
@@ -47,7 +47,8 @@ pub fn load_distances(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -
             }
         }
     }
-    let expanded = (word == EXPANDED || word == EXPANDED_OWN).then(|| ExpandedKernels::new(cuda, blas)).transpose();
+    let expanded =
+        (word == EXPANDED || word == EXPANDED_OWN).then(|| ExpandedKernels::new(cuda, blas)).transpose();
     let expanded = expanded.map_err(|why| EngineError::Unavailable { engine: DISTANCES_ALONE.id, why })?;
     let (parameters, kernel) = (resolved(word), DistanceKernel::named(word));
     Ok(Box::new(DistancesOnly { selector, parameters, kernel, expanded, note }))
@@ -157,7 +158,11 @@ impl ExpandedKernels {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn fill_norms(&mut self, stream: &Arc<CudaStream>, memory: &SearchBuffers) -> Result<(), DriverError> {
+    pub fn fill_norms(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        memory: &SearchBuffers,
+    ) -> Result<(), DriverError> {
         let function = self.norms.clone();
         let buffers = self.buffers();
         let of = [

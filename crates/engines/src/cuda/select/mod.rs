@@ -42,7 +42,7 @@ use super::device::units::Unit;
 use super::direct::Layout;
 use super::interface::select::Selection;
 use super::search::open;
-use crate::knn::{KernelBuild, Descriptor, DeviceId, Engine, EngineError, Parameters, Shape};
+use crate::knn::{Descriptor, DeviceId, Engine, EngineError, KernelBuild, Parameters, Shape};
 
 /// The unit of the distances, which every selector needs.
 const DISTANCES: &str = "select/distances";
@@ -142,7 +142,11 @@ pub struct MatrixPlan {
 impl MatrixPlan {
     /// From the parameters that all selectors share.
     fn from_parameters(resolved: &Parameters) -> Self {
-        let timed = if resolved.get("timed") == Some("selection") { TimingScope::Selection } else { TimingScope::All };
+        let timed = if resolved.get("timed") == Some("selection") {
+            TimingScope::Selection
+        } else {
+            TimingScope::All
+        };
         Self {
             kernel: DistanceKernel::named(resolved.get("distances").unwrap_or_default()),
             timed,

@@ -17,7 +17,7 @@ use crate::cuda::interface::select::{
     merge_queue_entry, partial_bitonic_entry, thread_heap_entry, warp_select_entry,
 };
 use crate::cuda::search::BuildKernels;
-use crate::knn::{KernelBuild, EngineId, Parameters, Shape};
+use crate::knn::{EngineId, KernelBuild, Parameters, Shape};
 use crate::select::partial_bitonic::Storage;
 use crate::select::{
     BITS_FUSED, BITS_GLOBAL, BLOCK_SELECT, MERGE_PATH, MERGE_QUEUE, PARTIAL_BITONIC, THREAD_HEAP,
@@ -174,7 +174,10 @@ pub fn load_partial_bitonic(cuda: &mut Cuda, shape: &Shape, parameters: &Paramet
     let threads = partial_bitonic::threads(capacity, storage) as u32;
     let in_memory = if capacity <= 512 { PARTIAL_FEW_THREADS } else { PARTIAL_THREADS };
     debug_assert!(storage == Storage::Registers || threads == in_memory, "as the kernels are compiled");
-    Ok(Box::new(SingleKernelSelector { adds: true, ..SingleKernelSelector::new(parameters, kernels, threads) }))
+    Ok(Box::new(SingleKernelSelector {
+        adds: true,
+        ..SingleKernelSelector::new(parameters, kernels, threads)
+    }))
 }
 
 /// Loads `thread-heap`: a block of one warp for 32 queries.

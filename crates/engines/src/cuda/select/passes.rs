@@ -17,7 +17,7 @@ use crate::cuda::interface::select::{
     sample_select_entry, sort_query_entry, sort_rows_entry,
 };
 use crate::cuda::search::BuildKernels;
-use crate::knn::{KernelBuild, EngineId, NONE, Parameters, Shape};
+use crate::knn::{EngineId, KernelBuild, NONE, Parameters, Shape};
 use crate::select::{RADIX_SELECT, SAMPLE_SELECT, SORT, radix_select, sample_select, sort};
 
 /// The unit of the selectors of several passes.

@@ -14,7 +14,7 @@ use crate::cuda::Cuda;
 use crate::cuda::device::memory::{Addresses, SearchBuffers};
 use crate::cuda::interface::select::{COUNTS, Selection};
 use crate::cuda::search::{GpuSearch, SearchKernels};
-use crate::knn::{KernelBuild, Descriptor, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
+use crate::knn::{Descriptor, EngineError, KernelBuild, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 
 /// A selector and the matrix that it selects from.
 pub struct SelectKernels {
@@ -61,7 +61,12 @@ pub fn load<'a>(
             (memory, Some(matrix))
         }
     };
-    Ok(GpuSearch::new(cuda, memory, None, SelectKernels { descriptor, matrix, selector, timed, expanded, note }))
+    Ok(GpuSearch::new(
+        cuda,
+        memory,
+        None,
+        SelectKernels { descriptor, matrix, selector, timed, expanded, note },
+    ))
 }
 
 impl SelectKernels {

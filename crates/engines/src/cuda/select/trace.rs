@@ -13,7 +13,7 @@ use crate::cuda::interface::select::{
     MultiPass, PASS_THREADS, ROW_THREADS, SELECT_WARPS, SORT_FOUND_ENTRY, Selection, radix_select_entry,
     warp_select_entry,
 };
-use crate::knn::{KernelBuild, EngineError, EngineId, Neighbors, Problem};
+use crate::knn::{EngineError, EngineId, KernelBuild, Neighbors, Problem};
 use crate::select::{RADIX_SELECT, WARP_SELECT, warp_select};
 
 const WARP: u32 = 32;

@@ -150,7 +150,11 @@ impl Plan {
         };
         let along_queries = queries.div_ceil(block_queries);
         let most = (u64::from(multiprocessors) * BLOCKS).div_ceil(u64::from(along_queries)) as u32;
-        LaunchShape { block_queries, grid: (along_points.min(most), along_queries), threads: self.warps() * 32 }
+        LaunchShape {
+            block_queries,
+            grid: (along_points.min(most), along_queries),
+            threads: self.warps() * 32,
+        }
     }
 }
 

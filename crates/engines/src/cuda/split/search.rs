@@ -20,7 +20,7 @@ use crate::cuda::Cuda;
 use crate::cuda::device::memory::{Addresses, SearchBuffers};
 use crate::cuda::interface::split::{SPLIT_SELECT_THREADS, Split, split_entry};
 use crate::cuda::search::{GpuSearch, SearchKernels};
-use crate::knn::{KernelBuild, EngineError, Problem};
+use crate::knn::{EngineError, KernelBuild, Problem};
 
 /// Buffers between stages, for the queries of one launch.
 struct Scratch {

@@ -20,7 +20,7 @@ use crate::cuda::interface::step::{
 };
 use crate::cuda::search::{BuildKernels, GpuSearch, SearchKernels};
 use crate::host_memory;
-use crate::knn::{KernelBuild, Descriptor, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
+use crate::knn::{Descriptor, EngineError, KernelBuild, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::registers_for;
 use crate::step::{Clusters, MEASURES, Plan, groups_in_cluster};

@@ -12,7 +12,7 @@ pub use crate::cuda::interface::select::{pass_event as pass_kind, queue_event as
 use crate::cuda::select::{trace_radix_select, trace_warp_select};
 use crate::cuda::{Cuda, index as cuda_index};
 use crate::index::{self, BVH, WARP};
-use crate::knn::{EngineError, Neighbors, Parameters, Problem, PreparedSearch};
+use crate::knn::{EngineError, Neighbors, Parameters, PreparedSearch, Problem};
 use crate::lockstep::{Key, Lanes, PADDING, key_of, registers_for};
 use crate::select::{self, PassObserver, RADIX_SELECT, WARP_SELECT, warp_select};
 

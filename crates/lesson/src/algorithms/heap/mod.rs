@@ -7,7 +7,7 @@ pub(crate) mod recorder;
 pub mod state;
 
 use super::kernel::recorder::record;
-use super::{Algorithm, Pseudocode, CodeLine, SpecificStep, line, plain};
+use super::{Algorithm, CodeLine, Pseudocode, SpecificStep, line, plain};
 use crate::engines::select;
 use crate::knn::Descriptor;
 use crate::meter::{Meter, Strategy, WorkTimeline};

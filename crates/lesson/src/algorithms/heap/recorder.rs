@@ -61,8 +61,11 @@ impl HeapObserver for Recorder {
 
     fn sank(&mut self, lanes: u32, to: &[(u32, u32)]) {
         self.steps.push(
-            HeapStep::Sank { lanes, moved: to.iter().map(|&(lane, slot)| SlotAssignment { lane, slot }).collect() }
-                .into(),
+            HeapStep::Sank {
+                lanes,
+                moved: to.iter().map(|&(lane, slot)| SlotAssignment { lane, slot }).collect(),
+            }
+            .into(),
         );
     }
 

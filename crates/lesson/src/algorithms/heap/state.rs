@@ -295,7 +295,8 @@ pub(crate) const BRANCHED: &[Instruction] = &[
 
 /// The active lanes of a round, those whose entry has a second child, and those whose key moved.
 fn sinking(step: &Step, before: &State) -> [u32; 3] {
-    let (Step::Own(SpecificStep::Heap(HeapStep::Sank { lanes, moved })), Some(heaps)) = (step, before.heaps())
+    let (Step::Own(SpecificStep::Heap(HeapStep::Sank { lanes, moved })), Some(heaps)) =
+        (step, before.heaps())
     else {
         return [0; 3];
     };

@@ -6,7 +6,7 @@ pub(crate) mod questions;
 pub(crate) mod recorder;
 
 use super::heap::recorder::record_lanes;
-use super::{Algorithm, BUFFER, Pseudocode, CodeLine, line, plain};
+use super::{Algorithm, BUFFER, CodeLine, Pseudocode, line, plain};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::LOCKSTEP;
 use crate::error::LessonError;

@@ -21,8 +21,9 @@ impl AlgorithmPictures for TheoryBaseline {
     fn panels(&self, shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         let (view, large) = (layout.view, layout.large);
         // Merge and filter alternate; when a batch arrives, neither has begun.
-        let arrives =
-            matches!(view.step(), None | Some(Step::Batch { .. })) && shows == SearchRange::Whole && !view.asking;
+        let arrives = matches!(view.step(), None | Some(Step::Batch { .. }))
+            && shows == SearchRange::Whole
+            && !view.asking;
         let running = match () {
             () if arrives && batches::number(view.recording()) > 1 => Panel::Batches,
             () if merge_runs(view) => Panel::Network,
@@ -48,7 +49,9 @@ impl AlgorithmPictures for TheoryBaseline {
                 };
                 layout.pair(shown, Panel::Warp, Panel::Warp, [0.62, 0.38])
             }
-            SearchRange::SecondMerge if large => layout.pair(Panel::Network, Panel::Cost, Panel::Cost, [0.6, 0.4]),
+            SearchRange::SecondMerge if large => {
+                layout.pair(Panel::Network, Panel::Cost, Panel::Cost, [0.6, 0.4])
+            }
             // With and without large type.
             SearchRange::Circle => layout.pair(Panel::Cloud, Panel::Account, Panel::Account, [0.62, 0.38]),
             SearchRange::SecondMerge => {

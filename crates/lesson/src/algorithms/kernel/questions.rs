@@ -8,7 +8,7 @@ use crate::engines::lockstep::distance_of;
 use crate::knn::network::Comparator;
 use crate::knn::theory;
 use crate::print::distances_from_lane_0;
-use crate::questions::{Answer, QuestionPicker, Question, Topic};
+use crate::questions::{Answer, Question, QuestionPicker, Topic};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;

@@ -15,7 +15,7 @@ use crate::knn::network::Layer;
 use crate::memory;
 use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
-use crate::step::{ElementSet, SortPass, AppendedCandidate, SlotAssignment, Step};
+use crate::step::{AppendedCandidate, ElementSet, SlotAssignment, SortPass, Step};
 
 /// Runs the twin on one query with a warp of `width` lanes and records its steps. `batch` is the number of
 /// groups staged at a time, `None` for the default of a run; `data` describes the source of the points.
@@ -360,7 +360,11 @@ impl TraceDecoder {
                 let key = |&[index, distance]: &[u32; 2]| key_of(f32::from_bits(distance), index);
                 let placed = wrote
                     .zip(keys)
-                    .map(|(slot, words)| AppendedCandidate { lane: slot.lane, slot: slot.slot, key: key(words) })
+                    .map(|(slot, words)| AppendedCandidate {
+                        lane: slot.lane,
+                        slot: slot.slot,
+                        key: key(words),
+                    })
                     .collect();
                 self.steps.extend([Step::Positions { slots }, Step::Appended { placed }]);
             }

@@ -7,7 +7,7 @@ pub(crate) mod recorder;
 pub mod state;
 
 use super::kernel::BufferCounts;
-use super::{Algorithm, Pseudocode, CodeLine, SpecificStep, line, plain};
+use super::{Algorithm, CodeLine, Pseudocode, SpecificStep, line, plain};
 use crate::engines::cuda::Cuda;
 use crate::engines::select::RADIX_SELECT;
 use crate::error::LessonError;

@@ -3,7 +3,7 @@
 use super::RadixSelectBaseline;
 use crate::algorithms::AlgorithmQuestions;
 use crate::algorithms::radix_select::RadixSelectStep;
-use crate::questions::{Answer, QuestionPicker, Question, Reply, Topic, misconceptions};
+use crate::questions::{Answer, Question, QuestionPicker, Reply, Topic, misconceptions};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;

@@ -6,7 +6,7 @@ pub(crate) mod questions;
 pub(crate) mod recorder;
 pub mod state;
 
-use super::{Algorithm, BUFFER, Pseudocode, CodeLine, SpecificStep, line, plain};
+use super::{Algorithm, BUFFER, CodeLine, Pseudocode, SpecificStep, line, plain};
 use crate::cursor::Level;
 use crate::engines::cuda::Cuda;
 use crate::engines::index::{BVH, Tree, Visits};

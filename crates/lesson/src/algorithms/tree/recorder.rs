@@ -97,11 +97,17 @@ impl Observer for Recorder {
     }
 
     fn appended(&mut self, lanes: u32) {
-        let slots: Vec<SlotAssignment> =
-            lanes_in(self.candidates).zip(self.buffered..).map(|(lane, slot)| SlotAssignment { lane, slot }).collect();
+        let slots: Vec<SlotAssignment> = lanes_in(self.candidates)
+            .zip(self.buffered..)
+            .map(|(lane, slot)| SlotAssignment { lane, slot })
+            .collect();
         let wrote = slots.iter().filter(|slot| lanes >> slot.lane & 1 == 1);
         let placed: Vec<AppendedCandidate> = wrote
-            .map(|slot| AppendedCandidate { lane: slot.lane, slot: slot.slot, key: self.keys[slot.lane as usize] })
+            .map(|slot| AppendedCandidate {
+                lane: slot.lane,
+                slot: slot.slot,
+                key: self.keys[slot.lane as usize],
+            })
             .collect();
         self.buffered += placed.len() as u32;
         self.steps.push(Step::Positions { slots });

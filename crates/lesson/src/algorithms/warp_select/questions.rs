@@ -6,7 +6,7 @@ use crate::algorithms::AlgorithmQuestions;
 use crate::describe::key;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::print::{distances_from_lane_0, keys_from_lane_0};
-use crate::questions::{Answer, QuestionPicker, Question, Reply, Topic, misconceptions};
+use crate::questions::{Answer, Question, QuestionPicker, Reply, Topic, misconceptions};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;

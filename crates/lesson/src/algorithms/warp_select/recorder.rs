@@ -98,7 +98,11 @@ impl<const W: usize> Observer<W> for Recorder<W> {
         for (lane, &distance) in distances.iter().enumerate() {
             let key = key_of(distance, (first + lane) as u32);
             let place = lane_queue.iter().position(|register| register[lane] == key);
-            placed.extend(place.map(|place| AppendedCandidate { lane: lane as u32, slot: place as u32, key }));
+            placed.extend(place.map(|place| AppendedCandidate {
+                lane: lane as u32,
+                slot: place as u32,
+                key,
+            }));
         }
         // Distances of groups without insertions are recomputed on request.
         let mut kept = Vec::new();

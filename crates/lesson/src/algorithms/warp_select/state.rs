@@ -11,7 +11,7 @@ use crate::cursor::Level;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::recording::Marks;
 use crate::state::{Shape, Stage, State};
-use crate::step::{ElementSet, AppendedCandidate, Step};
+use crate::step::{AppendedCandidate, ElementSet, Step};
 
 /// The lanes' queues; the warp's queue is the state's `registers`.
 #[derive(Clone, Debug, PartialEq, Eq)]

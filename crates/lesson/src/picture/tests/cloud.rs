@@ -131,9 +131,9 @@ fn large_clouds_are_subsampled_with_a_note() {
 /// In the lessons on selections the plane uses their terms, and a colour means the same at every moment.
 #[test]
 fn legends_match_the_search() {
-    for (lesson, take) in
-        takes().filter(|(lesson, _)| matches!(lesson.search, SearchAlgorithm::WarpSelect | SearchAlgorithm::RadixSelect))
-    {
+    for (lesson, take) in takes().filter(|(lesson, _)| {
+        matches!(lesson.search, SearchAlgorithm::WarpSelect | SearchAlgorithm::RadixSelect)
+    }) {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 0..=take.recording.len() {
             cursor.seek(position);

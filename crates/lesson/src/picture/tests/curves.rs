@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::merge_inputs::{Dot, MergeInputs, Phase, KeyLocation, KeySource};
+use super::super::merge_inputs::{Dot, KeyLocation, KeySource, MergeInputs, Phase};
 use super::super::moment::is_bitonic;
 use super::super::scene::{Ink, Shape};
 use super::super::*;

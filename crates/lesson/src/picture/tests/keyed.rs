@@ -1,7 +1,7 @@
 //! The points of the map whose keys a merge has in the registers.
 
 use super::super::page::areas;
-use super::super::scene::{Shape, HitArea};
+use super::super::scene::{HitArea, Shape};
 use super::super::*;
 use super::{check, recorded};
 use crate::Step;

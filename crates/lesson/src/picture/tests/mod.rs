@@ -22,12 +22,12 @@ mod warp;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::scene::{Area, Ink, Shape, HitArea};
+use super::scene::{Area, HitArea, Ink, Shape};
 use super::*;
 use crate::algorithms::Baseline;
 use crate::cloud::{Order, Source};
 use crate::draw::fonts;
-use crate::knn::{Metric, Problem, Queries, ProblemParameters};
+use crate::knn::{Metric, Problem, ProblemParameters, Queries};
 use crate::lessons::{LESSONS, Overrides, Take};
 use crate::progress::NoProgress;
 use crate::{Recording, record, record_digits, record_heaps, record_queues, record_tree};

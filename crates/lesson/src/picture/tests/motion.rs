@@ -5,7 +5,7 @@ use crate::engines::lockstep::{PADDING, key_of};
 use crate::lessons::{LESSONS, Overrides, Take, named};
 use crate::picture::motion::{MAX_MOVING, Motion, MovingScene, Origin, eased, motions, offset};
 use crate::picture::scene::{
-    Area, Drawing, Ink, StrokeStyle, Point, Scene, Shape, HitArea, TrackId, TrackKey, Transition,
+    Area, Drawing, HitArea, Ink, Point, Scene, Shape, StrokeStyle, TrackId, TrackKey, Transition,
 };
 use crate::picture::*;
 use crate::progress::NoProgress;

@@ -14,9 +14,9 @@ use crate::lessons::SearchAlgorithm;
 /// The panels of selections show the recorded values.
 #[test]
 fn queues_and_buckets_match_the_recording() {
-    for (lesson, take) in
-        takes().filter(|(lesson, _)| matches!(lesson.search, SearchAlgorithm::WarpSelect | SearchAlgorithm::RadixSelect))
-    {
+    for (lesson, take) in takes().filter(|(lesson, _)| {
+        matches!(lesson.search, SearchAlgorithm::WarpSelect | SearchAlgorithm::RadixSelect)
+    }) {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 1..=take.recording.len() {
             cursor.seek(position);
@@ -123,26 +123,28 @@ fn queue_headings_match_every_step() {
                 _ => 0,
             };
             assert_eq!(frames(Ink::Intermediate), green, "position {position}: {lanes}, {warp}");
-            let broken = if let Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Checked { broken }))) =
-                step.as_deref()
-            {
-                broken.count_ones() as usize
-            } else {
-                0
-            };
+            let broken =
+                if let Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Checked { broken }))) =
+                    step.as_deref()
+                {
+                    broken.count_ones() as usize
+                } else {
+                    0
+                };
             assert_eq!(
                 (frames(Ink::Error), broken > 0),
                 (broken, lanes.ends_with("marked: breaks the invariant")),
                 "position {position}: {lanes}"
             );
             // Only taken keys are amber.
-            let taken = if let Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed }))) =
-                step.as_deref()
-            {
-                placed.len()
-            } else {
-                0
-            };
+            let taken =
+                if let Some(Step::Own(SpecificStep::WarpSelect(WarpSelectStep::Inserted { placed }))) =
+                    step.as_deref()
+                {
+                    placed.len()
+                } else {
+                    0
+                };
             assert_eq!(
                 (frames(Ink::Candidate), taken > 0),
                 (taken, lanes.ends_with("marked: just inserted")),

@@ -44,7 +44,9 @@ fn staircase_matches_the_recorded_layers() {
     let recording = recorded("uniform:n=700,d=2", 9, 256, 32);
     let of_first: Vec<usize> = {
         let merge = recording.range_of_merge(0).unwrap();
-        merge.filter(|&at| matches!(recording.steps()[at], Step::Layer { pass: SortPass::Sort, .. })).collect()
+        merge
+            .filter(|&at| matches!(recording.steps()[at], Step::Layer { pass: SortPass::Sort, .. }))
+            .collect()
     };
     let shuffles = of_first
         .iter()

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::cloud::{self, Order, Source};
 use crate::edits::Edits;
-use crate::knn::{Metric, Queries, ProblemParameters};
+use crate::knn::{Metric, ProblemParameters, Queries};
 use crate::lessons::{Arrangement, LESSONS, Overrides, named};
 use crate::own_data::UserData;
 use crate::palette::LIGHT;

@@ -5,7 +5,7 @@ mod other_searches;
 mod search;
 mod sorting;
 
-use super::{Answer, Misconception, Question, Rng, Reply, Topic};
+use super::{Answer, Misconception, Question, Reply, Rng, Topic};
 use crate::lessons::{Lesson, Take};
 use crate::recording::Recording;
 use crate::sizes;

@@ -10,7 +10,7 @@ use crate::cloud::{self, Order, Source};
 use crate::edits::Edits;
 use crate::engines::lockstep::{Fault, registers_for};
 use crate::fault::row;
-use crate::knn::{Metric, Problem, Queries, ProblemParameters, network, theory};
+use crate::knn::{Metric, Problem, ProblemParameters, Queries, network, theory};
 use crate::lessons::{Arrangement, LESSONS, Overrides, named};
 use crate::meter::Strategy;
 use crate::own_data::UserData;

@@ -336,8 +336,8 @@ mod tests {
             "values beyond the ends are not counted"
         );
         assert_eq!([0.0, 0.5, 1.0].map(|share| numbers.quantile(share)), [1001.0, 1010.0, 1100.0]);
-        let powers =
-            NumericValues::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0, false).expect("six values");
+        let powers = NumericValues::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0, false)
+            .expect("six values");
         assert_eq!(powers.histogram((1.0, 1e5, true), 5).iter().sum::<usize>(), 6);
         let many =
             NumericValues::new((0..1_000_000).map(|value| value as f32).collect(), 0.0, false).expect("many");

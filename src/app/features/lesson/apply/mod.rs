@@ -15,11 +15,11 @@ use super::state::player::{Player, SPEEDS};
 use super::state::session::{
     DragState, ExplorerProblem, FaultChoice, FileQuery, LessonDraft, PresentationMode, lesson_of,
 };
-use crate::app::context::app::{App, EXPORT, ExportTask, Feature, ExportContent};
-use crate::app::jobs::table::{ExitPolicy, CancelMethod, TaskKind, TaskPurpose};
+use crate::app::context::app::{App, EXPORT, ExportContent, ExportTask, Feature};
+use crate::app::jobs::table::{CancelMethod, ExitPolicy, TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens::Palette;
-use crate::app::model::{Subject, Action, Activity, Command, Theme, Mode, PickedPoint};
+use crate::app::model::{Action, Activity, Command, Mode, PickedPoint, Subject, Theme};
 use crate::knn::ProblemParameters;
 use crate::lesson::edits::Edits;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
@@ -293,8 +293,10 @@ impl App {
         lesson: &'static Lesson,
         draft: LessonDraft,
         gpu: bool,
-    ) -> Result<impl FnOnce(&dyn Progress) -> Result<RecordingResult, LessonError> + Send + use<>, Option<String>>
-    {
+    ) -> Result<
+        impl FnOnce(&dyn Progress) -> Result<RecordingResult, LessonError> + Send + use<>,
+        Option<String>,
+    > {
         let cloud = self.session.cloud.clone().filter(|_| draft.takes_open_cloud(lesson));
         let session = &self.session.lesson;
         let read = draft.read(lesson, cloud.as_deref());
@@ -514,7 +516,9 @@ impl App {
         let how = if before == how { PresentationMode::No } else { how };
         self.session.lesson.presenting = how;
         if (before == PresentationMode::No) != (how == PresentationMode::No) {
-            self.handles.ctx.send_viewport_cmd(egui::ViewportCommand::Fullscreen(how != PresentationMode::No));
+            self.handles
+                .ctx
+                .send_viewport_cmd(egui::ViewportCommand::Fullscreen(how != PresentationMode::No));
         }
         self.look().apply(&self.handles.ctx);
     }

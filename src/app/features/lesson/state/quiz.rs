@@ -3,7 +3,7 @@
 use super::poll::Poll;
 use crate::lesson::feedback::explained_target;
 use crate::lesson::picture::Target;
-use crate::lesson::questions::{Answer, ClickTarget, AnswerForm, Question, Reply};
+use crate::lesson::questions::{Answer, AnswerForm, ClickTarget, Question, Reply};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {

@@ -12,15 +12,16 @@ use crate::app::features::unusable::state::UnusableDialog;
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    Subject, Action, PostLoadAction, LastFailures, FileColumns, FileState, ImageShape, SpaceView, absolute, data_file,
-    file_name,
+    Action, FileColumns, FileState, ImageShape, LastFailures, PostLoadAction, SpaceView, Subject, absolute,
+    data_file, file_name,
 };
 use crate::cloud::formats::FormatError;
 use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{QuerySpec, RunSpec, defaults, recording};
 use crate::text;
 
-pub static COLUMNS: TaskKind<App, (), FileColumns> = TaskKind::new(TaskPurpose::Columns, "columns", App::columns_listed);
+pub static COLUMNS: TaskKind<App, (), FileColumns> =
+    TaskKind::new(TaskPurpose::Columns, "columns", App::columns_listed);
 
 impl App {
     /// Loads and shows a file with default columns.
@@ -59,7 +60,11 @@ impl App {
         self.jobs.start(&LOAD, LoadTask { job, then }, move |progress| asked.work(progress));
     }
 
-    pub(in crate::app) fn loaded(&mut self, loading: LoadTask, outcome: Outcome<(Loaded, Option<FileState>)>) {
+    pub(in crate::app) fn loaded(
+        &mut self,
+        loading: LoadTask,
+        outcome: Outcome<(Loaded, Option<FileState>)>,
+    ) {
         let LoadTask { job, then } = loading;
         let runs = !matches!(then, PostLoadAction::Show | PostLoadAction::Resume(_));
         let about = if matches!(then, PostLoadAction::RunQueries(_)) { Subject::Run } else { Subject::Data };
@@ -173,9 +178,14 @@ impl App {
             cloud.source()
         );
         self.session.log.done(Subject::Data, said);
-        for of_another in
-            [Subject::Run, Subject::Query, Subject::Selection, Subject::Color, Subject::Projection, Subject::Analysis]
-        {
+        for of_another in [
+            Subject::Run,
+            Subject::Query,
+            Subject::Selection,
+            Subject::Color,
+            Subject::Projection,
+            Subject::Analysis,
+        ] {
             self.session.log.resolve(of_another);
         }
         if self.state.draft.query_count.parse().is_ok_and(|count| self.is_default_count(count)) {

@@ -14,8 +14,8 @@ use crate::app::features::walk::state::WalkView;
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::model::files::{typed_columns, unused_columns_sentence};
 use crate::app::model::{
-    PostLoadAction, DataKind, FailureReason, FileColumn, FileState, Level, SampleSource, RoleChoice, Roles, Sample,
-    UnusedColumn, file_name,
+    DataKind, FailureReason, FileColumn, FileState, Level, PostLoadAction, RoleChoice, Roles, Sample,
+    SampleSource, UnusedColumn, file_name,
 };
 use crate::app::prelude::*;
 use crate::cloud::roles::Role;
@@ -248,8 +248,8 @@ impl App {
                 match written {
                     Ok(path) => self.open(&path),
                     Err(why) => {
-                        let ended =
-                            self.failed(Subject::Data, format!("the sample cannot be written: {why}: {name}"));
+                        let ended = self
+                            .failed(Subject::Data, format!("the sample cannot be written: {why}: {name}"));
                         self.load_failed(ended);
                     }
                 }
@@ -269,8 +269,10 @@ mod tests {
     fn samples_without_settings_use_a_private_folder() {
         let mut window = Harness::builder()
             .build_eframe(|cc| App::bare(cc, State::default()).expect("a thread for the worker"));
-        let sample =
-            SAMPLES.iter().find(|sample| matches!(sample.material, SampleSource::File { .. })).expect("a file");
+        let sample = SAMPLES
+            .iter()
+            .find(|sample| matches!(sample.material, SampleSource::File { .. }))
+            .expect("a file");
         window.state_mut().open_sample(sample);
         let folder = window.state_mut().samples_folder().expect("a folder");
         assert_ne!(folder, std::env::temp_dir().join("samples"), "a predictable name");

@@ -4,7 +4,7 @@
 //! | item | contents |
 //! |---|---|
 //! | [`Selection`] | rows and queries, ascending, and how they were selected |
-//! | [`Nearby`] | the distance for selecting rows around the query |
+//! | [`RadiusInput`] | the distance for selecting rows around the query |
 //! | [`facts`] | facts about a selection: measures, ranges |
 //! | [`NamedSets`] | named selections |
 
@@ -485,7 +485,8 @@ mod tests {
 
     #[test]
     fn distances_accept_a_unit() {
-        let radius = |typed: &str, metric| RadiusInput { typed: typed.to_owned(), wrong: None }.radius(metric);
+        let radius =
+            |typed: &str, metric| RadiusInput { typed: typed.to_owned(), wrong: None }.radius(metric);
         assert_eq!(
             (
                 radius("5 km", Metric::Haversine),

@@ -166,7 +166,8 @@ static INTEGER: StructSchema = StructSchema { name: "IntType", fields: &[Byte, B
 static VARIANT: StructSchema = StructSchema { name: "VariantType", fields: &[Byte] };
 static GEOGRAPHY: StructSchema = StructSchema { name: "GeographyType", fields: &[Binary, Int] };
 static KEY_VALUE: StructSchema = StructSchema { name: "KeyValue", fields: &[Binary, Binary] };
-static COLUMN_ORDER: StructSchema = StructSchema { name: "ColumnOrder", fields: &[NOTHING, NOTHING, NOTHING] };
+static COLUMN_ORDER: StructSchema =
+    StructSchema { name: "ColumnOrder", fields: &[NOTHING, NOTHING, NOTHING] };
 
 static ROW_GROUP: StructSchema = StructSchema {
     name: "RowGroup",
@@ -206,9 +207,12 @@ pub(super) static STATISTICS: StructSchema =
 
 static PAGE_ENCODING: StructSchema = StructSchema { name: "PageEncodingStats", fields: &[Int, Int, Int] };
 static SIZES: StructSchema = StructSchema { name: "SizeStatistics", fields: &[Int, List(&Int), List(&Int)] };
-static PLACES: StructSchema = StructSchema { name: "GeospatialStatistics", fields: &[Struct(&BOX), List(&Int)] };
-static BOX: StructSchema =
-    StructSchema { name: "BoundingBox", fields: &[Double, Double, Double, Double, Double, Double, Double, Double] };
+static PLACES: StructSchema =
+    StructSchema { name: "GeospatialStatistics", fields: &[Struct(&BOX), List(&Int)] };
+static BOX: StructSchema = StructSchema {
+    name: "BoundingBox",
+    fields: &[Double, Double, Double, Double, Double, Double, Double, Double],
+};
 
 // Traverses a value of Thrift's compact protocol like the decoder, but without recursion or allocation.
 

@@ -8,7 +8,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader as _;
 
 use super::footer::Kind::{Bool, Int, Struct};
-use super::footer::{Event, NOTHING, ByteReader, STATISTICS, StructSchema, walk};
+use super::footer::{ByteReader, Event, NOTHING, STATISTICS, StructSchema, walk};
 use super::{CheckedFile, failed, open_pages, packs};
 use crate::formats::limits::{
     BATCH_TEXTS, BATCH_VALUES, DEFLATE, LZ4, MAX_PAGE_HEADER, MAX_ZSTD_WINDOW, SNAPPY, ZSTD,
@@ -224,12 +224,15 @@ static PAGE: StructSchema = StructSchema {
     fields: &[Int, Int, Int, Int, Struct(&DATA), NOTHING, Struct(&DICTIONARY), Struct(&DATA_2)],
 };
 
-static DATA: StructSchema = StructSchema { name: "DataPageHeader", fields: &[Int, Int, Int, Int, Struct(&STATISTICS)] };
+static DATA: StructSchema =
+    StructSchema { name: "DataPageHeader", fields: &[Int, Int, Int, Int, Struct(&STATISTICS)] };
 
 static DICTIONARY: StructSchema = StructSchema { name: "DictionaryPageHeader", fields: &[Int, Int, Bool] };
 
-static DATA_2: StructSchema =
-    StructSchema { name: "DataPageHeaderV2", fields: &[Int, Int, Int, Int, Int, Int, Bool, Struct(&STATISTICS)] };
+static DATA_2: StructSchema = StructSchema {
+    name: "DataPageHeaderV2",
+    fields: &[Int, Int, Int, Int, Int, Int, Bool, Struct(&STATISTICS)],
+};
 
 // Checks counts inside pages that the decoder allocates by: the number of delta-encoded text lengths, and the
 // number of values per row.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Builder, COORDINATES, PointKind, MAX_PADDED, ColumnValues};
+use super::{Builder, COORDINATES, ColumnValues, MAX_PADDED, PointKind};
 use crate::formats::vector_cell::{Candidate, VectorColumn, VectorDetector, choose_vector, rank};
 use crate::formats::{
-    ColumnKind, ColumnRequest, DeclaredCoordinates, FormatError, Records, Result, Sheet, SheetColumn, columns, printable,
+    ColumnKind, ColumnRequest, DeclaredCoordinates, FormatError, Records, Result, Sheet, SheetColumn,
+    columns, printable,
 };
 
 /// Values of a column searched for fractions.

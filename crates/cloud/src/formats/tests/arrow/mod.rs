@@ -134,8 +134,10 @@ fn everywhere(batch: &RecordBatch) -> Vec<SampleFile> {
     let gzip = ::parquet::basic::GzipLevel::default();
     let packings =
         [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, Compression::GZIP(gzip)];
-    let mut samples: Vec<SampleFile> =
-        packings.into_iter().map(|packing| SampleFile::new("a.parquet", parquet_of(batch, packing))).collect();
+    let mut samples: Vec<SampleFile> = packings
+        .into_iter()
+        .map(|packing| SampleFile::new("a.parquet", parquet_of(batch, packing)))
+        .collect();
     for packing in [None, Some(CompressionType::LZ4_FRAME)] {
         samples.push(SampleFile::new("a.feather", ipc_of(batch, packing)));
         samples.push(SampleFile::new("a.arrows", stream_of(batch, packing)));

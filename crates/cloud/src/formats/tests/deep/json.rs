@@ -31,7 +31,8 @@ fn deeply_nested_json_is_refused() {
         let message = SampleFile::new(name, &text).error();
         assert!(message.ends_with(SAID), "{name} {}: {message}", &text[..20]);
     }
-    let nested = |depth: usize| SampleFile::new("a.json", [&"[".repeat(depth), "1", &"]".repeat(depth)].concat());
+    let nested =
+        |depth: usize| SampleFile::new("a.json", [&"[".repeat(depth), "1", &"]".repeat(depth)].concat());
     assert_eq!(nested(128).error(), format!("line 1, column 128: {SAID}"));
     assert_eq!(nested(127).table("").1, [1.0]);
 }

@@ -251,10 +251,12 @@ fn row_count_mismatches_are_refused() {
         error(|told| (told.rows, told.in_group) = (2000, 2000)),
         "column `x`: it has 1000 values in a group of 2000 rows"
     );
-    let in_column = |told: &mut DeclaredMetadata| (told.rows, told.in_group, told.in_column) = (2000, 2000, 2000);
+    let in_column =
+        |told: &mut DeclaredMetadata| (told.rows, told.in_group, told.in_column) = (2000, 2000, 2000);
     assert_eq!(error(in_column), "column `x`: its pages have 1000 values, but 2000 are declared");
-    let everywhere =
-        |told: &mut DeclaredMetadata| (told.rows, told.in_group, told.in_column, told.in_page) = (2000, 2000, 2000, 2000);
+    let everywhere = |told: &mut DeclaredMetadata| {
+        (told.rows, told.in_group, told.in_column, told.in_page) = (2000, 2000, 2000, 2000)
+    };
     assert_eq!(error(everywhere), "data: damaged, and cannot be decoded");
     let fewer = |told: &mut DeclaredMetadata| (told.rows, told.in_group, told.in_column) = (500, 500, 500);
     assert_eq!(error(fewer), "column `x`: its pages have 1000 values, but 500 are declared");
@@ -326,8 +328,9 @@ fn delta_encoded_texts_are_read() {
     let texts: ArrayRef =
         Arc::new((0..201).map(|at| (at != 7).then(|| format!("text {}", at / 3))).collect::<StringArray>());
     let all: Vec<u64> = (0..201).collect();
-    let cells =
-        |content: &[u8]| records(&SampleFile::new("a.parquet", content).path, &all, &NoProgress).unwrap().rows;
+    let cells = |content: &[u8]| {
+        records(&SampleFile::new("a.parquet", content).path, &all, &NoProgress).unwrap().rows
+    };
     let want = cells(&written(Arc::clone(&texts), |properties| properties));
     // Delta header: blocks of 128 in 4 miniblocks, 200 values in total.
     let head = [0x80, 1, 4, 0xc8, 1];
@@ -343,8 +346,9 @@ fn delta_encoded_texts_are_read() {
             for &at in &places[places.len() - heads..] {
                 let mut content = whole.clone();
                 content[at + 3..at + 5].copy_from_slice(&[0xff, 0x7f]);
-                let message =
-                    describe(&SampleFile::new("a.parquet", content).path, &NoProgress).unwrap_err().to_string();
+                let message = describe(&SampleFile::new("a.parquet", content).path, &NoProgress)
+                    .unwrap_err()
+                    .to_string();
                 assert!(
                     message.starts_with("column `other`: a page of 201 values declares 16383 strings"),
                     "{message}"

@@ -8,7 +8,6 @@ use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
 use warpscope::engines::cuda::open_exact;
 use warpscope::exact::{Ranking, Refiner};
 use warpscope::knn::{DeviceId, Metric, NONE, Neighbors, Problem, ProblemParameters, Queries};
-use warpscope::progress::NoProgress;
 
 /// Values of f32, row by row; no row is zero.
 fn cloud(rows: usize, dims: usize, seed: u32) -> Arc<PointCloud> {
@@ -78,8 +77,8 @@ fn refined_answers_are_those_of_the_cpu() {
         let refiner = Refiner::new(&problem, &points, None);
         let stored = Ranking::new(metric, &points, &points, 0).stored_rows().expect("f32 holds the values");
         let device = open_exact(DeviceId::Gpu(0), stored, problem.q() * k).expect("a GPU");
-        let on_gpu = refiner.refine(&found, k, Some(device), &NoProgress).expect("not cancelled");
-        let on_cpu = refiner.refine(&found, k, None, &NoProgress).expect("not cancelled");
+        let on_gpu = refiner.refine(&found, k, Some(device), &mut |_| true).expect("not cancelled");
+        let on_cpu = refiner.refine(&found, k, None, &mut |_| true).expect("not cancelled");
         assert!(on_gpu.on_device && !on_cpu.on_device);
         assert_eq!((on_gpu.rows, on_gpu.distances), (on_cpu.rows, on_cpu.distances), "{metric}");
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// What introduces a message in the sources: an attribute of an error type, or a macro or type of errors
 /// without one.
-const OPENINGS: [&str; 5] = ["#[error(", "bail!(", "anyhow!(", "Usage(format!(", "Usage("];
+const OPENINGS: [&str; 5] = ["#[error(", "bail!(", "anyhow!(", "UsageError(format!(", "UsageError("];
 
 /// Sample values of placeholders, by the end of their names.
 const SAMPLES: [(&[&str], &str); 9] = [
@@ -190,6 +190,6 @@ fn every_error_message_is_listed() {
 #[test]
 fn error_messages_are_extracted_from_source() {
     let source = "#[error(\"k = {k}: must be \\\"small\\\", \\\n      at most {}\", text::thousands(*most))] \
-                  bail!(Usage(\"no {{file}}\".to_owned()))";
+                  bail!(UsageError(\"no {{file}}\".to_owned()))";
     assert_eq!(messages(source), ["k = 2,000: must be \"small\", at most 2,000", "no {file}"]);
 }

@@ -1,7 +1,7 @@
 // Squared distances of pairs of rows in f64. Twin of crates/exact/src/vectors.rs.
 //
-// LANES lanes share a pair. Each adds every LANES-th term to a sum of its own; the sums are added in the order
-// of the lanes, and the terms after the last whole group one by one. The intrinsics keep the compiler from
+// LANES lanes share a pair. Each lane sums every LANES-th term; these sums are added in the order of the lanes,
+// and the terms after the last whole group one by one. The intrinsics keep the compiler from
 // fusing or reordering operations.
 #pragma once
 

@@ -19,7 +19,6 @@ use crate::engines::{peaks, registry};
 use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, ProblemParameters, check_answers,
 };
-use crate::progress::NoProgress;
 
 /// An engine on a device.
 pub(super) type EngineKey = (EngineId, DeviceId);
@@ -255,17 +254,21 @@ impl EnginePool {
         batches.check_memory(queries.len())?;
         let (done, all) = (queries.start as f32, batches.queries() as f32);
         let count = queries.len() as f32;
+        // Ranking follows the search; its share of the time is an estimate.
+        let searching = if batches.is_refined() { 0.7 } else { 1.0 };
         let mut stage = |label: &str, share: f32| stage(label, (done + share * count) / all);
         let batch = batches.problem(queries);
         let loaded = batches.loaded(&batch);
         let since = (now_unix(), Instant::now());
         let mut record = self.with_chosen_engine(batches.spec(), plan, |engine| {
-            search(&loaded, Passes::Timed, since, engine, &mut stage)
+            search(&loaded, Passes::Timed, since, engine, &mut |label, share| stage(label, share * searching))
         })?;
         // Queries of other batches were not dropped.
         record.head.dropped_queries -= (batches.queries() - batch.q()) as u64;
         let record = self.learn_from(record);
-        batches.refine(&batch, record, &NoProgress)
+        batches.refine(&batch, record, &mut |share| {
+            stage("ranking by the file's values", searching + share * (1.0 - searching))
+        })
     }
 
     fn run_planned(

@@ -18,7 +18,6 @@ use super::{EnginePool, Phase, ResidentPoints, RunError, RunRecord, RunSpec, Sam
 use crate::cloud::{Order, PointCloud};
 use crate::exact::{Margin, Refiner};
 use crate::knn::{Answer, DeviceInfo, Engine, KernelBuild};
-use crate::progress::NoProgress;
 
 /// Identifies a request; later ones have larger numbers.
 pub type LiveQueryId = u64;
@@ -90,7 +89,7 @@ pub(super) fn answer_live(
 }
 
 /// Orders neighbours by the file's values. Counters remain those of the engine, and so do distances if the
-/// order is the same.
+/// order is the same, so that a lesson shows the same ones.
 fn in_file_order(resident: &ResidentPoints, mut record: RunRecord) -> Result<RunRecord, RunError> {
     let problem = build_resident_problem(resident, &record.spec, &record.cloud, record.query_cloud.as_ref())?;
     let queries = record.query_cloud.as_deref().unwrap_or(&record.cloud);
@@ -101,7 +100,7 @@ fn in_file_order(resident: &ResidentPoints, mut record: RunRecord) -> Result<Run
     let is_large = problem.n() * problem.dims() > INDEXED_COORDINATES;
     let open = is_large.then(|| index_opener(&problem)).flatten();
     let refined =
-        Refiner::new(&problem, queries, open).refine(&record.neighbors, record.spec.k, None, &NoProgress);
+        Refiner::new(&problem, queries, open).refine(&record.neighbors, record.spec.k, None, &mut |_| true);
     if let Some(refined) = refined.filter(|refined| refined.rows != record.neighbors.indices) {
         record.neighbors.indices = refined.rows;
         record.neighbors.squared_distances = refined.squared_distances;

@@ -141,14 +141,11 @@ fn the_largest_inner_products_come_first() {
 #[test]
 fn inner_products_use_unshifted_coordinates() {
     let place = TestDir::new();
-    // Far from 0, coordinates are stored relative to an origin. Inner products have no origin and use values
-    // rounded to f32.
+    // Far from 0, coordinates are stored relative to an origin. Inner products have no origin and use
+    // the file's values.
     place.write("far.csv", "x,y\n4000000.3,1\n4000001.6,-2\n4000000.8,3\n");
     let found = place.ok("knn far.csv at:1,0 -k 3 --metric ip -o -").stdout;
-    assert_eq!(
-        found,
-        "query,rank,index,inner_product\n0,0,1,4000001.5\n0,1,2,4000000.75\n0,2,0,4000000.25\n"
-    );
+    assert_eq!(found, "query,rank,index,inner_product\n0,0,1,4000001.6\n0,1,2,4000000.8\n0,2,0,4000000.3\n");
     place.write("gap.csv", "x,y\n1,2\n3,\n5,6\n");
     assert!(place.fails(1, "knn gap.csv -k 1 --metric ip --columns x,y").contains("row 1, column `y`"));
     let dropped = place.ok("knn gap.csv at:1,1 -k 3 --metric ip --columns x,y --drop-nonfinite -o -").stdout;

@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use super::PointCloud;
 use super::formats::{self, Cell, FormatError, RecordIndex};
 use super::point_cloud::MAX_EXACT;
@@ -122,33 +124,35 @@ impl JoinedColumns {
         Ok(Self { columns: named.collect() })
     }
 
-    /// Passes each number of some columns to `visit` as the file spells it, with its row and the index of its
-    /// column in `columns`.
+    /// What `value` returns for numbers of some columns as the file spells them, given their row and the index
+    /// of their column in `columns`.
     ///
     /// # Errors
     /// [`FormatError`].
-    pub(super) fn for_each_spelling(
+    pub(super) fn spelled<T: Send>(
         path: &Path,
         columns: &[usize],
         cloud: &PointCloud,
         progress: &dyn Progress,
-        mut visit: impl FnMut(usize, usize, &str),
-    ) -> Result<(), FormatError> {
-        let index = RecordIndex::default();
+        value: impl Fn(usize, usize, &str) -> Option<T> + Sync,
+    ) -> Result<Vec<T>, FormatError> {
+        let (index, mut values) = (RecordIndex::default(), Vec::new());
         let width = formats::records_indexed(path, &[], &index, progress)?.columns.len();
         let block = (MAX_CELLS / width.max(1)).max(1);
         for start in (0..cloud.len()).step_by(block) {
             let rows = start..cloud.len().min(start + block);
             let read = read_rows(path, cloud, rows, columns, true, &index, progress)?;
-            for (row, cells) in (start..).zip(&read) {
-                for (number, &column) in columns.iter().enumerate() {
-                    if let Cell::Text(text) = &cells[column] {
-                        visit(row, number, text);
+            values.par_extend(read.par_iter().enumerate().flat_map_iter(|(at, cells)| {
+                columns.iter().enumerate().filter_map({
+                    let value = &value;
+                    move |(number, &column)| match &cells[column] {
+                        Cell::Text(text) => value(start + at, number, text),
+                        Cell::Number(_) | Cell::Missing => None,
                     }
-                }
-            }
+                })
+            }));
         }
-        Ok(())
+        Ok(values)
     }
 }
 

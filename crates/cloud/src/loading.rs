@@ -10,6 +10,7 @@ use super::{
 };
 use crate::printable;
 use crate::progress::{NoProgress, Progress};
+use crate::value::MAX_DIGITS;
 
 /// How columns are selected if the user did not choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -250,16 +251,13 @@ fn with_long_values(cloud: PointCloud, progress: &dyn Progress) -> Result<PointC
     let by_number = column_numbers(&cloud).filter(|numbers| numbers.len() == cloud.dims());
     let number = |&axis: &usize| by_number.as_ref().map_or_else(|| by_name(axis), |all| Some(all[axis]));
     let Some(numbers) = axes.iter().map(number).collect::<Option<Vec<usize>>>() else { return Ok(cloud) };
-    let mut values = Vec::new();
-    JoinedColumns::for_each_spelling(&path, &numbers, &cloud, progress, |row, column, text| {
+    let values = JoinedColumns::spelled(&path, &numbers, &cloud, progress, |row, column, text| {
         let (axis, text) = (axes[column], text.trim());
+        let is_long = text.bytes().filter(u8::is_ascii_digit).count() > MAX_DIGITS;
         // Numbers in another notation are those that were read.
-        if let Some(spelled) = FileValue::parse_decimal(text)
-            && text.parse() == Ok(cloud.coordinate(row, axis))
-            && !spelled.is_same_decimal(cloud.value(row, axis))
-        {
-            values.push((row, axis, spelled));
-        }
+        let spelled = FileValue::parse_decimal(text).filter(|_| is_long)?;
+        let is_read = text.parse() == Ok(cloud.coordinate(row, axis));
+        (is_read && !spelled.is_same_decimal(cloud.value(row, axis))).then_some((row, axis, spelled))
     })?;
     Ok(cloud.with_long_values(values))
 }

@@ -19,7 +19,7 @@ use super::{CloudError, Coordinates, FileValue, MAX_ROWS, Source, UnusableRows, 
 use crate::formats::{FileStamp, FormatError};
 use crate::rounding::RoundingErrors;
 use crate::table::{Real, with_values};
-use crate::value::exceeds_15_digits;
+use crate::value::exceeds_max_digits;
 pub use parts::CloudParts;
 use statistics::BulkRanges;
 pub use statistics::Duplicates;
@@ -224,7 +224,7 @@ impl PointCloud {
         (0..self.dims()).filter(move |&axis| {
             let Axis { min, max, .. } = self.axes[axis];
             if self.decimals {
-                rows().any(|row| exceeds_15_digits(self.coordinate(row, axis)))
+                rows().any(|row| exceeds_max_digits(self.coordinate(row, axis)))
             } else {
                 // Columns with fractions have no integers that f64 rounds.
                 min.abs().max(max.abs()) >= MAX_EXACT

@@ -1,5 +1,8 @@
 //! The values of a file, exactly.
 
+/// Two decimals of at most this many significant digits have different f64 values.
+pub const MAX_DIGITS: usize = 15;
+
 /// A finite value of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FileValue {
@@ -48,17 +51,17 @@ const POWERS: [f64; 23] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
-/// Whether `value` is not the f64 of any decimal with at most 15 significant digits.
-pub fn exceeds_15_digits(value: f64) -> bool {
+/// Whether `value` is not the f64 of any decimal with at most [`MAX_DIGITS`] significant digits.
+pub fn exceeds_max_digits(value: f64) -> bool {
     if value == 0.0 {
         return false;
     }
-    let places = 14 - value.abs().log10().floor() as i32;
+    let places = MAX_DIGITS as i32 - 1 - value.abs().log10().floor() as i32;
     let Some(&power) = POWERS.get(places.unsigned_abs() as usize) else {
         return format!("{value:e}")
             .split('e')
             .next()
-            .is_some_and(|digits| digits.bytes().filter(u8::is_ascii_digit).count() > 15);
+            .is_some_and(|digits| digits.bytes().filter(u8::is_ascii_digit).count() > MAX_DIGITS);
     };
     // The quotient or product of two numbers that f64 represents is rounded once, as a decimal is.
     let nearest = if places >= 0 { (value * power).round() / power } else { (value / power).round() * power };
@@ -74,12 +77,12 @@ mod tests {
         for value in
             [0.1, -500_000.123, 1.0, 999.999_999_999_999, 1e15, 123_456_789_012_345e30, 5e-324, 1e-30]
         {
-            assert!(!exceeds_15_digits(value), "{value}");
+            assert!(!exceeds_max_digits(value), "{value}");
         }
         for value in
             [0.1 + 0.2, 1.0 / 3.0, 9_007_199_254_740_993.0, 1e40 / 3.0, -1e-30 / 3.0, 123.456_789_012_345_6]
         {
-            assert!(exceeds_15_digits(value), "{value}");
+            assert!(exceeds_max_digits(value), "{value}");
         }
     }
 

@@ -9,7 +9,7 @@
 //! `docs/exact.md` explains the proof.
 
 // Aliases, so that `crate::knn` means the same in every crate.
-use warpscope_base::{memory, progress};
+use warpscope_base::memory;
 use warpscope_cloud as cloud;
 use warpscope_knn as knn;
 

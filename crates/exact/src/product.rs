@@ -67,8 +67,8 @@ impl<'a> ProductRefiner<'a> {
         (!is_exact).then_some(Self { products, cloud, queries, longest, rule, relative })
     }
 
-    /// Writes the largest products of a query, largest first, given the largest by the rule, of which there
-    /// may be more.
+    /// Writes the largest products of a query, largest first. `found` are the largest by the rule, at least as
+    /// many.
     pub fn refine(&self, query: usize, found: &[Product], refined: &mut [Product]) {
         let row = self.products.query_row(query) as usize;
         let (k, length) = (refined.len(), length(self.queries, row) * SLACK);

@@ -11,7 +11,6 @@ use crate::knn::within::Opener;
 use crate::knn::{Metric, NONE, Neighbors, Problem, RadiusIndex, theory};
 use crate::margin::Margin;
 use crate::order::{Query, RankedPoint, Ranking};
-use crate::progress::Progress;
 
 /// Bytes of a row from which queries are processed by their neighbours, so that rows are read from caches.
 const LONG_ROW: usize = 1 << 10;
@@ -147,14 +146,14 @@ impl<'a> Refiner<'a> {
     }
 
     /// The `k` nearest of each query, from an engine's answers to the problem, which may have more; `None`
-    /// if cancelled. Distances are computed by `device`, if there is one with [`Self::rows_for_device`], and
+    /// if cancelled by `go_on`, which gets the fraction done. Distances are computed by `device`, if there is one with [`Self::rows_for_device`], and
     /// by the CPU if it fails.
     pub fn refine(
         &self,
         found: &Neighbors,
         k: usize,
         mut device: Option<Box<dyn ExactDistances + '_>>,
-        progress: &dyn Progress,
+        go_on: &mut dyn FnMut(f32) -> bool,
     ) -> Option<RefinedNeighbors> {
         let q = found.queries();
         let mut refined = RefinedNeighbors {
@@ -179,10 +178,10 @@ impl<'a> Refiner<'a> {
             queries.par_sort_by_cached_key(|slots| found.for_query(slots.query).0.iter().min().copied());
         }
         for (at, queries) in queries.chunks_mut(block()).enumerate() {
-            if progress.cancelled() {
+            let first = at * block();
+            if !go_on(first as f32 / q as f32) {
                 return None;
             }
-            let first = at * block();
             let squared = device.as_mut().and_then(|device| {
                 let rows: Vec<u32> =
                     (first..first + queries.len()).map(|query| self.problem.query_row(query)).collect();
@@ -212,7 +211,6 @@ impl<'a> Refiner<'a> {
                     self.within(slots, distance, index.as_deref(), scratch);
                 });
             }
-            progress.update(q.min((at + 1) * block()) as u64, q as u64);
         }
         Some(refined)
     }

@@ -23,7 +23,6 @@ use crate::knn::{
     Radius, Shape, answer_bytes,
 };
 use crate::memory::{self, InsufficientMemory};
-use crate::progress::Progress;
 pub use product::LargestProducts;
 pub use within::RadiusBatches;
 
@@ -441,6 +440,11 @@ impl QueryBatches {
         self.spec.k
     }
 
+    /// Whether batches are ranked by the file's values after the search.
+    pub(in crate::run) fn is_refined(&self) -> bool {
+        self.is_refined
+    }
+
     /// Rejects a batch whose ranking by the file's values exceeds the free memory.
     pub(in crate::run) fn check_memory(&self, q: usize) -> Result<(), RunError> {
         let k = self.spec.k;
@@ -459,7 +463,7 @@ impl QueryBatches {
         &self,
         problem: &Problem,
         mut record: RunRecord,
-        progress: &dyn Progress,
+        go_on: &mut dyn FnMut(f32) -> bool,
     ) -> Result<BatchResult, RunError> {
         if !self.is_refined {
             return Ok(BatchResult { record, distances: None, ranked_on: None });
@@ -473,7 +477,7 @@ impl QueryBatches {
             open_exact(gpu, rows, pairs).ok()
         });
         let refined =
-            refiner.refine(&record.neighbors, self.spec.k, device, progress).ok_or(RunError::Cancelled)?;
+            refiner.refine(&record.neighbors, self.spec.k, device, go_on).ok_or(RunError::Cancelled)?;
         record.neighbors =
             Neighbors { k: self.spec.k, indices: refined.rows, squared_distances: refined.squared_distances };
         let ranked_on = if refined.on_device { record.device.name.clone() } else { "CPU".to_owned() };

@@ -44,8 +44,8 @@ pub fn check(
     // All neighbours, which need a radius search, and half of them, for which the others are candidates.
     let refiner = Refiner::new(&sample, queries, None);
     let half = found.k.div_ceil(2);
-    let [all, first] =
-        [refiner.refine(&found, found.k, None, progress)?, refiner.refine(&found, half, None, progress)?];
+    let refine = |k| refiner.refine(&found, k, None, &mut |_| !progress.cancelled());
+    let [all, first] = [refine(found.k)?, refine(half)?];
     let mut mismatch = None;
     for query in 0..count {
         if progress.cancelled() {

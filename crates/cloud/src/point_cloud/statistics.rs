@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn bulk_is_relative_to_the_origin() {
+    fn bulk_ranges_are_relative_to_the_origin() {
         let [low, high] = bulk((0..1000).map(|at| 5e6 + f64::from(at) * 0.1).collect());
         assert!((low + 49.95).abs() < 1e-6 && (high - 49.95).abs() < 1e-6, "{low} {high}");
     }

@@ -9,7 +9,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::cloud::{Column, Coordinates, FileValue, Order, PointCloud, Source, Table};
 use crate::knn::{EngineError, Metric, ProblemParameters, Queries, Radius};
-use crate::progress::NoProgress;
 use crate::radius::RadiusTest;
 
 fn named(names: &[&str], values: Vec<f64>) -> Arc<PointCloud> {
@@ -116,7 +115,7 @@ fn wrong_lists(cloud: &Arc<PointCloud>, metric: Metric, k: usize, margin: f64) -
     let problem = problem(cloud, metric, search_k(k, cloud.dims(), 1024));
     let found = searched(&problem);
     let refiner = Refiner::new(&problem, cloud, None).with_margin(margin);
-    let refined = refiner.refine(&found, k, None, &NoProgress).expect("it is not cancelled");
+    let refined = refiner.refine(&found, k, None, &mut |_| true).expect("it is not cancelled");
     let wrong = |query: &usize| {
         let mut expected = oracle(cloud, metric, *query);
         expected.resize(expected.len().max(k), NONE);
@@ -236,7 +235,7 @@ fn positions_on_the_globe_are_ordered_to_the_millimetre() {
     let cloud = named(&["longitude", "latitude"], places);
     let problem = problem(&cloud, Metric::Haversine, 61);
     let refiner = Refiner::new(&problem, &cloud, None);
-    let refined = refiner.refine(&searched(&problem), 61, None, &NoProgress).expect("it is not cancelled");
+    let refined = refiner.refine(&searched(&problem), 61, None, &mut |_| true).expect("it is not cancelled");
     // The nearest antipode is the one farthest from (180, 0), which is the first.
     assert_eq!(refined.rows[..61], (0..61).collect::<Vec<u32>>());
     let half = std::f64::consts::PI * crate::cloud::globe::EARTH_RADIUS_KM;
@@ -247,8 +246,31 @@ fn positions_on_the_globe_are_ordered_to_the_millimetre() {
     let cloud = named(&["longitude", "latitude"], symmetric);
     let problem = self::problem(&cloud, Metric::Haversine, 5);
     let refined =
-        Refiner::new(&problem, &cloud, None).refine(&searched(&problem), 5, None, &NoProgress).unwrap();
+        Refiner::new(&problem, &cloud, None).refine(&searched(&problem), 5, None, &mut |_| true).unwrap();
     assert_eq!(refined.rows[..5], [0, 1, 2, 3, 4]);
+}
+
+/// `docs/metrics.md` states this error of the f32 rule.
+#[test]
+fn cosine_distances_in_f32_are_within_1e_5_at_768_dimensions() {
+    let dims = 768;
+    let value = |at: usize| ((at as u32).wrapping_mul(2_654_435_761) >> 8) as f32 / 2f32.powi(23) - 1.0;
+    let names: Vec<String> = (0..dims).map(|axis| format!("c{axis}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let cloud = named(&names, (0..60 * dims).map(|at| f64::from(value(at * at + at))).collect());
+    let problem = problem(&cloud, Metric::Cosine, 60);
+    let found = searched(&problem);
+    let refined = Refiner::new(&problem, &cloud, None).refine(&found, 60, None, &mut |_| true).unwrap();
+    let mut largest = 0.0f64;
+    for query in 0..60 {
+        let (rows, squared) = found.for_query(query);
+        for (row, &squared) in rows.iter().zip(squared) {
+            let at = refined.rows[query * 60..][..60].iter().position(|other| other == row).unwrap();
+            let exact = refined.distances[query * 60 + at];
+            largest = largest.max((Metric::Cosine.distance(squared) - exact).abs());
+        }
+    }
+    assert!(largest < 1e-5 && largest > 1e-7, "{largest}");
 }
 
 #[test]
@@ -268,7 +290,7 @@ fn short_lists_are_padded_and_own_rows_excluded() {
         indices: vec![0, 1, NONE, NONE, NONE, 2, 1, NONE, NONE, NONE],
         squared_distances: [&[1.0, 1.0][..], &[f32::INFINITY; 3], &[1.0, 4.0], &[f32::INFINITY; 3]].concat(),
     };
-    let refined = Refiner::new(&problem, &cloud, None).refine(&found, 3, None, &NoProgress).unwrap();
+    let refined = Refiner::new(&problem, &cloud, None).refine(&found, 3, None, &mut |_| true).unwrap();
     assert_eq!(refined.rows, [0, 1, NONE, 2, 1, NONE]);
     assert_eq!(refined.distances, [1.0, 1.0, f64::INFINITY, 1.0, 2.0, f64::INFINITY]);
     assert_eq!(refined.widened, 0);
@@ -320,7 +342,7 @@ fn a_device_gives_the_same_answers_even_if_it_fails() {
         let device = calls_left.map(|calls_left| -> Box<dyn ExactDistances + '_> {
             Box::new(FakeDevice { ranking: ranking(), calls_left })
         });
-        refiner.refine(&found, 3, device, &NoProgress).unwrap()
+        refiner.refine(&found, 3, device, &mut |_| true).unwrap()
     };
     let on_cpu = refine(None);
     for calls_left in [0, 1, 100] {

@@ -346,7 +346,12 @@ pub fn answer_ui(
 ) {
     let summary = answer_summary(ui, session, answered);
     heading_ui(ui, "Answer");
-    ui.add(Label::new(RichText::new(summary.sentence()).size(15.0)).wrap());
+    let order = if session.has_record(&answered.record) {
+        "From the run: ordered by squared distances in f32, as measured."
+    } else {
+        "Ordered by the distances of the file's values; equal distances by row."
+    };
+    ui.add(Label::new(RichText::new(summary.sentence()).size(15.0)).wrap()).on_hover_text(order);
     if let Some(classes) = &summary.classes {
         classes_ui(ui, session, classes, palette);
     }

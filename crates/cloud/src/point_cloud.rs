@@ -19,7 +19,7 @@ use super::{CloudError, Coordinates, FileValue, MAX_ROWS, Source, UnusableRows, 
 use crate::formats::{FileStamp, FormatError};
 use crate::rounding::RoundingErrors;
 use crate::table::{Real, with_values};
-use crate::value::exceeds_max_digits;
+use crate::value::{MAX_DIGITS, decimal_places, exceeds_max_digits};
 pub use parts::CloudParts;
 use statistics::BulkRanges;
 pub use statistics::Duplicates;
@@ -62,6 +62,8 @@ pub struct PointCloud {
     exact: Option<RoundingErrors>,
     /// Whether the file's values are decimals, which f64 rounds.
     decimals: bool,
+    /// The decimal places of all values, if they are decimals of few digits.
+    decimal_places: Option<u32>,
     /// Values of more than 15 digits whose f64 stands for another decimal: index, exponent and mantissa,
     /// ascending.
     long_values: Vec<(u64, i32, i128)>,
@@ -136,10 +138,11 @@ impl PointCloud {
             Values::F64(values) => round_to_f32(values, &axes, records.as_ref(), &source)?,
         };
         let fingerprint = fingerprint(dims, &axes, &points);
-        Ok(Self {
+        let cloud = Self {
             points,
             exact,
             decimals,
+            decimal_places: None,
             long_values: Vec::new(),
             bulk: BulkRanges::new(axes.len()),
             axes,
@@ -150,7 +153,8 @@ impl PointCloud {
             copy: None,
             no_file: false,
             fingerprint,
-        })
+        };
+        Ok(Self { decimal_places: cloud.common_decimal_places(), ..cloud })
     }
 
     /// The number of points, n.
@@ -207,6 +211,26 @@ impl PointCloud {
         self.point(a) == self.point(b) && (0..self.dims()).all(same)
     }
 
+    fn common_decimal_places(&self) -> Option<u32> {
+        let of_row = |places: u32, row| {
+            (0..self.dims()).try_fold(places, |most, axis| decimal_places(self.coordinate(row, axis), most))
+        };
+        let places = (0..if self.decimals { self.len() } else { 0 }).into_par_iter();
+        places.try_fold(|| 0, of_row).try_reduce(|| 0, |a, b| Some(a.max(b))).filter(|_| self.decimals)
+    }
+
+    /// The number of decimal places with which all values are integers of at most [`MAX_DIGITS`] digits, if the
+    /// file's values are such decimals.
+    pub fn decimal_places(&self) -> Option<u32> {
+        self.decimal_places
+    }
+
+    /// Whether all values have at most [`MAX_DIGITS`] digits with this number of decimal places.
+    pub fn fits_decimal_places(&self, places: u32) -> bool {
+        let limit = 10f64.powi(MAX_DIGITS as i32 - places as i32);
+        self.axes.iter().all(|axis| axis.min.abs().max(axis.max.abs()) <= limit)
+    }
+
     /// Whether f64 may round the file's values, as it does decimals and large integers.
     pub fn exceeds_f64(&self) -> bool {
         self.decimals || self.has_long_values()
@@ -245,7 +269,8 @@ impl PointCloud {
         };
         let mut long_values: Vec<(u64, i32, i128)> = values.into_iter().filter_map(entry).collect();
         long_values.sort_unstable();
-        Self { long_values, ..self }
+        let decimal_places = self.decimal_places.filter(|_| long_values.is_empty());
+        Self { long_values, decimal_places, ..self }
     }
 
     /// Whether some stored coordinates differ from the file's, relative to the origin.
@@ -297,6 +322,7 @@ impl PointCloud {
             points: coordinates.into_flattened(),
             exact: None,
             decimals: false,
+            decimal_places: None,
             long_values: Vec::new(),
             bulk: BulkRanges::new(N),
             axes,

@@ -51,6 +51,15 @@ const POWERS: [f64; 23] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
+/// The smallest number of decimal places, from `least` on, of a decimal whose f64 is `value`; `None` if it is
+/// more than [`MAX_DIGITS`].
+pub fn decimal_places(value: f64, least: u32) -> Option<u32> {
+    (least..=MAX_DIGITS as u32).find(|&places| {
+        let power = POWERS[places as usize];
+        (value * power).round() / power == value
+    })
+}
+
 /// Whether `value` is not the f64 of any decimal with at most [`MAX_DIGITS`] significant digits.
 pub fn exceeds_max_digits(value: f64) -> bool {
     if value == 0.0 {
@@ -84,6 +93,16 @@ mod tests {
         {
             assert!(exceeds_max_digits(value), "{value}");
         }
+    }
+
+    #[test]
+    fn decimal_places_are_counted() {
+        for (value, expected) in [(0.0, 0), (-7.0, 0), (0.3, 1), (5_428_000.123, 3), (1e-15, 15), (2.5e3, 0)]
+        {
+            assert_eq!(decimal_places(value, 0), Some(expected), "{value}");
+            assert_eq!(decimal_places(value, 15), Some(15));
+        }
+        assert_eq!((decimal_places(1e-16, 0), decimal_places(1.0 / 3.0, 0)), (None, None));
     }
 
     #[test]

@@ -71,9 +71,15 @@ impl<'a> Ranking<'a> {
             // Sine and cosine of degrees are right to a few units in the last place.
             Metric::Haversine | Metric::Sky => 32.0 * unit,
         };
-        let decimals: f64 = [cloud, queries].map(|cloud| decimal_error(metric, cloud)).iter().sum();
         let vectors = RowVectors::new(metric, cloud);
-        let rows = if !cloud.is_rounded() && vectors.globe().is_none() {
+        let whole = vectors.with_whole_decimals(cloud, queries);
+        let decimals = if whole.is_some() {
+            0.0
+        } else {
+            [cloud, queries].map(|cloud| decimal_error(metric, cloud)).iter().sum()
+        };
+        let vectors = whole.unwrap_or(vectors);
+        let rows = if !cloud.is_rounded() && vectors.globe().is_none() && vectors.power() == 1.0 {
             VectorSource::Stored(cloud.points())
         } else if evaluations > cloud.len() / 2
             && let Some(computed) = all_vectors(&vectors, cloud, metric.dims(cloud.dims()))
@@ -121,7 +127,7 @@ impl<'a> Ranking<'a> {
                 squared_distance(target, vector)
             }
         };
-        RankedPoint { row, distance: squared.sqrt() }
+        RankedPoint { row, distance: squared.sqrt() / self.vectors.power() }
     }
 
     /// The distance of a ranked point in the metric's unit. `vector` may be overwritten.

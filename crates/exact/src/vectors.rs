@@ -14,11 +14,30 @@ pub struct RowVectors {
     metric: Metric,
     /// For metrics on the sphere.
     globe: Option<GlobeAxes>,
+    /// Power of ten that makes decimals integers, which f64 does not round; 1 otherwise.
+    power: f64,
 }
 
 impl RowVectors {
     pub fn new(metric: Metric, cloud: &PointCloud) -> Self {
-        Self { metric, globe: GlobeAxes::from_axes(cloud.axes()).ok().filter(|_| metric.is_on_sphere()) }
+        Self {
+            metric,
+            globe: GlobeAxes::from_axes(cloud.axes()).ok().filter(|_| metric.is_on_sphere()),
+            power: 1.0,
+        }
+    }
+
+    /// Vectors of decimals as integers of a common unit. `None` if they are not decimals of few digits, or if
+    /// only their directions or angles count.
+    pub fn with_whole_decimals(self, cloud: &PointCloud, queries: &PointCloud) -> Option<Self> {
+        let places = cloud.decimal_places()?.max(queries.decimal_places()?);
+        let fit = [cloud, queries].iter().all(|cloud| cloud.fits_decimal_places(places));
+        (self.metric == Metric::L2 && fit).then(|| Self { power: 10f64.powi(places as i32), ..self })
+    }
+
+    /// The unit's reciprocal: 1 unless vectors are whole decimals.
+    pub fn power(&self) -> f64 {
+        self.power
     }
 
     /// The globe of metrics on the sphere.
@@ -66,6 +85,9 @@ impl RowVectors {
             return;
         }
         vector.extend((0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)));
+        if self.power > 1.0 {
+            vector.iter_mut().for_each(|value| *value = (*value * self.power).round());
+        }
         if self.metric.compares_directions() {
             let largest = vector.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
             if !(1e-100..1e100).contains(&largest) {

@@ -87,6 +87,7 @@ impl PointCloud {
             points,
             exact,
             decimals: false,
+            decimal_places: None,
             long_values: Vec::new(),
             bulk: BulkRanges::new(axes.len()),
             axes,

@@ -351,3 +351,18 @@ fn a_device_gives_the_same_answers_even_if_it_fails() {
         assert_eq!(RefinedNeighbors { on_device: false, ..refined }, on_cpu);
     }
 }
+
+#[test]
+fn distances_of_decimals_are_those_of_the_decimals() {
+    let distances = |cloud: &Arc<PointCloud>, k: usize, query: usize| {
+        let problem = problem(cloud, Metric::L2, k);
+        let found = searched(&problem);
+        let refined = Refiner::new(&problem, cloud, None).refine(&found, k, None, &mut |_| true).unwrap();
+        refined.distances[query * k..][..k].to_vec()
+    };
+    let tenths = decimals(1, vec![0.0, 0.1, 0.2, 0.3, 0.4]);
+    assert_eq!(distances(&tenths, 5, 3), [0.0, 0.1, 0.1, 0.2, 0.3]);
+    // f64 rounds these coordinates by up to half a nanometre.
+    let far = decimals(2, vec![5_428_000.123, 456_000.5, 5_428_000.126, 456_000.504]);
+    assert_eq!(distances(&far, 2, 0), [0.0, 0.005]);
+}

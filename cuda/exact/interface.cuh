@@ -6,7 +6,7 @@
 
 namespace warpscope::exact {
 
-// Lanes that share a pair of rows, and the sums of a distance: `LANES` of crates/exact/src/vectors.rs.
+// Lanes that share a pair of rows, and the sums of a distance: `LANES` of crates/knn/src/exact_distances.rs.
 constexpr unsigned LANES = 16;
 
 // The row of a missing candidate.

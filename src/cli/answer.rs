@@ -134,12 +134,26 @@ fn nearest(
         let batch = AnswerBatch::of_run(&record, 0..range.len(), range.start);
         take(batch.with_distances(distances.as_deref()))?;
         // Later batches reuse the index of the first.
-        let index = answered.is_some_and(|before| before.index);
         let last = AnswerStats::new(&record, ranked_on, seconds);
-        answered = Some(AnswerStats { index: index || last.index, ..last });
+        answered = Some(match answered {
+            Some(before) => AnswerStats {
+                index: before.index || last.index,
+                ranked_on: joined(before.ranked_on, last.ranked_on),
+                ..last
+            },
+            None => last,
+        });
     }
     // A problem has at least one query.
     answered.context("there are no queries")
+}
+
+/// The devices of earlier batches and of the last one.
+fn joined(before: Option<String>, last: Option<String>) -> Option<String> {
+    match (before, last) {
+        (Some(before), Some(last)) if !before.contains(&last) => Some(format!("{before} and {last}")),
+        (before, last) => before.or(last),
+    }
 }
 
 /// Plans a job, and notes its predicted time if that is long.

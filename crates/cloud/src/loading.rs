@@ -5,12 +5,11 @@ use std::collections::HashSet;
 use super::formats::{self, ColumnGuess, FileStamp, FormatError, Reason};
 use super::joined::JoinedColumns;
 use super::{
-    CloudError, Column, ColumnChoice, Coordinates, FileValue, GlobeAxes, PointCloud, Source, Table, generate,
+    CloudError, Column, ColumnChoice, Coordinates, GlobeAxes, PointCloud, Source, Table, generate,
     query_point,
 };
 use crate::printable;
 use crate::progress::{NoProgress, Progress};
-use crate::value::MAX_DIGITS;
 
 /// How columns are selected if the user did not choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +50,7 @@ pub fn load_auto(
     let (table, source, guess) = table_auto(source, how, progress)?;
     let cloud = PointCloud::from_table(table, source.clone(), None, drop_nonfinite);
     match cloud {
-        Ok(cloud) => Ok((with_long_values(cloud.with_stamp(stamp), progress)?, guess)),
+        Ok(cloud) => Ok((with_large_integers(cloud.with_stamp(stamp), progress)?, guess)),
         Err(mut why) => {
             if let (CloudError::NonFinite { unusable, .. }, Some(guess)) = (&mut why, &guess) {
                 unusable.whole = guess.complete_columns(unusable.rows - unusable.count, unusable.rows);
@@ -204,7 +203,7 @@ pub fn load_queries_auto(
     }
     let cloud = PointCloud::from_table(table, source.clone(), Some(data), drop_nonfinite);
     match cloud {
-        Ok(cloud) => with_long_values(cloud.with_stamp(stamp), progress),
+        Ok(cloud) => with_large_integers(cloud.with_stamp(stamp), progress),
         Err(why) => Err(with_line(why, &source, progress)),
     }
 }
@@ -234,10 +233,10 @@ fn join_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(printable::name).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads columns with long numbers again, as the file spells them.
-fn with_long_values(cloud: PointCloud, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
+/// Reads integers that f64 rounds again, from columns that reach them.
+fn with_large_integers(cloud: PointCloud, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
     let Source::File { path, .. } = cloud.source().clone() else { return Ok(cloud) };
-    let axes: Vec<usize> = cloud.axes_of_long_values().collect();
+    let axes: Vec<usize> = cloud.axes_of_large_integers().collect();
     if axes.is_empty() {
         return Ok(cloud);
     }
@@ -251,15 +250,12 @@ fn with_long_values(cloud: PointCloud, progress: &dyn Progress) -> Result<PointC
     let by_number = column_numbers(&cloud).filter(|numbers| numbers.len() == cloud.dims());
     let number = |&axis: &usize| by_number.as_ref().map_or_else(|| by_name(axis), |all| Some(all[axis]));
     let Some(numbers) = axes.iter().map(number).collect::<Option<Vec<usize>>>() else { return Ok(cloud) };
-    let values = JoinedColumns::spelled(&path, &numbers, &cloud, progress, |row, column, text| {
-        let (axis, text) = (axes[column], text.trim());
-        let is_long = text.bytes().filter(u8::is_ascii_digit).count() > MAX_DIGITS;
-        // Numbers in another notation are those that were read.
-        let spelled = FileValue::parse_decimal(text).filter(|_| is_long)?;
-        let is_read = text.parse() == Ok(cloud.coordinate(row, axis));
-        (is_read && !spelled.is_same_decimal(cloud.value(row, axis))).then_some((row, axis, spelled))
+    let integers = JoinedColumns::spelled(&path, &numbers, &cloud, progress, |row, column, text| {
+        let (axis, integer) = (axes[column], text.trim().parse::<i128>().ok()?);
+        let rounded = cloud.coordinate(row, axis);
+        (integer as f64 == rounded && rounded as i128 != integer).then_some((row, axis, integer))
     })?;
-    Ok(cloud.with_long_values(values))
+    Ok(cloud.with_integers(integers))
 }
 
 /// Adds the line of a bad value by rereading a text file.

@@ -19,7 +19,7 @@ use super::{CloudError, Coordinates, FileValue, MAX_ROWS, Source, UnusableRows, 
 use crate::formats::{FileStamp, FormatError};
 use crate::rounding::RoundingErrors;
 use crate::table::{Real, with_values};
-use crate::value::{MAX_DIGITS, decimal_places, exceeds_max_digits};
+use crate::value::{MAX_DIGITS, decimal_places};
 pub use parts::CloudParts;
 use statistics::BulkRanges;
 pub use statistics::Duplicates;
@@ -64,9 +64,8 @@ pub struct PointCloud {
     decimals: bool,
     /// The decimal places of all values, if they are decimals of few digits.
     decimal_places: Option<u32>,
-    /// Values of more than 15 digits whose f64 stands for another decimal: index, exponent and mantissa,
-    /// ascending.
-    long_values: Vec<(u64, i32, i128)>,
+    /// Indices and values of integers that f64 rounds, ascending.
+    integers: Vec<(u64, i128)>,
     axes: Vec<Axis>,
     bulk: BulkRanges,
     /// The record of each row, if rows were dropped.
@@ -143,7 +142,7 @@ impl PointCloud {
             exact,
             decimals,
             decimal_places: None,
-            long_values: Vec::new(),
+            integers: Vec::new(),
             bulk: BulkRanges::new(axes.len()),
             axes,
             records,
@@ -192,11 +191,8 @@ impl PointCloud {
     /// The file's value of a row on an axis, exactly.
     pub fn value(&self, row: usize, axis: usize) -> FileValue {
         let (at, value) = ((row * self.dims() + axis) as u64, self.coordinate(row, axis));
-        match self.long_values.binary_search_by_key(&at, |&(index, ..)| index) {
-            Ok(found) => {
-                let (_, exponent, mantissa) = self.long_values[found];
-                FileValue::Decimal { mantissa, exponent }
-            }
+        match self.integers.binary_search_by_key(&at, |&(index, _)| index) {
+            Ok(found) => FileValue::Decimal { mantissa: self.integers[found].1, exponent: 0 },
             Err(_) if self.decimals => FileValue::shortest_decimal(value),
             Err(_) => FileValue::Binary(value),
         }
@@ -206,7 +202,7 @@ impl PointCloud {
     pub fn rows_are_equal(&self, a: usize, b: usize) -> bool {
         let same = |axis| {
             (self.exact.is_none() || self.coordinate(a, axis) == self.coordinate(b, axis))
-                && (self.long_values.is_empty() || self.value(a, axis) == self.value(b, axis))
+                && (self.integers.is_empty() || self.value(a, axis) == self.value(b, axis))
         };
         self.point(a) == self.point(b) && (0..self.dims()).all(same)
     }
@@ -219,8 +215,8 @@ impl PointCloud {
         places.try_fold(|| 0, of_row).try_reduce(|| 0, |a, b| Some(a.max(b))).filter(|_| self.decimals)
     }
 
-    /// The number of decimal places with which all values are integers of at most [`MAX_DIGITS`] digits, if the
-    /// file's values are such decimals.
+    /// The number of decimal places with which all values are integers of at most [`MAX_DIGITS`] digits, if
+    /// the file's values are such decimals.
     pub fn decimal_places(&self) -> Option<u32> {
         self.decimal_places
     }
@@ -233,44 +229,33 @@ impl PointCloud {
 
     /// Whether f64 may round the file's values, as it does decimals and large integers.
     pub fn exceeds_f64(&self) -> bool {
-        self.decimals || self.has_long_values()
+        self.decimals || self.has_large_integers()
     }
 
-    /// Whether there are values that differ although their f64 may be the same: integers beyond 2⁵³, and
-    /// decimals of more than 15 digits.
-    pub fn has_long_values(&self) -> bool {
-        !self.long_values.is_empty()
+    /// Whether there are integers that f64 rounds.
+    pub fn has_large_integers(&self) -> bool {
+        !self.integers.is_empty()
     }
 
-    /// Axes that may have such values in the file.
-    pub(super) fn axes_of_long_values(&self) -> impl Iterator<Item = usize> + '_ {
-        let rows = || (0..self.len()).into_par_iter();
-        (0..self.dims()).filter(move |&axis| {
+    /// Axes that may have integers that f64 rounds.
+    pub(super) fn axes_of_large_integers(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.dims()).filter(|&axis| {
             let Axis { min, max, .. } = self.axes[axis];
-            if self.decimals {
-                rows().any(|row| exceeds_max_digits(self.coordinate(row, axis)))
-            } else {
-                // Columns with fractions have no integers that f64 rounds.
-                min.abs().max(max.abs()) >= MAX_EXACT
-                    && rows().all(|row| self.coordinate(row, axis).fract() == 0.0)
-            }
+            // Columns with fractions have no such integers.
+            min.abs().max(max.abs()) >= MAX_EXACT
+                && (0..self.len()).all(|row| self.coordinate(row, axis).fract() == 0.0)
         })
     }
 
-    /// Stores decimals for which [`Self::value`] is not enough, by row and axis.
+    /// Stores integers that f64 rounds, by row and axis.
     #[must_use]
-    pub(super) fn with_long_values(self, values: Vec<(usize, usize, FileValue)>) -> Self {
+    pub(super) fn with_integers(self, integers: impl IntoIterator<Item = (usize, usize, i128)>) -> Self {
         let dims = self.dims();
-        let entry = |(row, axis, value)| match value {
-            FileValue::Decimal { mantissa, exponent } => {
-                Some(((row * dims + axis) as u64, exponent, mantissa))
-            }
-            FileValue::Binary(_) => None,
-        };
-        let mut long_values: Vec<(u64, i32, i128)> = values.into_iter().filter_map(entry).collect();
-        long_values.sort_unstable();
-        let decimal_places = self.decimal_places.filter(|_| long_values.is_empty());
-        Self { long_values, decimal_places, ..self }
+        let index = |(row, axis, integer)| ((row * dims + axis) as u64, integer);
+        let mut integers: Vec<(u64, i128)> = integers.into_iter().map(index).collect();
+        integers.sort_unstable();
+        let decimal_places = self.decimal_places.filter(|_| integers.is_empty());
+        Self { integers, decimal_places, ..self }
     }
 
     /// Whether some stored coordinates differ from the file's, relative to the origin.
@@ -323,7 +308,7 @@ impl PointCloud {
             exact: None,
             decimals: false,
             decimal_places: None,
-            long_values: Vec::new(),
+            integers: Vec::new(),
             bulk: BulkRanges::new(N),
             axes,
             records: self.records.clone(),

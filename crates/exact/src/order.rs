@@ -14,9 +14,6 @@ use crate::scaled::Scale;
 use crate::sphere;
 use crate::vectors::{RowVectors, squared_distance, squared_distance_of_direction, squared_distance_of_f32};
 
-/// Relative error by rounding of values up to which distances are computed in f64.
-const MAX_RELATIVE_ERROR: f64 = 1e-13;
-
 /// Vectors are computed once for all rows if they use at most this share of the free memory.
 const MEMORY_SHARE: u64 = 4;
 
@@ -181,8 +178,7 @@ impl<'a> Ranking<'a> {
     /// A point with its distance from exact differences, if f64 rounds values too much for it.
     fn with_exact_distance(&self, query: &Query, ranked: RankedPoint) -> RankedPoint {
         if self.metric != Metric::L2
-            || !(self.cloud.has_long_values() || self.queries.has_long_values())
-            || self.absolute <= ranked.distance * MAX_RELATIVE_ERROR
+            || !(self.cloud.has_large_integers() || self.queries.has_large_integers())
         {
             return ranked;
         }

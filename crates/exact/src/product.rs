@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use num_bigint::BigInt;
 use rayon::prelude::*;
 
-use crate::cloud::{FileValue, PointCloud};
+use crate::cloud::PointCloud;
 use crate::knn::NONE;
 use crate::knn::inner_product::{InnerProductProblem, Product};
 use crate::order::values;
@@ -29,12 +29,17 @@ pub fn products_k(k: usize, largest: usize) -> usize {
     (k + 4 + k / 4).min(largest.max(k))
 }
 
+/// Rows that are always ranked, the longest, so that a few outliers do not widen the bound of all others.
+const OUTLIERS: usize = 16;
+
 /// Ranks an engine's largest products by the file's values.
 pub struct ProductRefiner<'a> {
     products: &'a InnerProductProblem,
     cloud: &'a PointCloud,
     queries: &'a PointCloud,
-    /// The length of the longest row.
+    /// The [`OUTLIERS`] longest rows.
+    outliers: Vec<u32>,
+    /// The length of the longest other row.
     longest: f64,
     /// Relative error bounds of a product: by the engines' rule, and in f64 from the file's values.
     rule: f64,
@@ -52,8 +57,13 @@ impl<'a> ProductRefiner<'a> {
         let relative = (dims + 3.0) * small * SLACK;
         let is_rounded = cloud.is_rounded() || queries.is_rounded();
         let rule = if is_rounded { relative + 2.0 * unit + unit * unit } else { relative };
-        let longest = (0..cloud.len()).into_par_iter().map(|row| length(cloud, row));
-        let longest = longest.reduce(|| 0.0, f64::max) * SLACK;
+        let mut rows: Vec<(f64, u32)> =
+            (0..cloud.len() as u32).into_par_iter().map(|row| (length(cloud, row as usize), row)).collect();
+        let outliers = OUTLIERS.min(rows.len() - 1);
+        rows.select_nth_unstable_by(outliers, |a, b| b.0.total_cmp(&a.0));
+        let longest = rows[outliers].0 * SLACK;
+        let outliers: Vec<(f64, u32)> = rows[..outliers].to_vec();
+        let largest = outliers.iter().map(|outlier| outlier.0 * SLACK).fold(longest, f64::max);
         let farthest =
             (0..products.shape().q).map(|query| length(queries, products.query_row(query) as usize));
         let are_whole = || {
@@ -61,45 +71,63 @@ impl<'a> ProductRefiner<'a> {
                 .iter()
                 .all(|values| values.par_iter().all(|value| value.trunc() == *value))
         };
-        let is_exact = !(is_rounded || cloud.has_long_values() || queries.has_long_values())
-            && longest * farthest.fold(0.0, f64::max) * SLACK <= MAX_EXACT
+        let is_exact = !(is_rounded || cloud.has_large_integers() || queries.has_large_integers())
+            && largest * farthest.fold(0.0, f64::max) * SLACK <= MAX_EXACT
             && are_whole();
-        (!is_exact).then_some(Self { products, cloud, queries, longest, rule, relative })
+        let outliers = outliers.into_iter().map(|(_, row)| row).collect();
+        (!is_exact).then_some(Self { products, cloud, queries, outliers, longest, rule, relative })
     }
 
-    /// Writes the largest products of a query, largest first. `found` are the largest by the rule, at least as
-    /// many.
+    /// Writes the largest products of a query, largest first. `found` are the largest by the rule, at least
+    /// as many.
     pub fn refine(&self, query: usize, found: &[Product], refined: &mut [Product]) {
-        let row = self.products.query_row(query) as usize;
-        let (k, length) = (refined.len(), length(self.queries, row) * SLACK);
-        let small = (self.cloud.dims() as f64).sqrt() * 2f64.powi(-148) * (self.longest + length);
-        let [rule, in_f64] = [self.rule, self.relative].map(|c| c * self.longest * length + small);
-        let count = found.iter().take_while(|product| product.row != NONE).count();
-        let least = found[..count].get(k - 1).map_or(f64::NEG_INFINITY, |kth| kth.value - 2.0 * rule);
-        let near = found[..count].iter().take_while(|product| product.value >= least).count();
+        let (row, own) = (self.products.query_row(query) as usize, self.products.own_row(query));
+        let rows = (0..self.cloud.len() as u32).filter(|row| own != Some(*row));
+        let (k, query_length) = (refined.len(), length(self.queries, row) * SLACK);
+        if query_length == 0.0 {
+            let zeros = rows.map(|row| Product { row, value: 0.0 }).chain(std::iter::repeat(Product::NONE));
+            refined.iter_mut().zip(zeros).for_each(|(to, product)| *to = product);
+            return;
+        }
+        let error = |relative: f64, length: f64| {
+            let small = (self.cloud.dims() as f64).sqrt() * 2f64.powi(-148);
+            relative * length * query_length + small * (length + query_length)
+        };
         let target: Vec<f64> =
             (0..self.cloud.dims()).map(|axis| self.queries.coordinate(row, axis)).collect();
-        let product = |row: u32| {
+        let rank = |row: u32| {
             let terms = target.iter().enumerate();
             let terms = terms.map(|(axis, value)| value * self.cloud.coordinate(row as usize, axis));
-            Product { row, value: terms.sum() }
+            let value = terms.fold(0.0, |sum, term| sum + term);
+            (Product { row, value }, error(self.relative, length(self.cloud, row as usize) * SLACK))
         };
-        let mut ranked: Vec<Product> = if near == found.len() {
+        let listed: Vec<u32> =
+            found.iter().map(|product| product.row).take_while(|&row| row != NONE).collect();
+        let outliers = self.outliers.iter().filter(|row| own != Some(**row) && !listed.contains(row));
+        let mut ranked: Vec<(Product, f64)> = listed.iter().chain(outliers).map(|&row| rank(row)).collect();
+        // The k-th largest product is at least this.
+        let at_least = |ranked: &[(Product, f64)]| {
+            let mut bounds: Vec<f64> = ranked.iter().map(|(product, error)| product.value - error).collect();
+            if bounds.len() < k {
+                return f64::NEG_INFINITY;
+            }
+            *bounds.select_nth_unstable_by(k - 1, |a, b| b.total_cmp(a)).1
+        };
+        let mut least = at_least(&ranked);
+        let others =
+            found.last().map_or(f64::NEG_INFINITY, |last| last.value + error(self.rule, self.longest));
+        if listed.len() == found.len() && others >= least {
             // More rows may belong to the largest.
-            let own = self.products.own_row(query);
-            (0..self.cloud.len() as u32).filter(|row| own != Some(*row)).map(product).collect()
-        } else {
-            found[..near].iter().map(|found| product(found.row)).collect()
-        };
-        if k < ranked.len() {
-            let (_, kth, _) = ranked.select_nth_unstable_by(k - 1, Product::order);
-            let least = kth.value - 2.0 * in_f64;
-            ranked.retain(|product| product.value >= least);
+            ranked = rows.map(rank).collect();
+            least = at_least(&ranked);
         }
-        ranked.sort_unstable_by(Product::order);
+        ranked.retain(|(product, error)| product.value + error >= least);
+        ranked.sort_unstable_by(|(a, _), (b, _)| a.order(b));
+        let largest_error = ranked.iter().map(|&(_, error)| error).fold(0.0, f64::max);
+        let mut ranked: Vec<Product> = ranked.into_iter().map(|(product, _)| product).collect();
         let mut start = 0;
         while start < ranked.len().min(k) {
-            let overlaps = |pair: &&[Product]| pair[1].value >= pair[0].value - 2.0 * in_f64;
+            let overlaps = |pair: &&[Product]| pair[1].value >= pair[0].value - 2.0 * largest_error;
             let end = start + 1 + ranked[start..].windows(2).take_while(overlaps).count();
             if end - start > 1 {
                 self.sort_exactly(row, &mut ranked[start..end]);
@@ -113,11 +141,17 @@ impl<'a> ProductRefiner<'a> {
     /// Sorts products that f64 does not separate. Equal ones get the same value, and none exceeds the one
     /// before.
     fn sort_exactly(&self, query: usize, run: &mut [Product]) {
+        let first = run[0].row as usize;
+        if run[1..].iter().all(|product| self.cloud.rows_are_equal(first, product.row as usize)) {
+            let value = run[0].value;
+            run.sort_unstable_by_key(|product| product.row);
+            run.iter_mut().for_each(|product| product.value = value);
+            return;
+        }
         let query = values((self.queries, query));
-        let points: Vec<Vec<FileValue>> =
-            run.iter().map(|product| values((self.cloud, product.row as usize))).collect();
-        let scale = Scale::common(points.iter().flatten().chain(&query).copied());
-        let exact = points.iter().map(|point| scale.inner_product(&query, point));
+        let point = |product: &Product| values((self.cloud, product.row as usize));
+        let scale = Scale::common(run.iter().flat_map(point).chain(query.iter().copied()));
+        let exact = run.iter().map(|product| scale.inner_product(&query, &point(product)));
         let mut sorted: Vec<(BigInt, Product)> = exact.zip(run.iter().copied()).collect();
         sorted.sort_by(|(a, one), (b, other)| b.cmp(a).then(one.row.cmp(&other.row)));
         for at in 1..sorted.len() {
@@ -138,7 +172,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::cloud::{Column, Coordinates, Source, Table};
+    use crate::cloud::{Column, Coordinates, FileValue, Source, Table};
     use crate::knn::Queries;
     use crate::knn::inner_product::inner_product;
 
@@ -155,6 +189,7 @@ mod tests {
         let rows = products.points().chunks_exact(shape.d).zip(0u32..);
         let mut all: Vec<Product> =
             rows.map(|(point, row)| Product { row, value: inner_product(point, target) }).collect();
+        all.retain(|product| products.own_row(query) != Some(product.row));
         all.sort_by(Product::order);
         all.resize(shape.k.max(all.len()), Product::NONE);
         all.truncate(shape.k);
@@ -171,31 +206,54 @@ mod tests {
         order
     }
 
+    /// The number of lists that are wrong, and that the rule alone gets wrong, with bounds scaled by `bound`.
+    fn wrong_lists(cloud: &Arc<PointCloud>, k: usize, exclude_self: bool, bound: f64) -> [usize; 2] {
+        let queries = Queries::Rows((0..cloud.len() as u32).collect());
+        let products = InnerProductProblem::new(cloud, &queries, products_k(k, 2048), exclude_self).unwrap();
+        let mut refiner = ProductRefiner::new(&products, cloud, cloud).expect("values are rounded");
+        (refiner.rule, refiner.relative) = (refiner.rule * bound, refiner.relative * bound);
+        let mut wrong = [0, 0];
+        for query in 0..cloud.len() {
+            let (found, mut refined) = (ranked(&products, query), vec![Product::NONE; k]);
+            refiner.refine(query, &found, &mut refined);
+            let mut expected = oracle(cloud, query);
+            expected.retain(|&row| !exclude_self || row as usize != query);
+            expected.resize(expected.len().max(k), NONE);
+            let rows = |list: &[Product]| list.iter().map(|product| product.row).collect::<Vec<_>>();
+            wrong[0] += usize::from(rows(&refined) != expected[..k]);
+            wrong[1] += usize::from(rows(&found)[..k] != expected[..k]);
+            assert!(refined.windows(2).all(|pair| pair[0].value >= pair[1].value));
+        }
+        wrong
+    }
+
     #[test]
     fn products_are_in_exact_order() {
         let mut wrong_by_the_rule = 0;
-        for (dims, decimals, step, far) in [(1, true, 0.1, 0.0), (3, true, 1e-3, 5e5), (40, false, 1e-7, 1.0)]
+        for (dims, decimals, step, offset) in
+            [(1, true, 0.1, -0.7), (3, true, 1e-3, 5e5), (3, true, 0.1, -1.1), (40, false, 1e-7, 1.0)]
         {
-            let value = |at: usize| far + (at * 7919 % 23) as f64 * step;
-            let cloud = cloud(dims, decimals, (0..60 * dims).map(value).collect());
-            let queries = Queries::Rows((0..60).collect());
-            for k in [1, 7, 60, 70] {
-                let products =
-                    InnerProductProblem::new(&cloud, &queries, products_k(k, 2048), false).unwrap();
-                let refiner = ProductRefiner::new(&products, &cloud, &cloud).expect("values are rounded");
-                for query in 0..60 {
-                    let (found, mut refined) = (ranked(&products, query), vec![Product::NONE; k]);
-                    refiner.refine(query, &found, &mut refined);
-                    let mut expected = oracle(&cloud, query);
-                    expected.resize(expected.len().max(k), NONE);
-                    let rows = |list: &[Product]| list.iter().map(|product| product.row).collect::<Vec<_>>();
-                    assert_eq!(rows(&refined), expected[..k], "{dims} {k} {query}");
-                    assert!(refined.windows(2).all(|pair| pair[0].value >= pair[1].value));
-                    wrong_by_the_rule += usize::from(rows(&found)[..k] != expected[..k]);
-                }
+            let value = |at: usize| offset + (at * 7919 % 23) as f64 * step;
+            let mut values: Vec<f64> = (0..58 * dims).map(value).collect();
+            // A zero row and an outlier.
+            values.extend(vec![0.0; dims]);
+            values.extend(vec![-1e7; dims]);
+            let cloud = cloud(dims, decimals, values);
+            for (k, exclude_self) in [(1, false), (7, true), (60, false), (70, true)] {
+                let [wrong, by_the_rule] = wrong_lists(&cloud, k, exclude_self, 1.0);
+                assert_eq!(wrong, 0, "{dims} {k} {step}");
+                wrong_by_the_rule += by_the_rule;
             }
         }
         assert!(wrong_by_the_rule > 100, "{wrong_by_the_rule}: the data is too easy");
+    }
+
+    #[test]
+    fn a_bound_that_is_too_small_gives_wrong_lists() {
+        // Many products are equal, but not in f64.
+        let value = |at: usize| (at * 7919 % 23) as f64 * 0.1 - 1.1;
+        let cloud = cloud(3, true, (0..60 * 3).map(value).collect());
+        assert!(wrong_lists(&cloud, 7, false, 0.0)[0] > 0);
     }
 
     #[test]

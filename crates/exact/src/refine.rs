@@ -87,7 +87,7 @@ pub struct Refiner<'a> {
     index: OnceLock<Option<Box<dyn RadiusIndex + 'a>>>,
 }
 
-/// The places of a query's neighbours in a [`RefinedNeighbors`].
+/// Where the neighbours of a query are written.
 struct QueryOutput<'a> {
     query: usize,
     rows: &'a mut [u32],
@@ -146,8 +146,8 @@ impl<'a> Refiner<'a> {
     }
 
     /// The `k` nearest of each query, from an engine's answers to the problem, which may have more; `None`
-    /// if cancelled by `go_on`, which gets the fraction done. Distances are computed by `device`, if there is one with [`Self::rows_for_device`], and
-    /// by the CPU if it fails.
+    /// if cancelled by `go_on`, which gets the fraction done. Distances are computed by `device`, if there is
+    /// one with [`Self::rows_for_device`], and by the CPU if it fails.
     pub fn refine(
         &self,
         found: &Neighbors,
@@ -175,7 +175,7 @@ impl<'a> Refiner<'a> {
             })
             .collect();
         if device.is_none() && self.problem.dims() * size_of::<f32>() >= LONG_ROW {
-            queries.par_sort_by_cached_key(|slots| found.for_query(slots.query).0.iter().min().copied());
+            queries.par_sort_by_cached_key(|output| found.for_query(output.query).0.iter().min().copied());
         }
         for (at, queries) in queries.chunks_mut(block()).enumerate() {
             let first = at * block();
@@ -193,12 +193,12 @@ impl<'a> Refiner<'a> {
             // Queries whose candidates do not suffice, with the distance within which to search.
             let wide: Vec<(&mut QueryOutput<'_>, f64)> = queries
                 .par_iter_mut()
-                .map_init(Scratch::default, |scratch, slots| {
+                .map_init(Scratch::default, |scratch, output| {
                     let computed = squared
                         .as_ref()
-                        .map(|squared| &squared[(slots.query - first) * found.k..][..found.k]);
-                    let distance = self.nearest(slots, found, computed, scratch)?;
-                    Some((slots, distance))
+                        .map(|squared| &squared[(output.query - first) * found.k..][..found.k]);
+                    let distance = self.nearest(output, found, computed, scratch)?;
+                    Some((output, distance))
                 })
                 .flatten()
                 .collect();
@@ -207,8 +207,8 @@ impl<'a> Refiner<'a> {
                 // Opened here, because building an index on a thread of the pool, while others wait for it, may
                 // never end: it runs other queries that wait as well.
                 let index = self.index.get_or_init(|| self.open.and_then(|open| open(self.problem).ok()));
-                wide.into_par_iter().for_each_init(Scratch::default, |scratch, (slots, distance)| {
-                    self.within(slots, distance, index.as_deref(), scratch);
+                wide.into_par_iter().for_each_init(Scratch::default, |scratch, (output, distance)| {
+                    self.within(output, distance, index.as_deref(), scratch);
                 });
             }
         }
@@ -219,15 +219,15 @@ impl<'a> Refiner<'a> {
     /// may be among them, returns the distance within which these are.
     fn nearest(
         &self,
-        slots: &mut QueryOutput<'_>,
+        output: &mut QueryOutput<'_>,
         found: &Neighbors,
         computed: Option<&[f64]>,
         scratch: &mut Scratch,
     ) -> Option<f64> {
         let Scratch { ranked, tied, vector } = scratch;
-        let k = slots.rows.len();
-        let query = self.ranking.query(self.problem.query_row(slots.query) as usize);
-        let (rows, squared) = found.for_query(slots.query);
+        let k = output.rows.len();
+        let query = self.ranking.query(self.problem.query_row(output.query) as usize);
+        let (rows, squared) = found.for_query(output.query);
         let count = rows.iter().take_while(|&&row| row != NONE).count();
         let mut rank = |at: usize| match computed {
             Some(squared) => RankedPoint { row: rows[at], distance: squared[at].sqrt() },
@@ -241,8 +241,8 @@ impl<'a> Refiner<'a> {
         let is_bounded = k + more < count;
         ranked.extend((k.min(count)..).take(more).map(rank));
         self.ranking.sort(&query, ranked, tied);
-        self.write(slots, &query, scratch);
-        let own = usize::from(self.problem.own_row(slots.query).is_some());
+        self.write(output, &query, scratch);
+        let own = usize::from(self.problem.own_row(output.query).is_some());
         let are_all = count < rows.len() || count + own >= self.problem.n();
         let kth = *scratch.ranked.get(k.wrapping_sub(1))?;
         // Under L2 only equal rows are at distance 0. They have f32 distance 0, and engines return the first
@@ -265,12 +265,12 @@ impl<'a> Refiner<'a> {
     /// that is excluded.
     fn within(
         &self,
-        slots: &mut QueryOutput<'_>,
+        output: &mut QueryOutput<'_>,
         distance: f64,
         index: Option<&(dyn RadiusIndex + 'a)>,
         scratch: &mut Scratch,
     ) {
-        let (limit, target) = (self.margin.squared_at_most(distance), self.problem.query(slots.query));
+        let (limit, target) = (self.margin.squared_at_most(distance), self.problem.query(output.query));
         let mut positions: Vec<u32> = Vec::new();
         if let Some(index) = index {
             index.visit(target, limit, &mut |position, _| positions.push(position));
@@ -286,24 +286,24 @@ impl<'a> Refiner<'a> {
             let chunks = self.problem.points().par_chunks(POINTS_AT_A_TIME * target.len());
             positions.par_extend(chunks.enumerate().flat_map_iter(near));
         }
-        let query = self.ranking.query(self.problem.query_row(slots.query) as usize);
-        let own = self.problem.own_row(slots.query);
+        let query = self.ranking.query(self.problem.query_row(output.query) as usize);
+        let own = self.problem.own_row(output.query);
         let rows = positions.into_iter().map(|position| self.problem.row(position));
         let rows = rows.filter(|row| own != Some(*row));
         scratch.ranked.clear();
         scratch.ranked.extend(rows.map(|row| self.ranking.rank(&query, row, &mut scratch.vector)));
-        self.ranking.keep_nearest(&mut scratch.ranked, slots.rows.len());
+        self.ranking.keep_nearest(&mut scratch.ranked, output.rows.len());
         self.ranking.sort(&query, &mut scratch.ranked, &mut scratch.tied);
-        self.write(slots, &query, scratch);
+        self.write(output, &query, scratch);
     }
 
     /// Writes the first of the ranked points.
-    fn write(&self, slots: &mut QueryOutput<'_>, query: &Query, scratch: &mut Scratch) {
+    fn write(&self, output: &mut QueryOutput<'_>, query: &Query, scratch: &mut Scratch) {
         let Scratch { ranked, tied, vector } = scratch;
-        let count = ranked.len().min(slots.rows.len());
-        slots.rows.iter_mut().zip(&*ranked).for_each(|(row, ranked)| *row = ranked.row);
+        let count = ranked.len().min(output.rows.len());
+        output.rows.iter_mut().zip(&*ranked).for_each(|(row, ranked)| *row = ranked.row);
         self.ranking.distances(query, (&ranked[..count], &tied[..count]), vector, |at, squared, distance| {
-            (slots.squared_distances[at], slots.distances[at]) = (squared, distance);
+            (output.squared_distances[at], output.distances[at]) = (squared, distance);
         });
     }
 }

@@ -88,7 +88,7 @@ impl PointCloud {
             exact,
             decimals: false,
             decimal_places: None,
-            long_values: Vec::new(),
+            integers: Vec::new(),
             bulk: BulkRanges::new(axes.len()),
             axes,
             records,

@@ -20,7 +20,7 @@ pub fn open_exact(
 ) -> Result<Box<dyn ExactDistances>, EngineError> {
     let unit = Unit::new("exact/distances", 0, 0);
     let mut cuda = Cuda::open_with(DIRECT.id, device, unit)?;
-    let mut kernel = |what: &str| cuda.kernel(DIRECT.id, unit, &exact_entry(what));
+    let mut kernel = |name: &str| cuda.kernel(DIRECT.id, unit, &exact_entry(name));
     let [scale, distances] = [kernel("scales")?, kernel(if rows.normalise { "directions" } else { "l2" })?];
     let values = rows.points.len() + rows.queries.map_or(0, <[f32]>::len);
     let scales = if rows.normalise { 8 * (values / rows.dims) } else { 0 };

@@ -1,4 +1,4 @@
-//! Distances in f64 from a GPU: the bits are those of the CPU.
+//! Distances in f64 from a GPU are bit-identical to those of the CPU.
 //!
 //! These tests need a GPU: `scripts/gpu-check` runs them.
 
@@ -20,7 +20,7 @@ fn cloud(rows: usize, dims: usize, seed: u32) -> Arc<PointCloud> {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn distances_have_the_bits_of_the_cpu() {
+fn gpu_distances_are_bit_identical_to_cpu() {
     let (rows, k) = (61, 5);
     for dims in [1, 3, 15, 16, 17, 33, 100, 768, 1537] {
         let (points, others) = (cloud(rows, dims, 1), cloud(rows / 2, dims, 77));
@@ -54,7 +54,7 @@ fn distances_have_the_bits_of_the_cpu() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn refined_answers_are_those_of_the_cpu() {
+fn gpu_refinement_matches_cpu() {
     let (rows, dims, k) = (3000, 300, 20);
     let points = cloud(rows, dims, 5);
     for metric in [Metric::L2, Metric::Cosine] {
@@ -68,7 +68,7 @@ fn refined_answers_are_those_of_the_cpu() {
         };
         let queries = Queries::Rows((0..rows as u32).step_by(3).collect());
         let problem = Problem::new(&points, &queries, setup).expect("a problem");
-        // At this distance no other point can be nearer than a candidate.
+        // Infinite distances rule out unlisted points, so nothing is widened.
         let found = Neighbors {
             k,
             indices: (0..problem.q() * k).map(|at| (at * 31 % rows) as u32).collect(),

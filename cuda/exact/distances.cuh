@@ -1,7 +1,7 @@
 // Squared distances of pairs of rows in f64. Twin of crates/exact/src/vectors.rs.
 //
-// LANES lanes share a pair. Each lane sums every LANES-th term; these sums are added in the order of the lanes,
-// and the terms after the last whole group one by one. The intrinsics keep the compiler from
+// LANES lanes share a pair. Each lane sums every LANES-th term. The lane sums are added in lane order. The
+// remaining count % LANES terms are summed separately, and that sum is added last. The intrinsics keep the compiler from
 // fusing or reordering operations.
 #pragma once
 
@@ -39,15 +39,15 @@ __device__ __forceinline__ unsigned group_number() {
     return blockIdx.x * (THREADS / LANES) + threadIdx.x / LANES;
 }
 
-__device__ __forceinline__ void scale_rows(const Lengths& work) {
+__device__ __forceinline__ void scale_rows(const RowScales& work) {
     unsigned lane = threadIdx.x % LANES;
     unsigned number = group_number();
     // All lanes of a warp take part in the sums.
     unsigned row = min(number, work.count - 1);
     const float* values = work.rows + static_cast<size_t>(row) * work.d;
-    double length = sum_in_lanes(work.d, lane, [&](unsigned at) { return square(values[at]); });
+    double squared_length = sum_in_lanes(work.d, lane, [&](unsigned at) { return square(values[at]); });
     if (lane == 0 && number < work.count) {
-        work.scales[row] = __ddiv_rn(1.0, __dsqrt_rn(length));
+        work.scales[row] = __ddiv_rn(1.0, __dsqrt_rn(squared_length));
     }
 }
 

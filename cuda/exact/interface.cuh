@@ -6,7 +6,7 @@
 
 namespace warpscope::exact {
 
-// Lanes that share a pair of rows, and the sums of a distance: `LANES` of crates/knn/src/exact_distances.rs.
+// Lanes per pair of rows, with a partial sum each: `LANES` of crates/knn/src/exact_distances.rs.
 constexpr unsigned LANES = 16;
 
 // The row of a missing candidate.
@@ -15,8 +15,8 @@ constexpr unsigned NONE = 4294967295;
 // Threads per block.
 constexpr unsigned THREADS = 256;
 
-// The factors that make rows unit vectors.
-struct Lengths {
+// Rows, and the factors that make them unit vectors.
+struct RowScales {
     const float* rows;  // count x d, row-major
     double* scales;     // count
     unsigned count;

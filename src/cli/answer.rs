@@ -55,8 +55,8 @@ pub fn with_device(engines: &mut EnginePool, job: &Job) -> Job {
 pub struct AnswerStats {
     pub engine: String,
     pub device: String,
-    /// The device that computed distances from the file's values, if these were used.
-    pub ranked_on: Option<String>,
+    /// The devices that computed the f64 distances, joined by `and`; `None` if distances are not refined.
+    pub distances_on: Option<String>,
     /// Whether an index was built.
     pub index: bool,
     /// From the loaded cloud to the last neighbour, including building an index.
@@ -64,10 +64,10 @@ pub struct AnswerStats {
 }
 
 impl AnswerStats {
-    pub fn new(record: &RunRecord, ranked_on: Option<String>, seconds: f64) -> Self {
+    pub fn new(record: &RunRecord, distances_on: Option<String>, seconds: f64) -> Self {
         let index = record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
         let (engine, device) = (record.engine.to_string(), record.device.name.clone());
-        Self { engine, device, ranked_on, index, seconds }
+        Self { engine, device, distances_on, index, seconds }
     }
 }
 
@@ -86,7 +86,7 @@ pub fn in_batches(
     let on_cpu = |engine: &Descriptor, index, seconds| AnswerStats {
         engine: engine.id.to_string(),
         device: "CPU".to_owned(),
-        ranked_on: None,
+        distances_on: None,
         index,
         seconds,
     };
@@ -122,7 +122,7 @@ fn nearest(
     for range in batches.ranges() {
         let start = Instant::now();
         // The bar disappears before its batch is printed.
-        let BatchResult { mut record, distances, ranked_on } =
+        let BatchResult { mut record, distances, distances_on } =
             engines.answer_batch(batches, range.clone(), Some(&plan), &mut Bar::since(began).stage())?;
         seconds += start.elapsed().as_secs_f64();
         if range.start == 0 {
@@ -134,11 +134,11 @@ fn nearest(
         let batch = AnswerBatch::of_run(&record, 0..range.len(), range.start);
         take(batch.with_distances(distances.as_deref()))?;
         // Later batches reuse the index of the first.
-        let last = AnswerStats::new(&record, ranked_on, seconds);
+        let last = AnswerStats::new(&record, distances_on, seconds);
         answered = Some(match answered {
             Some(before) => AnswerStats {
                 index: before.index || last.index,
-                ranked_on: joined(before.ranked_on, last.ranked_on),
+                distances_on: joined(before.distances_on, last.distances_on),
                 ..last
             },
             None => last,

@@ -65,8 +65,8 @@ pub struct KnnArgs {
     metric: MetricArgs,
     /// What the order of neighbours follows: the file's values, or f32
     ///
-    /// file: the exact distances of the file's values, ties by row. f32: coordinates and sums rounded to f32,
-    /// as `run` measures. --radius always uses file.
+    /// file: the exact distances of the file's values, ties by row. f32: the order that a GPU kernel computes,
+    /// with rounded coordinates and sums, as `run` measures. --radius always uses file.
     #[arg(
         long,
         value_name = "ARITHMETIC",
@@ -178,8 +178,8 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
         }
         // The graph needs all neighbours in memory; free the second copy of the queries.
         drop(batches);
-        let BatchResult { record, distances, ranked_on } = answer(&mut engines, &job, args.arithmetic)?;
-        let answered = AnswerStats::new(&record, ranked_on, since.elapsed().as_secs_f64());
+        let BatchResult { record, distances, distances_on } = answer(&mut engines, &job, args.arithmetic)?;
+        let answered = AnswerStats::new(&record, distances_on, since.elapsed().as_secs_f64());
         let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
         args.graph.write(&graph, &job.cloud)?;
         let batch = AnswerBatch::of_run(&record, 0..record.neighbors.queries(), 0);

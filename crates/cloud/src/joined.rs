@@ -124,8 +124,8 @@ impl JoinedColumns {
         Ok(Self { columns: named.collect() })
     }
 
-    /// What `value` returns for numbers of some columns as the file spells them, given their row and the
-    /// index of their column in `columns`.
+    /// Calls `value` with the row, the index into `columns` and the spelling of each number, and collects the
+    /// results.
     ///
     /// # Errors
     /// [`FormatError`].

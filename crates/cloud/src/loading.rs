@@ -233,7 +233,7 @@ fn join_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(printable::name).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads integers that f64 rounds again, from columns that reach them.
+/// Rereads columns that may have integers that f64 rounds.
 fn with_large_integers(cloud: PointCloud, progress: &dyn Progress) -> Result<PointCloud, CloudError> {
     let Source::File { path, .. } = cloud.source().clone() else { return Ok(cloud) };
     let axes: Vec<usize> = cloud.axes_of_large_integers().collect();
@@ -252,8 +252,8 @@ fn with_large_integers(cloud: PointCloud, progress: &dyn Progress) -> Result<Poi
     let Some(numbers) = axes.iter().map(number).collect::<Option<Vec<usize>>>() else { return Ok(cloud) };
     let integers = JoinedColumns::spelled(&path, &numbers, &cloud, progress, |row, column, text| {
         let (axis, integer) = (axes[column], text.trim().parse::<i128>().ok()?);
-        let rounded = cloud.coordinate(row, axis);
-        (integer as f64 == rounded && rounded as i128 != integer).then_some((row, axis, integer))
+        let is_read = integer as f64 == cloud.coordinate(row, axis);
+        (is_read && cloud.value(row, axis).integer() != Some(integer)).then_some((row, axis, integer))
     })?;
     Ok(cloud.with_integers(integers))
 }

@@ -62,7 +62,7 @@ pub struct PointCloud {
     exact: Option<RoundingErrors>,
     /// Whether the file's values are decimals, which f64 rounds.
     decimals: bool,
-    /// The decimal places of all values, if they are decimals of few digits.
+    /// The largest number of decimal places of any value, if they are decimals of few places.
     decimal_places: Option<u32>,
     /// Indices and values of integers that f64 rounds, ascending.
     integers: Vec<(u64, i128)>,
@@ -198,7 +198,7 @@ impl PointCloud {
         }
     }
 
-    /// Whether two rows have the same values in the file.
+    /// Whether two rows have the same [`FileValue`]s.
     pub fn rows_are_equal(&self, a: usize, b: usize) -> bool {
         let same = |axis| {
             (self.exact.is_none() || self.coordinate(a, axis) == self.coordinate(b, axis))
@@ -215,8 +215,8 @@ impl PointCloud {
         places.try_fold(|| 0, of_row).try_reduce(|| 0, |a, b| Some(a.max(b))).filter(|_| self.decimals)
     }
 
-    /// The number of decimal places with which all values are integers of at most [`MAX_DIGITS`] digits, if
-    /// the file's values are such decimals.
+    /// The largest number of decimal places of any value; `None` unless values are decimals of at most
+    /// [`MAX_DIGITS`] places.
     pub fn decimal_places(&self) -> Option<u32> {
         self.decimal_places
     }
@@ -241,7 +241,7 @@ impl PointCloud {
     pub(super) fn axes_of_large_integers(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.dims()).filter(|&axis| {
             let Axis { min, max, .. } = self.axes[axis];
-            // Columns with fractions have no such integers.
+            // In columns with fractions, integers stay rounded.
             min.abs().max(max.abs()) >= MAX_EXACT
                 && (0..self.len()).all(|row| self.coordinate(row, axis).fract() == 0.0)
         })

@@ -100,12 +100,13 @@ fn errors_in_the_query_file_are_reported() {
 #[test]
 fn integers_beyond_f64_precision_are_preserved() {
     let folder = tempfile::tempdir().unwrap();
-    let integers = [9_007_199_254_740_993i64, 9_007_199_254_740_992, -9_007_199_254_740_995, 7];
+    // The shortest decimal of the last one's f64 is another integer.
+    let integers = [9_007_199_254_740_993i64, 9_007_199_254_740_992, -9_007_199_254_740_995, 7, 1 << 60];
     let csv = folder.path().join("a.csv");
     let lines = integers.map(|value| format!("{value},0.1\n")).concat();
     std::fs::write(&csv, format!("x,y\n{lines}")).unwrap();
     let npy = folder.path().join("a.npy");
-    let header = "{'descr': '<i8', 'fortran_order': False, 'shape': (4, 2), }";
+    let header = "{'descr': '<i8', 'fortran_order': False, 'shape': (5, 2), }";
     let header = format!("{header}{}\n", " ".repeat(117 - header.len()));
     let data = integers.map(|value| [value.to_le_bytes(), 3i64.to_le_bytes()].concat()).concat();
     let head = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..]].concat();

@@ -1,6 +1,6 @@
 //! The values of a file, exactly.
 
-/// Two decimals of at most this many significant digits have different f64 values.
+/// Distinct decimals of up to this many significant digits have distinct f64 values.
 pub const MAX_DIGITS: usize = 15;
 
 /// A finite value of a file.
@@ -27,14 +27,24 @@ impl FileValue {
         // At most 17 digits: always a decimal for finite values.
         Self::parse_decimal(&format!("{value:e}")).unwrap_or(Self::Binary(value))
     }
+
+    /// The value as an integer; `None` if it has a fraction or exceeds 128 bits.
+    pub fn integer(self) -> Option<i128> {
+        match self {
+            Self::Binary(value) => (value.fract() == 0.0 && value.abs() < 1e38).then_some(value as i128),
+            Self::Decimal { mantissa, exponent } => {
+                mantissa.checked_mul(10i128.checked_pow(u32::try_from(exponent).ok()?)?)
+            }
+        }
+    }
 }
 
 /// Powers of ten.
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// The smallest number of decimal places, from `least` on, of a decimal whose f64 is `value`; `None` if it is
-/// more than [`MAX_DIGITS`].
+/// The smallest number of decimal places, at least `least`, that represents `value`; `None` above
+/// [`MAX_DIGITS`].
 pub fn decimal_places(value: f64, least: u32) -> Option<u32> {
     (least..=MAX_DIGITS as u32).find(|&places| {
         let power = POWERS[places as usize];

@@ -21,7 +21,7 @@ const MEMORY_SHARE: u64 = 4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankedPoint {
     pub row: u32,
-    /// L2 distance of [`RowVectors`].
+    /// L2 distance, of unit vectors for metrics other than L2.
     pub distance: f64,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Ranking<'a> {
             [cloud, queries].map(|cloud| decimal_error(metric, cloud)).iter().sum()
         };
         let vectors = whole.unwrap_or(vectors);
-        let rows = if !cloud.is_rounded() && vectors.globe().is_none() && vectors.power() == 1.0 {
+        let rows = if !cloud.is_rounded() && vectors.globe().is_none() && vectors.decimal_scale() == 1.0 {
             VectorSource::Stored(cloud.points())
         } else if evaluations > cloud.len() / 2
             && let Some(computed) = all_vectors(&vectors, cloud, metric.dims(cloud.dims()))
@@ -88,7 +88,7 @@ impl<'a> Ranking<'a> {
         Self { metric, cloud, queries, vectors, rows, relative, absolute: absolute + decimals }
     }
 
-    /// The rows that a device may compare instead, with the same result: f32 holds the values of all.
+    /// Rows for a device to compare, bit-identically; `None` unless f32 holds every value.
     pub fn stored_rows(&self) -> Option<StoredRows<'a>> {
         let VectorSource::Stored(points) = self.rows else { return None };
         let stored = StoredRows {
@@ -124,7 +124,7 @@ impl<'a> Ranking<'a> {
                 squared_distance(target, vector)
             }
         };
-        RankedPoint { row, distance: squared.sqrt() / self.vectors.power() }
+        RankedPoint { row, distance: squared.sqrt() / self.vectors.decimal_scale() }
     }
 
     /// The distance of a ranked point in the metric's unit. `vector` may be overwritten.
@@ -175,7 +175,7 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// A point with its distance from exact differences, if f64 rounds values too much for it.
+    /// A point with its distance from exact differences, if the file has integers that f64 rounds.
     fn with_exact_distance(&self, query: &Query, ranked: RankedPoint) -> RankedPoint {
         if self.metric != Metric::L2
             || !(self.cloud.has_large_integers() || self.queries.has_large_integers())

@@ -1,11 +1,12 @@
 //! The largest inner products by the file's values.
 //!
-//! Engines compute a product V in f64 from values that are rounded to f32 ([`crate::knn::inner_product`]).
-//! With u = 2⁻²⁴ and u' = 2⁻⁵³, V differs from the real product of the file's values by at most c·|p|·|q| + η, where c
-//! = 2u + u² + (d + 3)·u' for roundings of values, of decimals and of the sum (Higham, "Accuracy and Stability of
-//! Numerical Algorithms", 2nd edition, §3.1), without the terms in u if f32 holds the values, and η =
-//! √d·2⁻¹⁴⁸·(|p| + |q|) for values below f32's normal range. Rows whose V is at least twice that below the k-th
-//! largest V do not belong to the k largest.
+//! Engines compute a product V in f64 from values that are rounded to f32 ([`crate::knn::inner_product`]). It
+//! differs from the real product of the file's values by at most c·|p|·|q| + η. With u = 2⁻²⁴ and u' = 2⁻⁵³, c =
+//! 2u + u² + (d + 3)·u' for roundings of values, of decimals and of the sum (Higham, "Accuracy and Stability of
+//! Numerical Algorithms", 2nd edition, §3.1), without the terms in u if f32 holds the values. η = √d·2⁻¹⁴⁸·(|p| +
+//! |q|) covers values below f32's normal range. A row that is not listed has at most the last listed V plus this
+//! bound for the longest row. If that is below the k-th largest lower bound in f64, no such row belongs to the
+//! answer.
 
 use std::cmp::Ordering;
 
@@ -24,26 +25,27 @@ const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 /// Covers the roundings of lengths and bounds.
 const SLACK: f64 = 1.0 + 1e-12;
 
-/// The number of products to ask an engine for, so that few queries need all of them.
+/// Products to request from an engine: more than k, so that few queries have to rank all rows.
 pub fn products_k(k: usize, largest: usize) -> usize {
     (k + 4 + k / 4).min(largest.max(k))
 }
 
-/// Rows that are always ranked, the longest, so that a few outliers do not widen the bound of all others.
-const OUTLIERS: usize = 16;
+/// Number of longest rows, which are always ranked so that outliers do not widen the bound for the others.
+const OUTLIER_COUNT: usize = 16;
 
 /// Ranks an engine's largest products by the file's values.
 pub struct ProductRefiner<'a> {
     products: &'a InnerProductProblem,
     cloud: &'a PointCloud,
     queries: &'a PointCloud,
-    /// The [`OUTLIERS`] longest rows.
+    /// The [`OUTLIER_COUNT`] longest rows.
     outliers: Vec<u32>,
     /// The length of the longest other row.
     longest: f64,
-    /// Relative error bounds of a product: by the engines' rule, and in f64 from the file's values.
-    rule: f64,
-    relative: f64,
+    /// Relative error bound of a product by the engines' rule.
+    rule_error: f64,
+    /// Relative error bound of a product in f64.
+    f64_error: f64,
 }
 
 impl<'a> ProductRefiner<'a> {
@@ -54,17 +56,17 @@ impl<'a> ProductRefiner<'a> {
         queries: &'a PointCloud,
     ) -> Option<Self> {
         let (unit, small, dims) = (2f64.powi(-24), 2f64.powi(-53), cloud.dims() as f64);
-        let relative = (dims + 3.0) * small * SLACK;
+        let f64_error = (dims + 3.0) * small * SLACK;
         let is_rounded = cloud.is_rounded() || queries.is_rounded();
-        let rule = if is_rounded { relative + 2.0 * unit + unit * unit } else { relative };
+        let rule_error = if is_rounded { f64_error + 2.0 * unit + unit * unit } else { f64_error };
         let mut rows: Vec<(f64, u32)> =
             (0..cloud.len() as u32).into_par_iter().map(|row| (length(cloud, row as usize), row)).collect();
-        let outliers = OUTLIERS.min(rows.len() - 1);
+        let outliers = OUTLIER_COUNT.min(rows.len() - 1);
         rows.select_nth_unstable_by(outliers, |a, b| b.0.total_cmp(&a.0));
         let longest = rows[outliers].0 * SLACK;
         let outliers: Vec<(f64, u32)> = rows[..outliers].to_vec();
         let largest = outliers.iter().map(|outlier| outlier.0 * SLACK).fold(longest, f64::max);
-        let farthest =
+        let query_lengths =
             (0..products.shape().q).map(|query| length(queries, products.query_row(query) as usize));
         let are_whole = || {
             [products.points(), products.queries()]
@@ -72,10 +74,10 @@ impl<'a> ProductRefiner<'a> {
                 .all(|values| values.par_iter().all(|value| value.trunc() == *value))
         };
         let is_exact = !(is_rounded || cloud.has_large_integers() || queries.has_large_integers())
-            && largest * farthest.fold(0.0, f64::max) * SLACK <= MAX_EXACT
+            && largest * query_lengths.fold(0.0, f64::max) * SLACK <= MAX_EXACT
             && are_whole();
         let outliers = outliers.into_iter().map(|(_, row)| row).collect();
-        (!is_exact).then_some(Self { products, cloud, queries, outliers, longest, rule, relative })
+        (!is_exact).then_some(Self { products, cloud, queries, outliers, longest, rule_error, f64_error })
     }
 
     /// Writes the largest products of a query, largest first. `found` are the largest by the rule, at least
@@ -99,7 +101,7 @@ impl<'a> ProductRefiner<'a> {
             let terms = target.iter().enumerate();
             let terms = terms.map(|(axis, value)| value * self.cloud.coordinate(row as usize, axis));
             let value = terms.fold(0.0, |sum, term| sum + term);
-            (Product { row, value }, error(self.relative, length(self.cloud, row as usize) * SLACK))
+            (Product { row, value }, error(self.f64_error, length(self.cloud, row as usize) * SLACK))
         };
         let listed: Vec<u32> =
             found.iter().map(|product| product.row).take_while(|&row| row != NONE).collect();
@@ -115,7 +117,7 @@ impl<'a> ProductRefiner<'a> {
         };
         let mut least = at_least(&ranked);
         let others =
-            found.last().map_or(f64::NEG_INFINITY, |last| last.value + error(self.rule, self.longest));
+            found.last().map_or(f64::NEG_INFINITY, |last| last.value + error(self.rule_error, self.longest));
         if listed.len() == found.len() && others >= least {
             // More rows may belong to the largest.
             ranked = rows.map(rank).collect();
@@ -206,12 +208,12 @@ mod tests {
         order
     }
 
-    /// The number of lists that are wrong, and that the rule alone gets wrong, with bounds scaled by `bound`.
+    /// Wrong lists: after refining with error bounds scaled by `bound`, and by the engines' rule alone.
     fn wrong_lists(cloud: &Arc<PointCloud>, k: usize, exclude_self: bool, bound: f64) -> [usize; 2] {
         let queries = Queries::Rows((0..cloud.len() as u32).collect());
         let products = InnerProductProblem::new(cloud, &queries, products_k(k, 2048), exclude_self).unwrap();
         let mut refiner = ProductRefiner::new(&products, cloud, cloud).expect("values are rounded");
-        (refiner.rule, refiner.relative) = (refiner.rule * bound, refiner.relative * bound);
+        (refiner.rule_error, refiner.f64_error) = (refiner.rule_error * bound, refiner.f64_error * bound);
         let mut wrong = [0, 0];
         for query in 0..cloud.len() {
             let (found, mut refined) = (ranked(&products, query), vec![Product::NONE; k]);

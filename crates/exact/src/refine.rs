@@ -15,16 +15,16 @@ use crate::order::{Query, RankedPoint, Ranking};
 /// Bytes of a row from which queries are processed by their neighbours, so that rows are read from caches.
 const LONG_ROW: usize = 1 << 10;
 
-/// Queries between cancellation checks.
+/// Queries per thread between cancellation checks.
 const QUERIES_PER_TASK: usize = 1 << 10;
 
 /// Bytes per second that a thread gathers from long rows for their distances in f64.
 const CPU_BYTES_PER_SECOND: f64 = 2.4e9;
 
-/// The same of a GPU; a small one, as few are slower.
+/// The same for a small GPU.
 const GPU_BYTES_PER_SECOND: f64 = 4e11;
 
-/// Bytes per second to or from a GPU, from memory that is not pinned.
+/// Transfer rate between unpinned host memory and a GPU, in bytes per second.
 const TRANSFER_BYTES_PER_SECOND: f64 = 6e9;
 
 /// Seconds to load the kernel and reserve memory.
@@ -104,7 +104,7 @@ struct Scratch {
     vector: Vec<f64>,
 }
 
-/// Bytes of a [`RefinedNeighbors`], and while it is computed.
+/// Bytes needed to compute a [`RefinedNeighbors`], including the result.
 pub fn refined_bytes(q: usize, k: usize) -> u64 {
     let neighbor = size_of::<u32>() + size_of::<f32>() + size_of::<f64>();
     (q as u64)
@@ -112,7 +112,7 @@ pub fn refined_bytes(q: usize, k: usize) -> u64 {
 }
 
 /// Queries that are refined together.
-fn block() -> usize {
+fn queries_per_block() -> usize {
     QUERIES_PER_TASK * rayon::current_num_threads()
 }
 
@@ -142,7 +142,7 @@ impl<'a> Refiner<'a> {
         let transferred = uploaded as f64 + pairs * (size_of::<u32>() + size_of::<f64>()) as f64;
         let on_cpu = gathered / (CPU_BYTES_PER_SECOND * rayon::current_num_threads() as f64);
         let on_gpu = GPU_START + gathered / GPU_BYTES_PER_SECOND + transferred / TRANSFER_BYTES_PER_SECOND;
-        (on_gpu < on_cpu).then(|| (rows, k * block().min(q)))
+        (on_gpu < on_cpu).then(|| (rows, k * queries_per_block().min(q)))
     }
 
     /// The `k` nearest of each query, from an engine's answers to the problem, which may have more; `None`
@@ -177,11 +177,8 @@ impl<'a> Refiner<'a> {
         if device.is_none() && self.problem.dims() * size_of::<f32>() >= LONG_ROW {
             queries.par_sort_by_cached_key(|output| found.for_query(output.query).0.iter().min().copied());
         }
-        for (at, queries) in queries.chunks_mut(block()).enumerate() {
-            let first = at * block();
-            if !go_on(first as f32 / q as f32) {
-                return None;
-            }
+        for (at, queries) in queries.chunks_mut(queries_per_block()).enumerate() {
+            let (first, count) = (at * queries_per_block(), queries.len());
             let squared = device.as_mut().and_then(|device| {
                 let rows: Vec<u32> =
                     (first..first + queries.len()).map(|query| self.problem.query_row(query)).collect();
@@ -210,6 +207,9 @@ impl<'a> Refiner<'a> {
                 wide.into_par_iter().for_each_init(Scratch::default, |scratch, (output, distance)| {
                     self.within(output, distance, index.as_deref(), scratch);
                 });
+            }
+            if !go_on((first + count) as f32 / q as f32) {
+                return None;
             }
         }
         Some(refined)

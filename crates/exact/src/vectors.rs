@@ -7,15 +7,15 @@ use crate::cloud::{GlobeAxes, PointCloud};
 use crate::knn::Metric;
 use crate::knn::exact_distances::LANES;
 
-/// The vectors of a cloud's rows whose L2 distance orders them under a metric: the file's values, or unit
-/// vectors.
+/// The vectors of a cloud's rows whose L2 distance orders them under a metric: the file's values, these times
+/// `decimal_scale`, or unit vectors.
 #[derive(Clone, Copy)]
 pub struct RowVectors {
     metric: Metric,
     /// For metrics on the sphere.
     globe: Option<GlobeAxes>,
     /// Power of ten that makes decimals integers, which f64 does not round; 1 otherwise.
-    power: f64,
+    decimal_scale: f64,
 }
 
 impl RowVectors {
@@ -23,7 +23,7 @@ impl RowVectors {
         Self {
             metric,
             globe: GlobeAxes::from_axes(cloud.axes()).ok().filter(|_| metric.is_on_sphere()),
-            power: 1.0,
+            decimal_scale: 1.0,
         }
     }
 
@@ -32,12 +32,12 @@ impl RowVectors {
     pub fn with_whole_decimals(self, cloud: &PointCloud, queries: &PointCloud) -> Option<Self> {
         let places = cloud.decimal_places()?.max(queries.decimal_places()?);
         let fit = [cloud, queries].iter().all(|cloud| cloud.fits_decimal_places(places));
-        (self.metric == Metric::L2 && fit).then(|| Self { power: 10f64.powi(places as i32), ..self })
+        (self.metric == Metric::L2 && fit).then(|| Self { decimal_scale: 10f64.powi(places as i32), ..self })
     }
 
     /// The unit's reciprocal: 1 unless vectors are whole decimals.
-    pub fn power(&self) -> f64 {
-        self.power
+    pub fn decimal_scale(&self) -> f64 {
+        self.decimal_scale
     }
 
     /// The globe of metrics on the sphere.
@@ -85,13 +85,13 @@ impl RowVectors {
             return;
         }
         vector.extend((0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)));
-        if self.power > 1.0 {
-            vector.iter_mut().for_each(|value| *value = (*value * self.power).round());
+        if self.decimal_scale > 1.0 {
+            vector.iter_mut().for_each(|value| *value = (*value * self.decimal_scale).round());
         }
         if self.metric.compares_directions() {
             let largest = vector.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
             if !(1e-100..1e100).contains(&largest) {
-                // By a power of two, so that squares neither overflow nor underflow.
+                // By a decimal_scale of two, so that squares neither overflow nor underflow.
                 let scale = 2f64.powi(-(largest.log2() as i32 / 2));
                 vector.iter_mut().for_each(|value| *value *= scale);
                 vector.iter_mut().for_each(|value| *value *= scale);

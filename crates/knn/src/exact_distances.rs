@@ -2,8 +2,8 @@
 
 use super::EngineError;
 
-/// Terms of a sum that are added independently of each other, which is faster and more accurate. All devices
-/// use the same number, so that distances have the same bits.
+/// Number of independent partial sums of a distance; faster and more accurate than one. All devices use the
+/// same number, so that results are bit-identical.
 pub const LANES: usize = 16;
 
 /// Rows whose f32 values are the file's.

@@ -83,7 +83,6 @@ impl Format {
 }
 
 impl OutArgs {
-    /// Whether the report is JSON.
     /// The schema of the JSON to print, if requested.
     pub fn json(&self) -> Option<SchemaVersion> {
         self.json.json.then_some(self.schema.schema)
@@ -400,9 +399,9 @@ pub struct Report {
     index: bool,
     engine: String,
     device: String,
-    /// The device that computed distances from the file's values.
+    /// The devices that computed the f64 distances.
     #[serde(skip_serializing_if = "Option::is_none")]
-    ranked_on: Option<String>,
+    distances_on: Option<String>,
     /// From the loaded cloud to the last neighbour, including building an index.
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -442,7 +441,7 @@ impl Report {
         let radius = if let Goal::Within(radius) = goal { Some(radius) } else { None };
         let radius_open = radius.is_some_and(|radius| radius.open);
         let radius = radius.map(|radius| radius.distance);
-        let AnswerStats { engine, device, ranked_on, index, seconds } = answered;
+        let AnswerStats { engine, device, distances_on, index, seconds } = answered;
         let [wrote, graph] = wrote.map(|path| path.map(Path::to_owned));
         Self {
             schema_version: SchemaVersion::default().number(),
@@ -463,7 +462,7 @@ impl Report {
             index,
             engine,
             device,
-            ranked_on,
+            distances_on,
             seconds,
             wrote,
             graph,
@@ -483,8 +482,8 @@ impl Report {
             (None, None) => String::new(),
         };
         let order = match self.arithmetic {
-            "file" if self.ranked_on.as_ref().is_some_and(|device| device != "CPU") => {
-                ", by the file's values (ranked on the GPU)"
+            "file" if self.distances_on.as_ref().is_some_and(|device| device != "CPU") => {
+                ", by the file's values (distances computed on the GPU)"
             }
             "file" => ", by the file's values",
             _ => ", in f32",

@@ -363,7 +363,7 @@ pub struct QueryBatches {
 /// What the order of neighbours follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// Rule 1: f32 coordinates, and sums rounded to f32 at each step. All engines agree on it.
+    /// The engines' rule: coordinates rounded to f32; distances summed in f32, inner products in f64.
     F32,
     /// The real-number distances of the file's values.
     #[default]
@@ -386,8 +386,8 @@ pub struct BatchResult {
     pub record: RunRecord,
     /// Distances by the file's values, if these were used.
     pub distances: Option<Vec<f64>>,
-    /// The device that computed them.
-    pub ranked_on: Option<String>,
+    /// The device that computed these.
+    pub distances_on: Option<String>,
 }
 
 impl QueryBatches {
@@ -466,22 +466,22 @@ impl QueryBatches {
         go_on: &mut dyn FnMut(f32) -> bool,
     ) -> Result<BatchResult, RunError> {
         if !self.is_refined {
-            return Ok(BatchResult { record, distances: None, ranked_on: None });
+            return Ok(BatchResult { record, distances: None, distances_on: None });
         }
         let queries = self.query_cloud.as_ref().unwrap_or(&self.cloud);
         let refiner = Refiner::new(problem, queries, index_opener(problem));
         let gpu = record.device.id.filter(|device| device.kind() == DeviceKind::Gpu);
         let device = gpu.and_then(|gpu| {
             let (rows, pairs) = refiner.rows_for_device()?;
-            // The CPU computes the same if the GPU has no memory left.
+            // On any error of the GPU, the CPU computes the same distances.
             open_exact(gpu, rows, pairs).ok()
         });
         let refined =
             refiner.refine(&record.neighbors, self.spec.k, device, go_on).ok_or(RunError::Cancelled)?;
         record.neighbors =
             Neighbors { k: self.spec.k, indices: refined.rows, squared_distances: refined.squared_distances };
-        let ranked_on = if refined.on_device { record.device.name.clone() } else { "CPU".to_owned() };
-        Ok(BatchResult { record, distances: Some(refined.distances), ranked_on: Some(ranked_on) })
+        let distances_on = if refined.on_device { record.device.name.clone() } else { "CPU".to_owned() };
+        Ok(BatchResult { record, distances: Some(refined.distances), distances_on: Some(distances_on) })
     }
 
     /// The spec, with a single pass.

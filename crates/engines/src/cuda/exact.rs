@@ -4,12 +4,12 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut, DriverErr
 
 use super::device::memory::{RESERVE, blocks, launch, read};
 use super::device::units::Unit;
-use super::interface::exact::{LANES, Lengths, Pairs, THREADS, exact_entry};
+use super::interface::exact::{LANES, Pairs, RowScales, THREADS, exact_entry};
 use super::{Cuda, DIRECT};
 use crate::knn::exact_distances::{ExactDistances, StoredRows};
 use crate::knn::{DeviceId, EngineError};
 
-/// Uploads rows to a GPU. `pairs` is the most that a call will ask for.
+/// Uploads rows to a GPU. `pairs` is the maximum per call.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`], [`EngineError::Memory`], [`EngineError::Device`].
@@ -35,7 +35,7 @@ pub fn open_exact(
     let uploaded =
         || -> Result<_, DriverError> { Ok((upload(rows.points)?, rows.queries.map(upload).transpose()?)) };
     let (points, queries) = uploaded().map_err(|error| cuda.failed(error))?;
-    Ok(Box::new(RowPairs { cuda, distances, points, queries, dims: rows.dims }))
+    Ok(Box::new(GpuDistances { cuda, distances, points, queries, dims: rows.dims }))
 }
 
 /// Rows in device memory.
@@ -57,24 +57,24 @@ impl DeviceRows {
         let Some(scale) = scale else { return Ok(Self { values, scales: None }) };
         let count = values.len() / dims;
         let mut scales = stream.alloc_zeros::<f64>(count)?;
-        let work = Lengths {
+        let work = RowScales {
             rows: values.device_ptr(stream).0,
             scales: scales.device_ptr_mut(stream).0,
             count: count as u32,
             d: dims as u32,
         };
-        // SAFETY: `Lengths` is the kernel's parameter; its pointers are to these buffers.
-        unsafe { launch(stream, scale, blocks(groups(count), THREADS), &work) }?;
+        // SAFETY: `RowScales` is the kernel's parameter; its pointers are to these buffers.
+        unsafe { launch(stream, scale, blocks(block_count(count), THREADS), &work) }?;
         Ok(Self { values, scales: Some(scales) })
     }
 }
 
 /// Blocks for this many groups of lanes.
-fn groups(count: usize) -> u32 {
+fn block_count(count: usize) -> u32 {
     count.div_ceil((THREADS / LANES) as usize) as u32
 }
 
-struct RowPairs {
+struct GpuDistances {
     cuda: Cuda,
     distances: CudaFunction,
     points: DeviceRows,
@@ -82,7 +82,7 @@ struct RowPairs {
     dims: usize,
 }
 
-impl RowPairs {
+impl GpuDistances {
     fn compute(&self, queries: &[u32], candidates: &[u32]) -> Result<Vec<f64>, DriverError> {
         let stream = &self.cuda.stream;
         let [query_rows, candidate_rows] = [stream.clone_htod(queries)?, stream.clone_htod(candidates)?];
@@ -102,12 +102,12 @@ impl RowPairs {
             d: self.dims as u32,
         };
         // SAFETY: `Pairs` is the kernel's parameter; its pointers are to buffers of the sizes that it states.
-        unsafe { launch(stream, &self.distances, blocks(groups(candidates.len()), THREADS), &work) }?;
+        unsafe { launch(stream, &self.distances, blocks(block_count(candidates.len()), THREADS), &work) }?;
         read(stream, &squared)
     }
 }
 
-impl ExactDistances for RowPairs {
+impl ExactDistances for GpuDistances {
     fn squared(&mut self, queries: &[u32], candidates: &[u32]) -> Result<Vec<f64>, EngineError> {
         self.compute(queries, candidates).map_err(|error| self.cuda.failed(error))
     }

@@ -354,13 +354,13 @@ fn a_device_gives_the_same_answers_even_if_it_fails() {
     let on_cpu = refine(None);
     for calls_left in [0, 1, 100] {
         let refined = refine(Some(calls_left));
-        assert_eq!(refined.on_device, calls_left * block() >= 3000, "{calls_left}");
+        assert_eq!(refined.on_device, calls_left * queries_per_block() >= 3000, "{calls_left}");
         assert_eq!(RefinedNeighbors { on_device: false, ..refined }, on_cpu);
     }
 }
 
 #[test]
-fn distances_of_decimals_are_those_of_the_decimals() {
+fn decimal_distances_are_exact() {
     let distances = |cloud: &Arc<PointCloud>, k: usize, query: usize| {
         let problem = problem(cloud, Metric::L2, k);
         let found = searched(&problem);

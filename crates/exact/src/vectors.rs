@@ -91,7 +91,7 @@ impl RowVectors {
         if self.metric.compares_directions() {
             let largest = vector.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
             if !(1e-100..1e100).contains(&largest) {
-                // By a decimal_scale of two, so that squares neither overflow nor underflow.
+                // By a power of two, so that squares neither overflow nor underflow.
                 let scale = 2f64.powi(-(largest.log2() as i32 / 2));
                 vector.iter_mut().for_each(|value| *value *= scale);
                 vector.iter_mut().for_each(|value| *value *= scale);

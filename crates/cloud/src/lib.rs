@@ -27,6 +27,7 @@ mod value;
 use std::path::{Path, PathBuf};
 
 pub use error::{CloudError, Hint, UnusableRow, UnusableRows};
+pub use formats::LongDecimals;
 pub use globe::{GlobeAxes, GlobeError};
 pub use loading::{AutoColumns, axes_in_file_order, load, load_auto, load_queries, load_queries_auto};
 pub use order::Order;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::formats::{self, ColumnGuess, FileStamp, FormatError, Reason};
 use super::joined::JoinedColumns;
 use super::{
-    CloudError, Column, ColumnChoice, Coordinates, GlobeAxes, PointCloud, Source, Table, generate,
+    CloudError, Column, ColumnChoice, Coordinates, FileValue, GlobeAxes, PointCloud, Source, Table, generate,
     query_point,
 };
 use crate::printable;
@@ -251,9 +251,10 @@ fn with_large_integers(cloud: PointCloud, progress: &dyn Progress) -> Result<Poi
     let number = |&axis: &usize| by_number.as_ref().map_or_else(|| by_name(axis), |all| Some(all[axis]));
     let Some(numbers) = axes.iter().map(number).collect::<Option<Vec<usize>>>() else { return Ok(cloud) };
     let integers = JoinedColumns::spelled(&path, &numbers, &cloud, progress, |row, column, text| {
-        let (axis, integer) = (axes[column], text.trim().parse::<i128>().ok()?);
+        let (axis, value) = (axes[column], FileValue::parse_decimal(text)?);
+        let integer = value.integer()?;
         let is_read = integer as f64 == cloud.coordinate(row, axis);
-        (is_read && cloud.value(row, axis).integer() != Some(integer)).then_some((row, axis, integer))
+        (is_read && cloud.value(row, axis).integer() != Some(integer)).then_some((row, axis, value))
     })?;
     Ok(cloud.with_integers(integers))
 }

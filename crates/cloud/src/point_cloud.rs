@@ -16,7 +16,7 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
 use super::{CloudError, Coordinates, FileValue, MAX_ROWS, Source, UnusableRows, Values, memory, rounding};
-use crate::formats::{FileStamp, FormatError};
+use crate::formats::{FileStamp, FormatError, LongDecimal, LongDecimals};
 use crate::rounding::RoundingErrors;
 use crate::table::{Real, with_values};
 use crate::value::{MAX_DIGITS, decimal_places};
@@ -64,8 +64,8 @@ pub struct PointCloud {
     decimals: bool,
     /// The largest number of decimal places of any value, if they are decimals of few places.
     decimal_places: Option<u32>,
-    /// Indices and values of integers that f64 rounds, ascending.
-    integers: Vec<(u64, i128)>,
+    /// Decimals that [`Self::coordinate`] does not identify.
+    long_decimals: LongDecimals,
     axes: Vec<Axis>,
     bulk: BulkRanges,
     /// The record of each row, if rows were dropped.
@@ -98,7 +98,7 @@ impl PointCloud {
         frame: Option<&Self>,
         drop_nonfinite: bool,
     ) -> Result<Self, CloudError> {
-        let Coordinates { columns, mut values, decimals } = coordinates.into();
+        let Coordinates { columns, mut values, decimals, long_decimals } = coordinates.into();
         let names: Vec<String> = columns.into_iter().map(|column| column.name).collect();
         let dims = names.len();
         let rows = values.len() / dims.max(1);
@@ -137,12 +137,18 @@ impl PointCloud {
             Values::F64(values) => round_to_f32(values, &axes, records.as_ref(), &source)?,
         };
         let fingerprint = fingerprint(dims, &axes, &points);
+        let long_decimals = match &records {
+            Some(records) if !long_decimals.is_empty() => {
+                long_decimals.moved((dims, dims), |record, axis| Some((records.row(record)? as u64, axis)))
+            }
+            _ => long_decimals,
+        };
         let cloud = Self {
             points,
             exact,
             decimals,
             decimal_places: None,
-            integers: Vec::new(),
+            long_decimals,
             bulk: BulkRanges::new(axes.len()),
             axes,
             records,
@@ -190,29 +196,29 @@ impl PointCloud {
 
     /// The file's value of a row on an axis, exactly.
     pub fn value(&self, row: usize, axis: usize) -> FileValue {
-        let (at, value) = ((row * self.dims() + axis) as u64, self.coordinate(row, axis));
-        match self.integers.binary_search_by_key(&at, |&(index, _)| index) {
-            Ok(found) => FileValue::Decimal { mantissa: self.integers[found].1, exponent: 0 },
-            Err(_) if self.decimals => FileValue::shortest_decimal(value),
-            Err(_) => FileValue::Binary(value),
-        }
+        let index = row * self.dims() + axis;
+        self.long_decimals.get(index).unwrap_or_else(|| {
+            let value = self.coordinate(row, axis);
+            if self.decimals { FileValue::shortest_decimal(value) } else { FileValue::Binary(value) }
+        })
     }
 
     /// Whether two rows have the same [`FileValue`]s.
     pub fn rows_are_equal(&self, a: usize, b: usize) -> bool {
         let same = |axis| {
             (self.exact.is_none() || self.coordinate(a, axis) == self.coordinate(b, axis))
-                && (self.integers.is_empty() || self.value(a, axis) == self.value(b, axis))
+                && (self.long_decimals.is_empty() || self.value(a, axis) == self.value(b, axis))
         };
         self.point(a) == self.point(b) && (0..self.dims()).all(same)
     }
 
     fn common_decimal_places(&self) -> Option<u32> {
+        let usable = self.decimals && self.long_decimals.is_empty();
         let of_row = |places: u32, row| {
             (0..self.dims()).try_fold(places, |most, axis| decimal_places(self.coordinate(row, axis), most))
         };
-        let places = (0..if self.decimals { self.len() } else { 0 }).into_par_iter();
-        places.try_fold(|| 0, of_row).try_reduce(|| 0, |a, b| Some(a.max(b))).filter(|_| self.decimals)
+        let places = (0..if usable { self.len() } else { 0 }).into_par_iter();
+        places.try_fold(|| 0, of_row).try_reduce(|| 0, |a, b| Some(a.max(b))).filter(|_| usable)
     }
 
     /// The largest number of decimal places of any value; `None` unless values are decimals of at most
@@ -229,33 +235,33 @@ impl PointCloud {
 
     /// Whether f64 may round the file's values, as it does decimals and large integers.
     pub fn exceeds_f64(&self) -> bool {
-        self.decimals || self.has_large_integers()
+        self.decimals || self.has_long_decimals()
     }
 
-    /// Whether there are integers that f64 rounds.
-    pub fn has_large_integers(&self) -> bool {
-        !self.integers.is_empty()
+    /// Whether there are decimals or integers that [`Self::coordinate`] does not identify.
+    pub fn has_long_decimals(&self) -> bool {
+        !self.long_decimals.is_empty()
     }
 
-    /// Axes that may have integers that f64 rounds.
+    /// Axes that may have integers that f64 rounds and that reading did not find.
     pub(super) fn axes_of_large_integers(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.dims()).filter(|&axis| {
             let Axis { min, max, .. } = self.axes[axis];
             // In columns with fractions, integers stay rounded.
-            min.abs().max(max.abs()) >= MAX_EXACT
+            !self.decimals
+                && min.abs().max(max.abs()) >= MAX_EXACT
                 && (0..self.len()).all(|row| self.coordinate(row, axis).fract() == 0.0)
         })
     }
 
     /// Stores integers that f64 rounds, by row and axis.
     #[must_use]
-    pub(super) fn with_integers(self, integers: impl IntoIterator<Item = (usize, usize, i128)>) -> Self {
+    pub(super) fn with_integers(self, integers: impl IntoIterator<Item = (usize, usize, FileValue)>) -> Self {
         let dims = self.dims();
-        let index = |(row, axis, integer)| ((row * dims + axis) as u64, integer);
-        let mut integers: Vec<(u64, i128)> = integers.into_iter().map(index).collect();
-        integers.sort_unstable();
-        let decimal_places = self.decimal_places.filter(|_| integers.is_empty());
-        Self { integers, decimal_places, ..self }
+        let decimal = |(row, axis, integer): (usize, usize, FileValue)| {
+            LongDecimal::new(integer, (row * dims + axis) as u64)
+        };
+        Self { long_decimals: integers.into_iter().filter_map(decimal).collect(), ..self }
     }
 
     /// Whether some stored coordinates differ from the file's, relative to the origin.
@@ -308,7 +314,7 @@ impl PointCloud {
             exact: None,
             decimals: false,
             decimal_places: None,
-            integers: Vec::new(),
+            long_decimals: LongDecimals::default(),
             bulk: BulkRanges::new(N),
             axes,
             records: self.records.clone(),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::LongDecimals;
 use crate::formats::limits::MAX_COLUMNS;
 
 /// A column of a table.
@@ -41,9 +42,16 @@ pub struct Coordinates {
     pub values: Values,
     /// Whether the file's values are decimals, which `values` rounds.
     pub decimals: bool,
+    /// The decimals that `values` does not identify.
+    pub long_decimals: LongDecimals,
 }
 
 impl Coordinates {
+    /// Binary values.
+    pub fn new(columns: Vec<Column>, values: impl Into<Values>) -> Self {
+        Self { columns, values: values.into(), decimals: false, long_decimals: LongDecimals::default() }
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.values.len() / self.columns.len().max(1)
@@ -52,7 +60,7 @@ impl Coordinates {
 
 impl From<Table> for Coordinates {
     fn from(Table { columns, values }: Table) -> Self {
-        Self { columns, values: values.into(), decimals: false }
+        Self::new(columns, values)
     }
 }
 

@@ -111,10 +111,13 @@ fn integers_beyond_f64_precision_are_preserved() {
     let data = integers.map(|value| [value.to_le_bytes(), 3i64.to_le_bytes()].concat()).concat();
     let head = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..]].concat();
     std::fs::write(&npy, [head, header.into_bytes(), data].concat()).unwrap();
-    for path in [csv, npy] {
+    let json = folder.path().join("a.json");
+    let records = integers.map(|value| format!("{{\"x\": 1, \"x\": {value}, \"y\": 0.1}}")).join(",\n");
+    std::fs::write(&json, format!("[{records}]")).unwrap();
+    for path in [csv, npy, json] {
         let source = Source::File { path, columns: ColumnChoice::Default };
         let cloud = load(&source, false, &NoProgress).unwrap();
-        assert!(cloud.has_large_integers());
+        assert!(cloud.has_long_decimals());
         for (row, integer) in integers.into_iter().enumerate() {
             let found = match cloud.value(row, 0) {
                 FileValue::Binary(value) => value as i128,
@@ -123,4 +126,34 @@ fn integers_beyond_f64_precision_are_preserved() {
             assert_eq!(found, i128::from(integer), "{source}");
         }
     }
+}
+
+#[test]
+fn decimals_of_more_than_15_digits_are_preserved() {
+    let folder = tempfile::tempdir().unwrap();
+    let value = |decimal: &str| FileValue::parse_decimal(decimal).unwrap();
+    for (name, text) in [
+        (
+            "a.csv",
+            "id,y,x\nA,2,0.30000000000000001\nB,,9\nC,0.30000000000000001,0.3\nD,2,0.30000000000000001\n",
+        ),
+        ("b.csv", "y;x\n2;0,30000000000000001\n;9\n0,30000000000000001;0,3\n2;0,30000000000000001\n"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let columns = ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]);
+        let cloud = load(&Source::File { path, columns }, true, &NoProgress).unwrap();
+        let rows =
+            [["0.30000000000000001", "2"], ["0.3", "0.30000000000000001"], ["0.30000000000000001", "2"]];
+        for (row, decimals) in rows.into_iter().enumerate() {
+            assert_eq!([0, 1].map(|axis| cloud.value(row, axis)), decimals.map(value), "{name}, row {row}");
+        }
+        assert_eq!(cloud.coordinate(0, 0), cloud.coordinate(1, 0));
+        assert!(cloud.rows_are_equal(0, 2) && !cloud.rows_are_equal(0, 1));
+        assert_eq!(cloud.decimal_places(), None, "integers of a common unit would be rounded");
+    }
+    let path = folder.path().join("c.csv");
+    std::fs::write(&path, "x\n0.3\n0.30000000000000001\n0.3\n0.300000000000000005\n").unwrap();
+    let cloud = load(&Source::File { path, columns: ColumnChoice::Default }, false, &NoProgress).unwrap();
+    assert_eq!(cloud.duplicates(), Duplicates { before_rounding: 1, after_rounding: 3 });
 }

@@ -13,19 +13,41 @@ pub enum FileValue {
 }
 
 impl FileValue {
-    /// Parses a decimal, such as `-12.5e3`; `None` if it is not one, or has more than 38 digits.
+    /// Parses a decimal, such as `-12.5e3`, to a mantissa without trailing zeros; `None` if it is not one, or
+    /// has more than 38 digits.
     pub fn parse_decimal(text: &str) -> Option<Self> {
-        let (digits, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let mantissa = [whole, fraction].concat().parse().ok()?;
-        let power: i32 = power.parse().ok()?;
-        Some(Self::Decimal { mantissa, exponent: power.checked_sub(i32::try_from(fraction.len()).ok()?)? })
+        let (number, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let digits = number.strip_prefix(['-', '+']).unwrap_or(number);
+        let (mut mantissa, mut exponent) = (0i128, power.parse::<i32>().ok()?);
+        let (mut zeros, mut fraction, mut empty) = (0, false, true);
+        for byte in digits.bytes() {
+            match byte {
+                b'.' if !fraction => {
+                    fraction = true;
+                    continue;
+                }
+                b'0' => zeros += 1,
+                b'1'..=b'9' => {
+                    for _ in 0..if mantissa == 0 { 0 } else { zeros + 1 } {
+                        mantissa = mantissa.checked_mul(10)?;
+                    }
+                    mantissa = mantissa.checked_add(i128::from(byte - b'0'))?;
+                    zeros = 0;
+                }
+                _ => return None,
+            }
+            empty = false;
+            exponent = exponent.checked_sub(i32::from(fraction))?;
+        }
+        let mantissa = if number.starts_with('-') { -mantissa } else { mantissa };
+        let exponent = if mantissa == 0 { 0 } else { exponent.checked_add(zeros)? };
+        (!empty).then_some(Self::Decimal { mantissa, exponent })
     }
 
     /// The shortest decimal that reads as `value`: what a text of at most 15 significant digits says.
     pub fn shortest_decimal(value: f64) -> Self {
         // At most 17 digits: always a decimal for finite values.
-        Self::parse_decimal(&format!("{value:e}")).unwrap_or(Self::Binary(value))
+        Self::parse_decimal(zmij::Buffer::new().format(value)).unwrap_or(Self::Binary(value))
     }
 
     /// The value as an integer; `None` if it has a fraction or exceeds 128 bits.

@@ -114,7 +114,7 @@ fn sums_are_exact(problem: &Problem, queries: &PointCloud) -> bool {
     let is_whole = |values: &[f32]| values.par_iter().all(|value| value.trunc() == *value);
     problem.metric() == Metric::L2
         && !(problem.cloud().is_rounded() || queries.is_rounded())
-        && !(problem.cloud().has_large_integers() || queries.has_large_integers())
+        && !(problem.cloud().has_long_decimals() || queries.has_long_decimals())
         && both.map(|axes| extent(axes).powi(2)).sum::<f64>() <= f64::from(1 << 24)
         && is_whole(problem.points())
         && is_whole(problem.queries())

@@ -1,6 +1,7 @@
 //! Sorts points by their real distance to a query.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use num_bigint::{BigInt, Sign};
 use rayon::prelude::*;
@@ -49,9 +50,17 @@ enum VectorSource<'a> {
 }
 
 /// A query of a [`Ranking`].
-pub struct Query {
+pub struct Query<'a> {
+    cloud: &'a PointCloud,
     row: usize,
     vector: Vec<f64>,
+    values: OnceLock<Vec<FileValue>>,
+}
+
+impl Query<'_> {
+    fn values(&self) -> &[FileValue] {
+        self.values.get_or_init(|| values((self.cloud, self.row)))
+    }
 }
 
 impl<'a> Ranking<'a> {
@@ -100,8 +109,13 @@ impl<'a> Ranking<'a> {
         (!self.queries.is_rounded()).then_some(stored)
     }
 
-    pub fn query(&self, row: usize) -> Query {
-        Query { row, vector: self.vectors.vector(self.queries, row) }
+    pub fn query(&self, row: usize) -> Query<'a> {
+        Query {
+            cloud: self.queries,
+            row,
+            vector: self.vectors.vector(self.queries, row),
+            values: OnceLock::new(),
+        }
     }
 
     /// Computes the distance of a row. `vector` may be overwritten.
@@ -177,14 +191,12 @@ impl<'a> Ranking<'a> {
 
     /// A point with its distance from exact differences, if the file has integers that f64 rounds.
     fn with_exact_distance(&self, query: &Query, ranked: RankedPoint) -> RankedPoint {
-        if self.metric != Metric::L2
-            || !(self.cloud.has_large_integers() || self.queries.has_large_integers())
+        if self.metric != Metric::L2 || !(self.cloud.has_long_decimals() || self.queries.has_long_decimals())
         {
             return ranked;
         }
-        let rows = [(self.queries, query.row), (self.cloud, ranked.row as usize)];
-        let [query, point] = rows.map(values);
-        let exact = Scale::common(query.iter().chain(&point).copied()).distance(&query, &point);
+        let (query, point) = (query.values(), values((self.cloud, ranked.row as usize)));
+        let exact = Scale::common(query.iter().chain(&point).copied()).distance(query, &point);
         RankedPoint { distance: exact.unwrap_or(ranked.distance), ..ranked }
     }
 
@@ -220,7 +232,7 @@ impl<'a> Ranking<'a> {
         for end in 1..=ranked.len() {
             if end == ranked.len() || self.at_most(ranked[end - 1]) < self.at_least(ranked[end]) {
                 if end - start > 1 {
-                    done(start, &self.sort_exactly(query.row, &mut ranked[start..end]));
+                    done(start, &self.sort_exactly(query, &mut ranked[start..end]));
                 }
                 start = end;
             }
@@ -232,22 +244,22 @@ impl<'a> Ranking<'a> {
         if let Some(decided) = radius.decide(self.at_least(ranked), self.at_most(ranked)) {
             return decided;
         }
-        let [query, point] = [(self.queries, query.row), (self.cloud, ranked.row as usize)].map(values);
+        let (query, point) = (query.values(), values((self.cloud, ranked.row as usize)));
         match self.vectors.globe() {
             Some(globe) => radius.contains_position(
-                [query, point].map(|place| globe.longitude_and_latitude([place[0], place[1]])),
+                [query, &point].map(|place| globe.longitude_and_latitude([place[0], place[1]])),
             ),
-            None => radius.contains(&query, &point),
+            None => radius.contains(query, &point),
         }
     }
 
     /// Whether a row has the query's values.
     pub fn is_equal(&self, query: &Query, row: u32) -> bool {
-        values((self.queries, query.row)) == values((self.cloud, row as usize))
+        query.values() == values((self.cloud, row as usize))
     }
 
     /// Sorts points that f64 does not separate, and returns whether each is as far as the one before.
-    fn sort_exactly(&self, query_row: usize, run: &mut [RankedPoint]) -> Vec<bool> {
+    fn sort_exactly(&self, query: &Query, run: &mut [RankedPoint]) -> Vec<bool> {
         let tied = |order: &mut [RankedPoint]| {
             order.sort_unstable_by_key(|ranked| ranked.row);
             (0..order.len()).map(|at| at > 0).collect()
@@ -256,28 +268,28 @@ impl<'a> Ranking<'a> {
         if run[1..].iter().all(|ranked| self.cloud.rows_are_equal(first, ranked.row as usize)) {
             return tied(run);
         }
-        let query = values((self.queries, query_row));
+        let query = query.values();
         let points: Vec<Vec<FileValue>> =
             run.iter().map(|ranked| values((self.cloud, ranked.row as usize))).collect();
         if let Some(globe) = self.vectors.globe() {
-            let place = |point: &Vec<FileValue>| globe.longitude_and_latitude([point[0], point[1]]);
-            let (query, places) = (place(&query), points.iter().map(place).collect::<Vec<_>>());
+            let place = |point: &[FileValue]| globe.longitude_and_latitude([point[0], point[1]]);
+            let (query, places) = (place(query), points.iter().map(|point| place(point)).collect::<Vec<_>>());
             if places.windows(2).all(|pair| sphere::are_symmetric(query, pair[0], pair[1])) {
                 return tied(run);
             }
             let keys = places.iter().map(|&place| sphere::cosine(query, place)).collect();
             return sort_by_keys(run, keys, |a, b| sphere::compare(b, a));
         }
-        let scale = Scale::common(points.iter().flatten().chain(&query).copied());
+        let scale = Scale::common(points.iter().flatten().chain(query).copied());
         if self.metric != Metric::L2 {
-            let key = |point: &Vec<FileValue>| Cosine::new(&query, point, scale);
+            let key = |point: &Vec<FileValue>| Cosine::new(query, point, scale);
             return sort_by_keys(run, points.iter().map(key).collect(), Cosine::compare);
         }
-        let small = |point: &Vec<FileValue>| scale.small_squared_distance(&query, point);
+        let small = |point: &Vec<FileValue>| scale.small_squared_distance(query, point);
         if let Some(keys) = points.iter().map(small).collect::<Option<Vec<u128>>>() {
             sort_by_keys(run, keys, Ord::cmp)
         } else {
-            let key = |point: &Vec<FileValue>| scale.squared_distance(&query, point);
+            let key = |point: &Vec<FileValue>| scale.squared_distance(query, point);
             sort_by_keys(run, points.iter().map(key).collect(), Ord::cmp)
         }
     }

@@ -73,7 +73,7 @@ impl<'a> ProductRefiner<'a> {
                 .iter()
                 .all(|values| values.par_iter().all(|value| value.trunc() == *value))
         };
-        let is_exact = !(is_rounded || cloud.has_large_integers() || queries.has_large_integers())
+        let is_exact = !(is_rounded || cloud.has_long_decimals() || queries.has_long_decimals())
             && largest * query_lengths.fold(0.0, f64::max) * SLACK <= MAX_EXACT
             && are_whole();
         let outliers = outliers.into_iter().map(|(_, row)| row).collect();

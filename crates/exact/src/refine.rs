@@ -107,8 +107,11 @@ struct Scratch {
 /// Bytes needed to compute a [`RefinedNeighbors`], including the result.
 pub fn refined_bytes(q: usize, k: usize) -> u64 {
     let neighbor = size_of::<u32>() + size_of::<f32>() + size_of::<f64>();
+    // Distances of a block from a device.
+    let block = (queries_per_block().min(q) * size_of::<f64>()) as u64;
     (q as u64)
         .saturating_mul((k as u64).saturating_mul(neighbor as u64) + size_of::<QueryOutput<'_>>() as u64)
+        .saturating_add(block.saturating_mul(k as u64))
 }
 
 /// Queries that are refined together.

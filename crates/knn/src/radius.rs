@@ -126,8 +126,8 @@ mod tests {
         let decimal = |mantissa, exponent| FileValue::Decimal { mantissa, exponent };
         assert_eq!(radius("1.1", "m", Metric::Haversine), Some((decimal(11, -4), 1, 0.0011)));
         assert_eq!(radius("5", "mi", Metric::Haversine), Some((decimal(8_046_720, -6), 1, 8.04672)));
-        assert_eq!(radius("30", "arcmin", Metric::Sky), Some((decimal(30, 0), 60, 0.5)));
-        assert_eq!(radius("90", "deg", Metric::Angular), Some((decimal(90, 0), 1, 90f64.to_radians())));
+        assert_eq!(radius("30", "arcmin", Metric::Sky), Some((decimal(3, 1), 60, 0.5)));
+        assert_eq!(radius("90", "deg", Metric::Angular), Some((decimal(9, 1), 1, 90f64.to_radians())));
         assert_eq!(radius("1e-3", "", Metric::L2), Some((decimal(1, -3), 1, 0.001)));
         let long = "0.1000000000000000055511151231257827021181583404541015625";
         assert_eq!(radius(long, "", Metric::L2), Some((FileValue::Binary(0.1), 1, 0.1)));

@@ -142,12 +142,8 @@ pub(super) fn data_from_keys(keys: &[f32]) -> Result<Data, LessonError> {
     let points = keys.iter().enumerate().flat_map(|(at, &key)| point_at_distance(at, key));
     let values = Values::F32(points.collect());
     let source = Source::Generate { spec: "typed keys".to_owned(), seed: 0 };
-    let cloud = Arc::new(PointCloud::from_table(
-        Coordinates { columns: Column::unnamed(2), values, decimals: false },
-        source,
-        None,
-        false,
-    )?);
+    let cloud =
+        Arc::new(PointCloud::from_table(Coordinates::new(Column::unnamed(2), values), source, None, false)?);
     let query = query_point::cloud(&[0.0, 0.0], &cloud)?;
     Ok((cloud, Queries::Cloud(Arc::new(query)), 0))
 }

@@ -245,7 +245,7 @@ mod tests {
     use crate::progress::NoProgress;
 
     fn table(width: usize, values: Vec<f64>) -> Coordinates {
-        Coordinates { columns: Column::unnamed(width), values: values.into(), decimals: false }
+        Coordinates::new(Column::unnamed(width), values)
     }
 
     /// The oracle's answers, by row number.

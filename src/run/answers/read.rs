@@ -209,8 +209,8 @@ pub fn neighbors_of_run(run: &LoadedRun) -> Result<(Coordinates, Coordinates), &
     )?;
     let found = run.neighbors();
     let values: Vec<f64> = found.indices.iter().map(|&row| records(row) as f64).collect();
-    let table = |values| Coordinates { columns: Column::unnamed(found.k), values, decimals: false };
-    Ok((table(values.into()), table(found.squared_distances.clone().into())))
+    let columns = || Column::unnamed(found.k);
+    Ok((Coordinates::new(columns(), values), Coordinates::new(columns(), found.squared_distances.clone())))
 }
 
 fn finish(path: &Path, matrix: Result<Coordinates, String>) -> Result<(PathBuf, Coordinates), FormatError> {
@@ -265,7 +265,7 @@ fn matrix(entries: usize, entry: impl Fn(usize) -> [f64; 3]) -> Result<Coordinat
         }
         values[place] = index;
     }
-    Ok(Coordinates { columns: Column::unnamed(width), values: values.into(), decimals: false })
+    Ok(Coordinates::new(Column::unnamed(width), values))
 }
 
 #[cfg(test)]

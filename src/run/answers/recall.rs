@@ -459,7 +459,7 @@ mod tests {
     use crate::progress::NoProgress;
 
     fn table(width: usize, values: &[f64]) -> Coordinates {
-        Coordinates { columns: Column::unnamed(width), values: values.to_vec().into(), decimals: false }
+        Coordinates::new(Column::unnamed(width), values.to_vec())
     }
 
     /// Recall of each query at each k.

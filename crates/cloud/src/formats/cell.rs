@@ -48,9 +48,15 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
 /// Characters between groups of digits, besides a point or comma. U+0092 is an apostrophe of Windows-1252.
 const GROUPING: [char; 8] = ['\'', '’', '\u{92}', ' ', '\u{a0}', '\u{202f}', '\u{2009}', '_'];
 
-/// Parses a number with this decimal mark, a point or a comma. Groups of three digits may be separated, also
-/// by the other mark. `D` may introduce the exponent, as in Fortran, and U+2212 is a minus sign.
+/// Parses a number with this decimal mark, as [`plain_number`] reads it.
 pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
+    plain_number(field, decimal)?.parse().ok()
+}
+
+/// A number with this decimal mark, a point or a comma, as programming languages write it. Groups of three
+/// digits may be separated, also by the other mark. `D` may introduce the exponent, as in Fortran, and U+2212
+/// is a minus sign.
+pub(super) fn plain_number(field: &[u8], decimal: char) -> Option<String> {
     // Most texts begin with letters.
     if !matches!(field.trim_ascii().first()?, b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | 0x80..) {
         return None;
@@ -82,7 +88,7 @@ pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
         }
         digits = whole.replace(mark, "");
     }
-    format!("{digits}.{fraction}{}", exponent.replace(['d', 'D'], "e")).parse().ok()
+    Some(format!("{digits}.{fraction}{}", exponent.replace(['d', 'D'], "e")))
 }
 
 /// Whether a field consists of digits with a leading zero, as in zip codes and part numbers, which are not

@@ -12,7 +12,7 @@ use super::{CategoryBuilder, FormatError, Input, Result, printable};
 use crate::roles::Role;
 use crate::suggest::suggest;
 use crate::table::Real;
-use crate::{Column, ColumnChoice, Coordinates, Hint, Values, headings, memory};
+use crate::{Column, ColumnChoice, Coordinates, Hint, LongDecimals, Values, headings, memory};
 
 /// The type of a column's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -239,6 +239,8 @@ pub struct Sheet {
     pub(super) declared: Option<DeclaredCoordinates>,
     /// Whether the file's values are decimals.
     pub(super) decimals: bool,
+    /// The decimals of `columns` that `values` does not identify.
+    pub(super) long_decimals: LongDecimals,
 }
 
 /// The columns that a reader should read.
@@ -312,6 +314,7 @@ impl Sheet {
             skipped: Vec::new(),
             declared: None,
             decimals: false,
+            long_decimals: LongDecimals::default(),
         }
     }
 
@@ -445,7 +448,10 @@ impl Sheet {
             Values::F32(values) => gather(values, width, &positions, &path)?.into(),
             Values::F64(values) => gather(values, width, &positions, &path)?.into(),
         };
-        Ok(Coordinates { columns, values, decimals: self.decimals })
+        let axes = positions_by_column(chosen, self.columns.len());
+        let widths = (self.columns.len(), chosen.len());
+        let long_decimals = self.long_decimals.moved(widths, |row, column| Some((row, axes[column]?)));
+        Ok(Coordinates { columns, values, decimals: self.decimals, long_decimals })
     }
 }
 

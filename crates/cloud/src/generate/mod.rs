@@ -186,7 +186,7 @@ fn generate_within(
         }
     })?;
     let (dims, values) = canvas.finish();
-    Ok(Coordinates { columns: Column::unnamed(dims), values: values.into(), decimals: false })
+    Ok(Coordinates::new(Column::unnamed(dims), values))
 }
 
 // Parses and formats generator specs.

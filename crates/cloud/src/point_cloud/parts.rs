@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Axis, BulkRanges, Fingerprint, PointCloud, RecordMap, fingerprint};
-use crate::formats::{Cell, Records};
+use crate::formats::{Cell, LongDecimals, Records};
 use crate::rounding::RoundingErrors;
 use crate::{MAX_ROWS, Source, rounding};
 
@@ -88,7 +88,7 @@ impl PointCloud {
             exact,
             decimals: false,
             decimal_places: None,
-            integers: Vec::new(),
+            long_decimals: LongDecimals::default(),
             bulk: BulkRanges::new(axes.len()),
             axes,
             records,

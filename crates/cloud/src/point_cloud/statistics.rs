@@ -88,13 +88,13 @@ impl PointCloud {
             let axes = (0..dims).map(|axis| [a, b].map(|row| self.coordinate(row as usize, axis)));
             axes.map(|[a, b]| a.partial_cmp(&b).unwrap_or(Ordering::Equal))
                 .find(|order| order.is_ne())
-                .unwrap_or(Ordering::Equal)
+                .unwrap_or_else(|| self.long_decimals.compare_rows([a, b].map(|row| row as usize), dims))
         };
         let mut found = Duplicates { before_rounding: 0, after_rounding: 0 };
         for equal in rows.chunk_by_mut(|&a, &b| bits_of(a) == bits_of(b)).filter(|equal| equal.len() > 1) {
             let after = equal.len() as u64 - 1;
             found.after_rounding += after;
-            found.before_rounding += if self.exact.is_none() {
+            found.before_rounding += if self.exact.is_none() && self.long_decimals.is_empty() {
                 after
             } else {
                 equal.par_sort_unstable_by(|&a, &b| own(a, b));

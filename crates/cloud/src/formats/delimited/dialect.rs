@@ -1,5 +1,6 @@
 //! Detects how a text is delimited.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::notation::Notation;
@@ -118,6 +119,11 @@ impl Dialect {
     /// Parses a field of a column.
     pub fn cell(&self, at: usize, field: &[u8]) -> Cell {
         self.notations.get(at).copied().unwrap_or_default().cell(field)
+    }
+
+    /// A number of a column as programming languages write it.
+    pub fn plain<'a>(&self, at: usize, field: &'a [u8]) -> Option<Cow<'a, str>> {
+        self.notations.get(at).copied().unwrap_or_default().plain(field)
     }
 
     /// The delimiter's name for messages.

@@ -17,7 +17,7 @@ use super::{
     CategoryBuilder, ColumnKind, ColumnRequest, Input, RecordPicker, Records, Result, Sheet, SheetColumn,
     cell, columns,
 };
-use crate::{ColumnChoice, Hint};
+use crate::{ColumnChoice, Hint, LongDecimals};
 use text::TextRecords;
 
 /// Number of records after which columns that turned out to be text no longer take memory.
@@ -43,7 +43,7 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
         .collect();
     let (mut numbers, mut elements) = (Vec::new(), vec![f64::NAN; columns.len() - width]);
     let mut filled = vec![false; columns.len()];
-    let mut values: Vec<f64> = Vec::new();
+    let (mut values, mut long_decimals): (Vec<f64>, _) = (Vec::new(), LongDecimals::default());
     let mut unread = vec![matches!(request, ColumnRequest::Selected(ColumnChoice::Default)); columns.len()];
     selected.iter().for_each(|&at| unread[at] = false);
     while text.advance(input)? {
@@ -77,6 +77,11 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
             values.push(match cell {
                 Cell::Number(number) => {
                     filled[at] = true;
+                    if at < width
+                        && let Some(decimal) = text.long_decimal(at, number)
+                    {
+                        long_decimals.push(decimal, input)?;
+                    }
                     number
                 }
                 Cell::Missing => f64::NAN,
@@ -103,7 +108,15 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
     }
     let TextRecords { format, rows, mut skipped, .. } = text;
     skipped.extend(note);
-    Ok(Sheet { skipped, declared, ..Sheet::new(input, format, columns, selected, rows, values) })
+    // Elements of vectors follow the columns of the file.
+    let widths = (width, columns.len());
+    let long_decimals = long_decimals.moved(widths, |row, column| Some((row, column)));
+    Ok(Sheet {
+        skipped,
+        declared,
+        long_decimals,
+        ..Sheet::new(input, format, columns, selected, rows, values)
+    })
 }
 
 /// Reads one column as text, including any numbers before its first text.

@@ -1,8 +1,10 @@
 //! How the numbers of each column are written: decimal commas, separated thousands, `D` exponents.
 
+use std::borrow::Cow;
+
 use super::dialect::{Dialect, Separator};
 use super::records::Records;
-use crate::formats::cell::{Cell, number};
+use crate::formats::cell::{Cell, number, plain_number};
 use crate::formats::{Input, Result};
 
 /// How the numbers of a column are written.
@@ -31,6 +33,15 @@ impl Notation {
             }
             (Self::Doubtful, Cell::Number(_)) if is_ambiguous(field) => Cell::Text,
             _ => plain,
+        }
+    }
+
+    /// A number of the column as programming languages write it.
+    pub fn plain(self, field: &[u8]) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Plain => std::str::from_utf8(field.trim_ascii()).ok().map(Cow::Borrowed),
+            Self::Comma => plain_number(field, ',').map(Cow::Owned),
+            Self::Point | Self::Doubtful => plain_number(field, '.').map(Cow::Owned),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::records::Records;
 use super::{header, notation};
 use crate::formats::cell::{self, Cell};
 use crate::formats::vector_cell::{self, CellContent, VectorColumn, VectorDetector};
-use crate::formats::{Input, Result, SheetColumn, known_extensions, unpacked};
+use crate::formats::{Input, LongDecimal, Result, SheetColumn, known_extensions, unpacked};
 
 /// Bytes sampled to detect the delimiter and the header.
 const SAMPLE: u64 = 1 << 18;
@@ -281,6 +281,15 @@ impl<R: BufRead> TextRecords<R> {
     /// Parses a field of the current record.
     pub fn cell(&self, at: usize) -> Cell {
         self.dialect.cell(at, self.field(at))
+    }
+
+    /// The decimal of a field that is read as `value`, if it is not the shortest one of it.
+    pub fn long_decimal(&self, at: usize, value: f64) -> Option<LongDecimal> {
+        if !LongDecimal::is_possible(self.field(at), value) {
+            return None;
+        }
+        let index = (self.rows - 1) * self.columns.len() as u64 + at as u64;
+        LongDecimal::parse(&self.dialect.plain(at, self.field(at))?, value, index)
     }
 
     /// Whether a column holds numbers in a notation that is contradictory or ambiguous.

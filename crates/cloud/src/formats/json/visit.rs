@@ -108,6 +108,15 @@ pub(super) fn number(found: &Unexpected<'_>) -> Option<f64> {
     }
 }
 
+/// The digits of an integer; empty for other numbers.
+fn spelling(found: &Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Signed(value) => value.to_string(),
+        Unexpected::Unsigned(value) => value.to_string(),
+        _ => String::new(),
+    }
+}
+
 /// The error that stops the parser; the builder holds the reason.
 pub(super) fn stop<E: Error>(result: Result<(), ()>) -> Result<(), E> {
     result.map_err(|()| E::custom("stopped"))
@@ -163,6 +172,9 @@ impl JsonVisitor for NodeVisitor<'_, '_, '_, '_> {
     fn scalar<E: Error>(self, found: Unexpected<'_>) -> Result<Self::Value, E> {
         let Self { builder, place, item } = self;
         stop(match (number(&found), found) {
+            (Some(value), found) if value.abs() >= 2f64.powi(53) => {
+                builder.set(place, Cell::Number(value), &spelling(&found), item)
+            }
             (Some(value), _) => builder.set(place, Cell::Number(value), "", item),
             (_, Unexpected::Bool(value)) => {
                 builder.set(place, Cell::Number(f64::from(u8::from(value))), "", item)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Builder, COORDINATES, ColumnValues, MAX_PADDED, PointKind};
+use crate::formats::limits::MAX_COLUMNS;
 use crate::formats::vector_cell::{Candidate, VectorColumn, VectorDetector, choose_vector, rank};
 use crate::formats::{
     ColumnKind, ColumnRequest, DeclaredCoordinates, FormatError, Records, Result, Sheet, SheetColumn,
@@ -193,6 +194,8 @@ impl Builder<'_, '_> {
             let element = array || column.item && kind != PointKind::Array;
             column.into_column(element)
         };
+        let widths = (MAX_COLUMNS, self.columns.len());
+        let long_decimals = self.long_decimals.moved(widths, |row, column| Some((row, column)));
         let mut columns: Vec<SheetColumn> = self.columns.into_iter().map(column).collect();
         attributes.into_iter().for_each(|at| columns[at].attribute = true);
         let texts: Vec<bool> = columns.iter().map(|column| column.kind == ColumnKind::Text).collect();
@@ -213,7 +216,7 @@ impl Builder<'_, '_> {
         }
         let sheet =
             Sheet::new(self.input, format!("{format} of {what}{names}"), columns, selected, rows, values);
-        Ok(Sheet { declared, skipped: note.into_iter().collect(), ..sheet })
+        Ok(Sheet { declared, skipped: note.into_iter().collect(), long_decimals, ..sheet })
     }
 
     /// Interleaves columns into rows, freeing each column afterwards.

@@ -5,15 +5,15 @@ mod nodes;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::ColumnChoice;
 use crate::formats::cell::Cell;
 use crate::formats::columns::too_many_texts;
 use crate::formats::limits::{MAX_COLUMNS, MAX_NESTED_NAME, MAX_PADDED};
 use crate::formats::vector_cell::{CellContent, VectorDetector};
 use crate::formats::{
-    CategoryBuilder, ColumnKind, ColumnRequest, FormatError, Input, Result, SheetColumn, cell, columns,
-    vector_cell,
+    CategoryBuilder, ColumnKind, ColumnRequest, FormatError, Input, LongDecimal, Result, SheetColumn, cell,
+    columns, vector_cell,
 };
+use crate::{ColumnChoice, FileValue, LongDecimals};
 use nodes::Nodes;
 pub(super) use nodes::{POINT, Place, Step};
 
@@ -136,6 +136,8 @@ pub(super) struct Builder<'i, 'p> {
     header: bool,
     /// Texts that hold vectors, by their nodes.
     vectors: BTreeMap<u32, VectorDetector>,
+    /// By point and column, as in a table of [`MAX_COLUMNS`] columns.
+    long_decimals: LongDecimals,
     numbers: Vec<f64>,
     /// In GeoJSON: the nodes of x, y and z, and whether they are longitude, latitude and height.
     axes: Vec<u32>,
@@ -169,6 +171,7 @@ impl<'i, 'p> Builder<'i, 'p> {
             held: None,
             header: false,
             vectors: BTreeMap::new(),
+            long_decimals: LongDecimals::default(),
             numbers: Vec::new(),
             axes: Vec::new(),
             degrees: None,
@@ -343,6 +346,19 @@ impl<'i, 'p> Builder<'i, 'p> {
         let number = match value {
             Cell::Number(number) => {
                 column.filled = true;
+                let index = row * MAX_COLUMNS as u64 + at as u64;
+                let decimal = LongDecimal::parse(text, number, index).or_else(|| {
+                    // A repeated name overwrites.
+                    let before = column.values.get(row.checked_sub(column.first)? as usize)?;
+                    if before.is_nan() {
+                        None
+                    } else {
+                        LongDecimal::new(FileValue::shortest_decimal(number), index)
+                    }
+                });
+                if let Some(decimal) = decimal.filter(|_| column.selected) {
+                    self.long_decimals.push(decimal, self.input).map_err(|why| self.failed = Some(why))?;
+                }
                 number
             }
             Cell::Missing => f64::NAN,

@@ -102,6 +102,6 @@ pub mod state {
     pub use super::features::walk::state::WalkView;
     pub use super::model::views::ConvergenceView;
     pub use super::model::{
-        PaneKind, PlaneView, PlaneWindow, SpaceView, State, TimingsFigure, measuring_layout, single_layout,
+        PaneKind, PlaneView, PlaneWindow, SpaceView, State, TimingsFigure, Workspace, single_layout,
     };
 }

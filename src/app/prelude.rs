@@ -9,4 +9,5 @@ pub use egui::{
 pub use crate::app::look::{Palette, command_ui, empty_ui, keys_text, name_chooser, name_widget, number};
 pub use crate::app::model::{
     Action, Actions, Activity, Command, PaneKind, PickedPoint, QueryAnswer, Session, State, Subject,
+    Workspace,
 };

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
+use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};
 use warpscope::app::App;
-use warpscope::app::state::{State, measuring_layout};
+use warpscope::app::state::{PaneKind, State, Workspace};
 use warpscope::knn::EngineId;
 use warpscope::run::EngineChoice;
 
@@ -17,10 +18,33 @@ pub type Window = Harness<'static, App>;
 /// A window without a picture, with the panes of a search next to the views.
 pub fn window(change: impl FnOnce(&mut State) + 'static) -> Window {
     Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| {
-        let mut state = State { tree: measuring_layout(), ..State::default() };
+        let mut state = measuring();
         change(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
     })
+}
+
+/// A state for measuring, in which all panes can be reached and three are visible.
+pub fn measuring() -> State {
+    use PaneKind::{
+        Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings,
+    };
+    let mut tiles = Tiles::default();
+    let mut tabs = |kinds: &[PaneKind]| {
+        let panes = kinds.iter().map(|&kind| tiles.insert_pane(kind)).collect();
+        tiles.insert_tab_tile(panes)
+    };
+    let views = tabs(&[Plane, Space, Analysis, Engines]);
+    let (how, time) = (tabs(&[Convergence, Merges, Neighbors]), tabs(&[Timings, Timeline, Runs, Log]));
+    let right = tiles.insert_vertical_tile(vec![how, time]);
+    let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
+    linear.shares.set_share(views, 1.25);
+    linear.shares.set_share(right, 1.0);
+    let root = tiles.insert_container(Container::Linear(linear));
+    let mut state = State::default();
+    state.switch_to(Workspace::Measure);
+    state.tree = Tree::new(egui::Id::unique("panes"), root, tiles);
+    state
 }
 
 /// A small problem with an immediate answer.

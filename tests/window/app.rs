@@ -64,9 +64,19 @@ fn the_first_start_shows_an_answer() {
     assert!(merges.mean <= merges.expected.expect("theory bounds merges"));
     assert!(matches!(session.picked, Some(PickedPoint::Row(_))), "no query was picked");
     assert_right(&window);
+    for pane in ["Plane", "Neighbours", "Analysis"] {
+        window.get_by_role_and_label(Role::Button, pane);
+    }
+    press(&mut window, "Dismiss the hints");
+    assert!(!window.state().state().hints);
+    press(&mut window, "Measure");
     for pane in ["Plane", "Convergence", "Timings"] {
         window.get_by_role_and_label(Role::Button, pane);
     }
+    press(&mut window, "Learn");
+    until(&mut window, "the lesson", |app| app.session().lesson.open);
+    press(&mut window, "Explore");
+    assert!(!window.state().session().lesson.open);
 }
 
 #[test]

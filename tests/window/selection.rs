@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::driven::{Window, fill, press, small, until, until_answered, without_query};
+use crate::driven::{Window, fill, measuring, press, small, until, until_answered, without_query};
 use egui::accesskit::Role;
 use egui::{Modifiers, Pos2, Rect, Vec2, vec2};
 use egui_kittest::Harness;
@@ -11,7 +11,7 @@ use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
 use warpscope::app::selection::{SelectAction, SelectMode};
 use warpscope::app::session::PickedPoint;
-use warpscope::app::state::{PaneKind, State, measuring_layout, single_layout};
+use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::{App, DataKind, QueryKind, screen_position};
 use warpscope::knn::EngineId;
 use warpscope::run::EngineChoice;
@@ -26,7 +26,7 @@ fn window(pixels_per_point: f32, change: impl FnOnce(&mut State) + 'static) -> W
         .with_pixels_per_point(pixels_per_point)
         .with_step_dt(1.0 / 60.0)
         .build_eframe(move |cc| {
-            let mut state = State { tree: measuring_layout(), ..State::default() };
+            let mut state = measuring();
             small(&mut state);
             change(&mut state);
             App::with_state(cc, state).expect("a thread for the worker")
@@ -595,10 +595,10 @@ fn rows_within_a_distance_can_be_selected_and_saved() {
         (0..cloud.len() as u32).filter(|&row| row != own && squared(row).sqrt() <= 0.25).collect();
     assert!(expected.len() > 20, "{}", expected.len());
 
-    fill(&mut window, "All within", "near");
+    fill(&mut window, "Select everything within", "near");
     press(&mut window, "Select");
     assert!(window.query_by_label("“near” is not a distance such as 0.5.").is_some());
-    fill(&mut window, "All within", "0.25");
+    fill(&mut window, "Select everything within", "0.25");
     press(&mut window, "Select");
     until(&mut window, "the rows within", |app| app.session().selection.rows()[..] == expected[..]);
     assert_eq!(window.state().session().selection.by(), "within 0.25 of the query");

@@ -142,7 +142,7 @@ fn a_row_is_found_and_queried_by_name() {
     let ask = |window: &mut Window, name: &str| {
         window.state_mut().send(Action::TypeWhy(name.to_owned()));
         window.run_steps(3);
-        window.get_by_label("Ask").click();
+        window.get_by_label("Show").click();
         until(window, "the reason", |app| app.session().why.explanation.is_some() && app.tasks() == 0);
     };
     ask(&mut window, "ames, ia");

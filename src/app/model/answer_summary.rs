@@ -11,6 +11,9 @@ use crate::text;
 /// Number of classes listed; the rest are counted together.
 pub const MAX_CLASSES: usize = 5;
 
+/// Number of neighbours with a name and a picture beside the answer.
+pub const MAX_NAMED: usize = 8;
+
 /// Headings of columns that name rows, best first.
 const NAMES: [&str; 10] = ["name", "title", "city", "place", "station", "town", "label", "id", "key", "code"];
 
@@ -47,6 +50,16 @@ pub struct ClassCounts {
     pub same_class: Option<(usize, usize)>,
 }
 
+/// One of the nearest neighbours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedNeighbor {
+    pub row: u32,
+    /// From the file, or `row 12`.
+    pub name: String,
+    /// With its unit.
+    pub distance: String,
+}
+
 /// Facts for the summary of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerSummary {
@@ -56,6 +69,8 @@ pub struct AnswerSummary {
     pub query_name: String,
     /// The distance of the farthest neighbour, with its unit.
     pub within: String,
+    /// The first [`MAX_NAMED`], without the query's own row.
+    pub nearest: Vec<NamedNeighbor>,
     /// Ascending distances, without the query's own row.
     pub distances: Vec<f64>,
     /// Their unit; `None` for the cloud's own unit.
@@ -91,19 +106,27 @@ impl AnswerSummary {
         let name = table.zip(place_of_own).and_then(|(table, place)| name(table, roles, place));
         let query_name = match (name, own, picked) {
             (Some(name), ..) => name,
-            (None, Some(row), _) => {
-                format!("row {}", text::thousands(answered.record.cloud.record(row as usize)))
-            }
+            (None, Some(row), _) => row_name(answered, row),
             (None, None, Some(PickedPoint::Query(query))) => {
                 format!("query {}", text::thousands(query as u64))
             }
             _ => Self::PLACE.to_owned(),
         };
         let is_itself = !neighbors.is_empty() && distances.is_empty();
+        // Neighbours come first among the rows of the table.
+        let mut names = table.map_or_else(Vec::new, |table| names(table, roles)).into_iter();
+        let nearest = neighbors.iter().map(|&neighbor| (neighbor, names.next().flatten()));
+        let nearest = nearest.filter(|((row, _), _)| Some(*row) != own).take(MAX_NAMED);
+        let nearest = nearest.map(|((row, squared), name)| NamedNeighbor {
+            row,
+            name: name.unwrap_or_else(|| row_name(answered, row)),
+            distance: distance_text(metric, metric.distance(squared)),
+        });
         Self {
             found: distances.len(),
             query_name,
             within: at_most_text(metric, farthest),
+            nearest: nearest.collect(),
             distances,
             unit: metric.unit(),
             classes,
@@ -115,7 +138,7 @@ impl AnswerSummary {
     pub fn sentence(&self) -> String {
         match self.found {
             0 if self.is_itself => format!(
-                "{} is its own nearest; ask for more, or exclude the query itself.",
+                "{} is its own nearest; ask for more, or don't count the point itself.",
                 text::sentence_case(&self.query_name)
             ),
             0 => format!("Nothing was found near {}.", self.query_name),
@@ -127,13 +150,13 @@ impl AnswerSummary {
                 };
                 format!("The {points} nearest to {} {are} {}.", self.query_name, self.at_zero)
             }
-            1 => format!("The point nearest to {} is within {}.", self.query_name, self.within),
-            found => format!(
-                "The {} points nearest to {} are all within {}.",
-                text::thousands(found as u64),
-                self.query_name,
-                self.within
-            ),
+            found => {
+                let first = self.nearest.first().map_or_else(String::new, |nearest| {
+                    format!("Nearest to {}: {} at {}.", self.query_name, nearest.name, nearest.distance)
+                });
+                let count = text::thousands(found as u64);
+                if found > 1 { format!("{first} All {count} lie within {}.", self.within) } else { first }
+            }
         }
     }
 }
@@ -144,6 +167,10 @@ impl ClassCounts {
         let others = (self.others > 0).then(|| format!("others {}", self.others));
         format!("{}: {}", self.column, counts.chain(others).collect::<Vec<_>>().join(", "))
     }
+}
+
+fn row_name(answered: &QueryAnswer, row: u32) -> String {
+    format!("row {}", text::thousands(answered.record.cloud.record(row as usize)))
 }
 
 fn at_zero(metric: Metric) -> &'static str {
@@ -366,6 +393,11 @@ mod tests {
                 found: distances.len(),
                 query_name,
                 within,
+                nearest: vec![NamedNeighbor {
+                    row: 7,
+                    name: "Calverton".to_owned(),
+                    distance: distance_text(Metric::Haversine, distances[0]),
+                }],
                 distances: distances.to_vec(),
                 unit: Some("km"),
                 classes: None,
@@ -381,8 +413,9 @@ mod tests {
         assert_eq!(summary(&[0.0], "0 km"), "The point nearest to Holtsville, NY is at the very same place.");
         assert_eq!(
             summary(&[0.0, 2.0], "2 km"),
-            "The 2 points nearest to Holtsville, NY are all within 2 km."
+            "Nearest to Holtsville, NY: Calverton at 0 km. All 2 lie within 2 km."
         );
+        assert_eq!(summary(&[2.0], "2 km"), "Nearest to Holtsville, NY: Calverton at 2 km.");
     }
 
     fn text(text: &str) -> Cell {

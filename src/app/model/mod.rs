@@ -32,6 +32,7 @@ pub mod session;
 pub mod state;
 pub mod titles;
 pub mod views;
+pub mod workspace;
 
 // Re-exports for other layers. Modules of this layer import each other by path, because tests/architecture.rs
 // looks for import cycles between modules.
@@ -48,7 +49,7 @@ pub use files::{
     SessionFile, UnusedColumn, absolute, data_file, file_name,
 };
 pub use log::{Activity, CurrentJob, FailureReason, LastFailures, Level, Log, SHOWN_AFTER, Subject};
-pub use pane::{PaneKind, measuring_layout, single_layout};
+pub use pane::{PaneKind, single_layout};
 pub use picture::{Background, Layout, Mark, Picture, PictureDraft, PictureSettings, PictureSize};
 pub use pictures::ImageShape;
 pub use plan::{candidates, comparable, plan_of};
@@ -59,3 +60,4 @@ pub use views::{
     CountsView, PlaneView, PlaneWindow, SortKey, SortOrder, SpaceView, Theme, TimeAxis, TimelineView,
     TimingsFigure, TimingsView, sorted,
 };
+pub use workspace::Workspace;

@@ -2,7 +2,7 @@
 //! export are in `panes`.
 
 use egui::Key;
-use egui_tiles::{Container, Linear, LinearDir, Tile, Tiles, Tree};
+use egui_tiles::{Container, Tile, Tree};
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
@@ -40,7 +40,7 @@ pub struct PaneInfo {
     /// The key that shows it, with Ctrl.
     pub key: Option<Key>,
     pub formats: DataFormats,
-    /// Its tab group and position in the default layout.
+    /// Its tab group and position in layouts.
     pub tab: (TabGroup, u8),
     pub about: &'static str,
 }
@@ -56,12 +56,12 @@ pub enum DataFormats {
     Neighbors,
 }
 
-/// Tab groups of the default layout.
+/// Tab groups of layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TabGroup {
     /// The large views.
     Views,
-    /// The strip below them: neighbours as a table, measurements and timelines.
+    /// Measurements, timelines and tables.
     Below,
 }
 
@@ -90,28 +90,28 @@ impl PaneKind {
                 ["Neighbours", "neighbors", "Show Neighbours"],
                 Some(Key::Num3),
                 Neighbors,
-                (TabGroup::Below, 0),
+                (TabGroup::Below, 6),
                 "The table of the picked query's neighbours.",
             ),
             Self::Analysis => (
                 ["Analysis", "analysis", "Show Analysis"],
                 None,
                 Table,
-                (TabGroup::Below, 1),
+                (TabGroup::Below, 7),
                 "What the neighbours of all rows say: density, outliers, hubs, labels, duplicates.",
             ),
             Self::Timings => (
                 ["Timings", "timings", "Show Timings"],
                 Some(Key::Num4),
                 Table,
-                (TabGroup::Below, 4),
+                (TabGroup::Below, 0),
                 "Time per phase and repeat, and what bounds the search.",
             ),
             Self::Timeline => (
                 ["Timeline", "timeline", "Show Timeline"],
                 Some(Key::Num8),
                 Table,
-                (TabGroup::Below, 5),
+                (TabGroup::Below, 1),
                 "Phases of the run over time, and warps on their multiprocessors, or queries on their \
                  threads.",
             ),
@@ -119,28 +119,28 @@ impl PaneKind {
                 ["Counts", "counts", "Show Counts"],
                 Some(Key::Num5),
                 Table,
-                (TabGroup::Below, 3),
+                (TabGroup::Below, 2),
                 "What the engine counted, as a histogram of all queries.",
             ),
             Self::Convergence => (
                 ["Convergence", "convergence", "Show Convergence"],
                 Some(Key::Num6),
                 Table,
-                (TabGroup::Below, 2),
+                (TabGroup::Below, 3),
                 "How max_distance shrinks as points are seen.",
             ),
             Self::Runs => (
                 ["Runs", "runs", "Show Runs"],
                 Some(Key::Num9),
                 Csv,
-                (TabGroup::Below, 6),
+                (TabGroup::Below, 4),
                 "All runs, and two of them side by side.",
             ),
             Self::Engines => (
                 ["Engines", "engines", "Show Engines"],
                 None,
                 Csv,
-                (TabGroup::Below, 7),
+                (TabGroup::Below, 5),
                 "Every engine on one question: time, what it counted, whether its answer is equal; and how \
                  it works.",
             ),
@@ -165,47 +165,8 @@ impl PaneKind {
     }
 }
 
-/// Plane and Space large, everything else as tabs below them.
-pub fn default_layout() -> Tree<PaneKind> {
-    let mut tiles = Tiles::default();
-    let mut tabs = |tab: TabGroup| {
-        let mut kinds: Vec<PaneKind> =
-            PaneKind::ALL.iter().copied().filter(|kind| kind.info().tab.0 == tab).collect();
-        kinds.sort_by_key(|kind| kind.info().tab.1);
-        let panes = kinds.into_iter().map(|kind| tiles.insert_pane(kind)).collect();
-        tiles.insert_tab_tile(panes)
-    };
-    let (views, below) = (tabs(TabGroup::Views), tabs(TabGroup::Below));
-    let mut linear = Linear::new(LinearDir::Vertical, vec![views, below]);
-    linear.shares.set_share(views, 1.7);
-    linear.shares.set_share(below, 1.0);
-    let root = tiles.insert_container(Container::Linear(linear));
-    Tree::new(egui::Id::unique("panes"), root, tiles)
-}
-
-/// The same views on the left, with the tabs of the search on the right: for measuring, where both should be
-/// visible.
-pub fn measuring_layout() -> Tree<PaneKind> {
-    let mut tiles = Tiles::default();
-    let mut tabs = |kinds: &[PaneKind]| {
-        let panes = kinds.iter().map(|&kind| tiles.insert_pane(kind)).collect();
-        tiles.insert_tab_tile(panes)
-    };
-    use PaneKind::{
-        Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings,
-    };
-    let views = tabs(&[Plane, Space, Analysis, Engines]);
-    let (how, time) = (tabs(&[Convergence, Merges, Neighbors]), tabs(&[Timings, Timeline, Runs, Log]));
-    let right = tiles.insert_vertical_tile(vec![how, time]);
-    let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);
-    linear.shares.set_share(views, 1.25);
-    linear.shares.set_share(right, 1.0);
-    let root = tiles.insert_container(Container::Linear(linear));
-    Tree::new(egui::Id::unique("panes"), root, tiles)
-}
-
 /// Adds a pane that the layout lacks, such as one saved by an older version. It goes next to its closest
-/// neighbour in the default layout, or becomes the only pane of an empty layout.
+/// neighbour by tab group and position, or becomes the only pane of an empty layout.
 pub fn add_pane(tree: &mut Tree<PaneKind>, pane: PaneKind) {
     let (group, place) = pane.info().tab;
     let far = |kind: PaneKind| (kind.info().tab.0 != group, kind.info().tab.1.abs_diff(place), kind);

@@ -123,7 +123,7 @@ pub struct Session {
     pub left_out: Vec<UnusedColumn>,
     /// The columns for labels and names, and whether rows are images.
     pub roles: Roles,
-    /// Names of the rows; loaded once letters are typed into the finder or the field of *Why row*.
+    /// Names of the rows; loaded once letters are typed into the finder or the field of *Where does … rank?*.
     pub row_names: Option<Arc<RowNames>>,
     /// The search of row names for the finder's text.
     pub name_search: NameSearch,

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::camera;
 use super::draft::Draft;
 use super::files::FileRoles;
-use super::pane::{PaneKind, default_layout};
+use super::pane::PaneKind;
 use super::picture::PictureSettings;
 use super::views::{
     self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, Theme, TimingsView,
 };
+use super::workspace::Workspace;
 use crate::app::features::analysis::state::AnalysisView;
 use crate::app::features::color::state::ColorView;
 use crate::app::features::lesson::state::session::LessonView;
@@ -37,7 +38,10 @@ pub struct State {
     pub analysis: AnalysisView,
     pub walk: WalkView,
     pub runs: RunsView,
+    pub workspace: Workspace,
+    /// The layout of the workspace, and that of the other one.
     pub tree: Tree<PaneKind>,
+    pub other_tree: Tree<PaneKind>,
     /// The pane shown last; the only visible one if the centre has no room for two.
     pub pane: PaneKind,
     /// Whether that pane fills the window.
@@ -84,7 +88,9 @@ impl Default for State {
             analysis: AnalysisView::default(),
             walk: WalkView::default(),
             runs: RunsView::default(),
-            tree: default_layout(),
+            workspace: Workspace::Explore,
+            tree: Workspace::Explore.layout(),
+            other_tree: Workspace::Measure.layout(),
             pane: PaneKind::Plane,
             maximised: false,
             look: Theme::default(),
@@ -169,8 +175,24 @@ impl State {
             self.lesson.speed = LessonView::default().speed;
         }
         // Keeps what is usable of a tree with missing or cyclic parts.
-        self.tree = Layout::from_tree(&self.tree).map_or_else(default_layout, |layout| layout.tree());
+        let usable = |tree: &Tree<PaneKind>, workspace: Workspace| {
+            Layout::from_tree(tree).map_or_else(|| workspace.layout(), |layout| layout.tree(workspace))
+        };
+        self.tree = usable(&self.tree, self.workspace);
+        self.other_tree = usable(&self.other_tree, self.workspace.other());
+        // Versions without workspaces had all panes in one layout.
+        if self.workspace == Workspace::Explore && self.tree.tiles.find_pane(&PaneKind::Timings).is_some() {
+            self.other_tree = std::mem::replace(&mut self.tree, Workspace::Explore.layout());
+        }
         self
+    }
+
+    /// Shows a workspace.
+    pub fn switch_to(&mut self, workspace: Workspace) {
+        if self.workspace != workspace {
+            self.workspace = workspace;
+            std::mem::swap(&mut self.tree, &mut self.other_tree);
+        }
     }
 
     /// Whether the layout has only one pane, as in a pane's picture.
@@ -185,6 +207,10 @@ impl State {
         }
         match room {
             WindowLayout::One => [self.problem_alone, false],
+            // The answer is in the left panel.
+            WindowLayout::Two | WindowLayout::Three if self.workspace == Workspace::Explore => {
+                [self.show_problem, false]
+            }
             WindowLayout::Two if self.show_problem && self.show_selection => {
                 [!self.selection_first, self.selection_first]
             }
@@ -264,7 +290,7 @@ mod tests {
     use super::*;
     use crate::app::features::color::state::ColorBy;
     use crate::app::features::runs::state::Figure;
-    use crate::app::model::pane::measuring_layout;
+    use crate::app::model::single_layout;
     use crate::app::testing::MemoryStorage;
     use crate::knn::{DeviceId, EngineId};
     use crate::run::EngineChoice;
@@ -373,7 +399,24 @@ mod tests {
         assert_eq!(state.color.by, ColorBy::measure("groups_hit"));
         assert_eq!(state.runs.figure, Figure::Histogram(Quantity::Measure("merges".to_owned())));
         // Analysis and Engines were added later and open on demand.
-        assert_eq!(state.tree.tiles.len(), measuring_layout().tiles.len() - 2, "panes keep their positions");
+        assert_eq!(state.tree.tiles.len(), 14, "panes keep their positions");
+        // Its only layout becomes that of the workspace with its panes.
+        let mut state = state.clamped();
+        assert_eq!(Layout::from_tree(&state.tree), Layout::from_tree(&Workspace::Explore.layout()));
+        state.switch_to(Workspace::Measure);
+        assert_eq!((state.tree.tiles.len(), state.clamped().workspace), (14, Workspace::Measure));
+    }
+
+    #[test]
+    fn each_workspace_keeps_its_layout() {
+        let mut state = State { tree: single_layout(PaneKind::Space), ..State::default() };
+        assert_eq!(state.panels(WindowLayout::Three), [true, false], "the answer is in the left panel");
+        state.switch_to(Workspace::Measure);
+        assert_eq!(state.panels(WindowLayout::Three), [true, true]);
+        assert!(state.tree.tiles.find_pane(&PaneKind::Timings).is_some());
+        state.switch_to(Workspace::Measure);
+        state.switch_to(Workspace::Explore);
+        assert!(state.has_one_pane());
     }
 
     #[test]

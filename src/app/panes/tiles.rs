@@ -386,13 +386,12 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::model::pane::default_layout;
-    use crate::app::model::single_layout;
+    use crate::app::model::{Workspace, single_layout};
 
     #[test]
     fn nested_tiles_add_their_minimum_sizes() {
         assert_eq!(min_room(&single_layout(PaneKind::Plane)), MIN_PANE_SIZE);
-        assert_eq!(min_room(&default_layout()), MIN_PANE_SIZE * vec2(1.0, 2.0));
+        assert_eq!(min_room(&Workspace::Measure.layout()), MIN_PANE_SIZE * vec2(1.0, 2.0));
         let mut tiles = Tiles::default();
         let panes: Vec<TileId> = PaneKind::ALL.iter().take(5).map(|&pane| tiles.insert_pane(pane)).collect();
         let rows = tiles.insert_vertical_tile(panes[..3].to_vec());

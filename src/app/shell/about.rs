@@ -110,20 +110,19 @@ pub fn hints_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
         ui.horizontal_wrapped(|ui| {
             let colored = |text: &str, color| RichText::new(text.to_owned()).color(color).strong();
             ui.spacing_mut().item_spacing = vec2(4.0, 2.0);
-            ui.label("Warpscope finds the nearest neighbours of a point in your data.");
+            ui.label("Warpscope finds the");
+            ui.label(colored("nearest neighbours", palette.neighbor));
+            ui.label("of the");
+            ui.label(colored("point you click", palette.query));
+            ui.label("and shows how they were found.");
             command_ui(ui, Command::Open, actions);
             menu_ui(ui, "Try a sample", |ui| samples_ui(ui, actions));
-            ui.label("Then");
-            ui.label(colored("click a point", palette.query));
-            ui.label("or drag the ring: the");
-            ui.label(colored("neighbours", palette.neighbor));
-            ui.label("follow.");
-            let keys = |command: Command| {
-                command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default()
-            };
-            let (lesson, find) = (keys(Command::Lesson), keys(Command::Find));
-            ui.label(format!("How it works: {lesson}. All commands: {find}."));
-            if ui.button("Got it").on_hover_text("The Help menu brings these hints back.").clicked() {
+            if ui.button("Learn how it works").on_hover_text(Command::Lesson.tooltip()).clicked() {
+                actions.send(Command::Lesson);
+            }
+            let dismiss = ui.add(Button::new(palette.weak("×")).frame(false));
+            name_widget(&dismiss, Role::Button, "Dismiss the hints");
+            if dismiss.on_hover_text("The Help menu brings these hints back.").clicked() {
                 actions.send(Action::ShowHints(false));
             }
         });

@@ -2,6 +2,8 @@
 //! does the same for background tasks and frames.
 
 use crate::app::context::app::App;
+use crate::app::features::live::state::LiveAction;
+use crate::app::features::picking::state::{PickAction, Purpose};
 use crate::app::features::table::FEATURES;
 use crate::app::jobs::table::CancelMethod;
 use crate::app::look::tokens;
@@ -14,6 +16,16 @@ use crate::cloud::PointCloud;
 
 impl App {
     pub(in crate::app) fn apply(&mut self, action: Action) {
+        // A hint that was followed is no longer needed.
+        self.state.hints &= !matches!(
+            action,
+            Action::OpenPath(_)
+                | Action::OpenSample(_)
+                | Action::PickRow(_)
+                | Action::Pick(PickAction::At { purpose: Purpose::Query, .. })
+                | Action::Live(LiveAction::Grab)
+                | Action::Command(Command::Open | Command::Lesson)
+        );
         let Some(action) = FEATURES.iter().try_fold(action, |action, feature| (feature.apply)(self, action))
         else {
             return;
@@ -83,6 +95,9 @@ impl App {
             }
             Command::ToggleSelection => {
                 match WindowLayout::for_width(self.handles.ctx.content_rect().width()) {
+                    _ if self.state.workspace == Workspace::Explore => {
+                        self.session.log.info("Explore has the answer in its left panel: Ctrl+B shows it")
+                    }
                     WindowLayout::One => self.session.log.info(
                         "no room for the right panel: widen the window, or make text and controls smaller",
                     ),
@@ -93,8 +108,9 @@ impl App {
             Command::ScaleDown => self.set_scale(self.state.scale - 0.25),
             Command::ScaleReset => self.set_scale(1.0),
             Command::Maximise => self.maximise(),
-            Command::ResetLayout => self.state.tree = crate::app::model::pane::default_layout(),
-            Command::MeasuringLayout => self.state.tree = crate::app::model::pane::measuring_layout(),
+            Command::ResetLayout => self.state.tree = self.state.workspace.layout(),
+            Command::Explore => self.switch_to(Workspace::Explore),
+            Command::Measure => self.switch_to(Workspace::Measure),
             Command::Show(pane) => self.show(pane),
             Command::TimelineCloser => self.zoom_timeline(2.0),
             Command::TimelineFarther => self.zoom_timeline(0.5),
@@ -115,10 +131,22 @@ impl App {
     pub(in crate::app) fn show(&mut self, pane: PaneKind) {
         (self.state.pane, self.state.problem_alone) = (pane, false);
         if self.state.tree.tiles.find_pane(&pane).is_none() {
+            self.state.switch_to(self.state.workspace.with_pane(pane));
+        }
+        if self.state.tree.tiles.find_pane(&pane).is_none() {
             // A layout of an older version may lack the pane.
             crate::app::model::pane::add_pane(&mut self.state.tree, pane);
         }
         self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
+    }
+
+    /// Shows a workspace in place of the other one or of the lesson.
+    pub(in crate::app) fn switch_to(&mut self, workspace: Workspace) {
+        if self.session.lesson.open {
+            self.apply(Action::Command(Command::Lesson));
+        }
+        self.state.switch_to(workspace);
+        self.state.maximised = false;
     }
 
     /// Maximises the pane under the pointer, or else the one shown last; restores it if already maximised.
@@ -293,6 +321,25 @@ mod tests {
     use super::*;
     use crate::app::model::{SHOWN_AFTER, single_layout};
     use crate::app::testing::cloud;
+
+    #[test]
+    fn the_picture_has_most_of_the_window_in_explore() {
+        let size = vec2(1280.0, 800.0);
+        let state = State { hints: false, ..State::default() };
+        let mut window = Harness::builder()
+            .with_size(size)
+            .build_eframe(|cc| App::bare(cc, state).expect("a thread for the worker"));
+        window.state_mut().session.cloud = Some(cloud(30, 2, 1));
+        window.run_steps(3);
+        let picture = window.state().pane_rects[&PaneKind::Plane];
+        assert!(picture.area() / (size.x * size.y) > 0.7, "{picture}");
+        window.state_mut().apply(Action::Command(Command::Show(PaneKind::Timings)));
+        assert_eq!(window.state().state.workspace, Workspace::Measure, "it has this pane");
+        window.state_mut().apply(Action::Command(Command::Lesson));
+        window.state_mut().apply(Action::Command(Command::Explore));
+        let App { state, session, .. } = window.state();
+        assert!(state.workspace == Workspace::Explore && !session.lesson.open && !state.hints);
+    }
 
     #[test]
     fn slow_queries_are_shown_and_can_be_cancelled() {

@@ -204,7 +204,7 @@ pub fn search_entries<'a>(
             &|draft| draft.profile ^= true,
         ),
         switch(
-            "Exclude the query itself",
+            "Don't count the point itself",
             "Leave the query’s own row out of its neighbours.",
             state.draft.exclude_self,
             &|draft| draft.exclude_self ^= true,

@@ -19,6 +19,7 @@ pub mod panels {
 
     pub mod engine;
     pub mod finder;
+    pub mod nearest;
     pub mod problem;
     pub mod selection;
     pub mod status;

@@ -264,7 +264,25 @@ impl App {
                     ui.close();
                 }
             });
+            if !one {
+                workspaces_ui(ui, (!session.lesson.open).then_some(state.workspace), actions);
+            }
         });
+    }
+}
+
+/// A button for each workspace and one for the lessons; `shown` is `None` in a lesson.
+fn workspaces_ui(ui: &mut Ui, shown: Option<Workspace>, actions: &mut Actions) {
+    const GAP: f32 = 24.0;
+    ui.add_space(GAP);
+    let workspaces = Workspace::ALL.iter().map(|&workspace| (workspace.command(), Some(workspace)));
+    for (command, workspace) in workspaces.chain([(Command::Lesson, None)]) {
+        let text = if workspace.is_none() { "Learn" } else { command.text() };
+        let button = ui.add(Button::selectable(workspace == shown, RichText::new(text).strong()));
+        let keys = command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
+        if button.on_hover_text(format!("{} {keys}", command.tooltip())).clicked() && workspace != shown {
+            actions.send(command);
+        }
     }
 }
 

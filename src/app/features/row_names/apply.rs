@@ -38,7 +38,7 @@ pub static NAMES: TaskKind<App, Arc<RowNames>, Result<Option<String>, FormatErro
 pub static SEARCH: TaskKind<App, (), ()> = TaskKind::new(TaskPurpose::Search, "search", |_, (), _| {});
 
 impl App {
-    /// Starts reading names once the finder or the field of *Why row* contains letters.
+    /// Starts reading names once the finder or the field of *Where does … rank?* contains letters.
     fn want_names(&mut self) {
         let named = |typed: &str| typed.contains(char::is_alphabetic);
         let typed = self.session.finder.as_ref().is_some_and(|finder| named(&finder.text))

@@ -25,6 +25,7 @@ pub static FEATURE: Feature = Feature {
                 app.asked_to_run = true;
                 // A run replaces the comparison.
                 app.session.engine_comparison.stop();
+                app.state.switch_to(Workspace::Measure);
                 app.run();
             }
             other => return Some(other),

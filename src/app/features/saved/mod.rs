@@ -87,6 +87,7 @@ impl SavedView {
             walk: state.walk,
             runs: state.runs.clone(),
             timeline: session.timeline.clone(),
+            workspace: Some(state.workspace),
             layout: Layout::from_tree(&state.tree),
             pane: Some(state.pane),
             hidden: [!state.show_problem, !state.show_selection],
@@ -99,7 +100,9 @@ impl SavedView {
             (self.convergence, self.counts.clone(), self.runs.clone());
         (state.timings, state.analysis) = (self.timings, self.analysis.clone());
         if let Some(layout) = &self.layout {
-            state.tree = layout.tree();
+            // Versions without workspaces had all panes in one layout.
+            state.switch_to(self.workspace.unwrap_or(Workspace::Measure));
+            state.tree = layout.tree(state.workspace);
         }
         state.pane = self.pane.unwrap_or(state.pane);
         [state.show_problem, state.show_selection] = self.hidden.map(|hidden| !hidden);

@@ -19,10 +19,11 @@ use crate::app::features::color::state::ColorView;
 use crate::app::features::projection::state::{ProjectionKind, ProjectionView};
 use crate::app::features::runs::state::RunsView;
 use crate::app::features::walk::state::WalkView;
+use crate::app::model::Workspace;
 use crate::app::model::camera;
 use crate::app::model::draft::Draft;
 use crate::app::model::files::{FileState, Roles, UnusedColumn};
-use crate::app::model::pane::{PaneKind, default_layout};
+use crate::app::model::pane::PaneKind;
 use crate::app::model::views::{
     self, ConvergenceView, CountsView, PlaneView, PlaneWindow, SpaceView, TimelineView, TimingsView,
 };
@@ -203,12 +204,12 @@ impl Layout {
         })
     }
 
-    /// The tree, or the default one if no pane is left. Duplicate panes are dropped, and shares are clamped.
-    pub fn tree(&self) -> Tree<PaneKind> {
+    /// The tree, or the workspace's if no pane is left. Duplicate panes are dropped, and shares are clamped.
+    pub fn tree(&self, workspace: Workspace) -> Tree<PaneKind> {
         let mut tiles = Tiles::default();
         match self.insert(&mut tiles, &mut HashSet::new()) {
             Some(root) => Tree::new(egui::Id::unique("panes"), root, tiles),
-            None => default_layout(),
+            None => workspace.layout(),
         }
     }
 
@@ -333,6 +334,7 @@ pub struct SavedView {
     pub runs: RunsView,
     /// The visible part of the run's time.
     pub timeline: TimelineView,
+    pub workspace: Option<Workspace>,
     /// Tiles of the centre; `None` leaves them unchanged.
     pub layout: Option<Layout>,
     /// The pane to show if there is no room for tiles.
@@ -402,14 +404,14 @@ mod tests {
 
     #[test]
     fn layouts_round_trip() {
-        let mut tree = default_layout();
+        let mut tree = Workspace::Measure.layout();
         tree.make_active(|_, tile| matches!(tile, Tile::Pane(PaneKind::Runs)));
         for tree in [tree, single_layout(PaneKind::Log)] {
             let layout = Layout::from_tree(&tree).expect("it has panes");
             let text = serde_json::to_string(&layout).expect("plain data");
             let back: Layout = serde_json::from_str(&text).expect("its own text");
             assert_eq!(back, layout);
-            assert_eq!(Layout::from_tree(&back.tree()).expect("it has panes"), layout);
+            assert_eq!(Layout::from_tree(&back.tree(Workspace::Measure)).expect("it has panes"), layout);
         }
     }
 
@@ -422,7 +424,9 @@ mod tests {
             share(f32::INFINITY, pane(PaneKind::Plane)),
             share(f32::NAN, pane(PaneKind::Log)),
         ]);
-        let Some(Layout::Row(shares)) = Layout::from_tree(&twice.tree()) else { panic!("a row") };
+        let Some(Layout::Row(shares)) = Layout::from_tree(&twice.tree(Workspace::Measure)) else {
+            panic!("a row")
+        };
         assert_eq!(
             shares.iter().map(|share| share.layout.clone()).collect::<Vec<_>>(),
             [pane(PaneKind::Plane), pane(PaneKind::Log)]
@@ -430,10 +434,16 @@ mod tests {
         assert_eq!(shares[0].share, 0.05);
         assert!(shares.iter().all(|share| SHARES.contains(&share.share)), "{shares:?}");
         let far = Layout::Tabs { children: vec![pane(PaneKind::Space), pane(PaneKind::Runs)], front: 99 };
-        assert!(matches!(Layout::from_tree(&far.tree()), Some(Layout::Tabs { front: 0, .. })));
+        assert!(matches!(
+            Layout::from_tree(&far.tree(Workspace::Measure)),
+            Some(Layout::Tabs { front: 0, .. })
+        ));
         for empty in [Layout::Column(vec![]), Layout::Tabs { children: vec![Layout::Row(vec![])], front: 0 }]
         {
-            assert_eq!(Layout::from_tree(&empty.tree()), Layout::from_tree(&default_layout()));
+            assert_eq!(
+                Layout::from_tree(&empty.tree(Workspace::Measure)),
+                Layout::from_tree(&Workspace::Measure.layout())
+            );
         }
     }
 
@@ -445,16 +455,18 @@ mod tests {
 
     #[test]
     fn missing_panes_are_added_to_their_default_tabs() {
-        for pane in PaneKind::ALL {
-            let mut tree = without(default_layout(), *pane);
-            add_pane(&mut tree, *pane);
+        for pane in Workspace::Measure.panes() {
+            let mut tree = without(Workspace::Measure.layout(), pane);
+            add_pane(&mut tree, pane);
             let tabs = |tree: &Tree<PaneKind>| match Layout::from_tree(tree) {
                 Some(Layout::Column(parts)) => {
                     parts.into_iter().map(|part| (part.share, part.layout)).collect::<Vec<_>>()
                 }
                 other => panic!("{other:?}"),
             };
-            for ((share, now), (usual, then)) in tabs(&tree).into_iter().zip(tabs(&default_layout())) {
+            for ((share, now), (usual, then)) in
+                tabs(&tree).into_iter().zip(tabs(&Workspace::Measure.layout()))
+            {
                 let (Layout::Tabs { children: now, .. }, Layout::Tabs { children: then, .. }) = (now, then)
                 else {
                     panic!("tabs")
@@ -475,7 +487,7 @@ mod tests {
                 children: vec![Layout::Pane(Plane), inner.clone(), Layout::Pane(Analysis)],
                 front,
             }
-            .tree();
+            .tree(Workspace::Measure);
             join_tabs(&mut tree);
             assert_eq!(
                 Layout::from_tree(&tree),
@@ -483,9 +495,9 @@ mod tests {
                 "{front}"
             );
         }
-        let mut usual = default_layout();
+        let mut usual = Workspace::Measure.layout();
         join_tabs(&mut usual);
-        assert_eq!(Layout::from_tree(&usual), Layout::from_tree(&default_layout()));
+        assert_eq!(Layout::from_tree(&usual), Layout::from_tree(&Workspace::Measure.layout()));
     }
 
     #[test]

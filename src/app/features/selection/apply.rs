@@ -178,6 +178,7 @@ impl App {
             Some(typed) => (draft.queries, draft.query_rows) = (QueryKind::Rows, typed),
             None => (draft.queries, draft.selected_rows) = (QueryKind::Selected, records.collect()),
         }
+        self.state.switch_to(Workspace::Measure);
         (self.state.show_problem, self.state.selection_first) = (true, false);
         let queries = text::count(rows.len() as u64, "selected row is a query", "selected rows are queries");
         self.session.log.info(format!("{queries} of the next run; press Run"));

@@ -55,7 +55,8 @@ pub enum Command {
     NextLook,
     Maximise,
     ResetLayout,
-    MeasuringLayout,
+    Explore,
+    Measure,
     Show(PaneKind),
     TimelineCloser,
     TimelineFarther,
@@ -180,14 +181,16 @@ impl Command {
         Self::ExportSelection,
     ];
     /// Commands of the View menu, before panes, looks and scales.
-    pub const VIEW: [Self; 7] = [
+    pub const VIEW: [Self; 9] = [
+        Self::Explore,
+        Self::Measure,
+        Self::Lesson,
         Self::FitView,
         Self::FocusQuery,
         Self::Maximise,
         Self::ToggleProblem,
         Self::ToggleSelection,
         Self::ResetLayout,
-        Self::MeasuringLayout,
     ];
     /// Scale commands of the View menu.
     pub const SCALE: [Self; 4] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset, Self::PresenterScale];
@@ -459,14 +462,17 @@ impl Command {
             Self::ResetLayout => entry(
                 Explorer,
                 None,
-                "Lay out for exploring",
-                "Plane and Space large, everything else in a strip below, as on the first start.",
+                "Reset the layout",
+                "Arrange this workspace's panes as on the first start.",
             ),
-            Self::MeasuringLayout => entry(
-                Explorer,
-                None,
-                "Lay out for measuring",
-                "Plane and Space on the left; Convergence above Timings on the right.",
+            Self::Explore => {
+                entry(Both, command_shift(Key::E), "Explore", "Your data, a question and its answer.")
+            }
+            Self::Measure => entry(
+                Both,
+                command_shift(Key::M),
+                "Measure",
+                "Time a search: method, repeats, runs, timeline and engines.",
             ),
             Self::Show(pane) => {
                 let info = pane.info();

@@ -1,9 +1,10 @@
-//! Left panel, top to bottom: data, k and metric, which are answered at once; then queries, engine and Run,
-//! for measuring.
+//! Left panel, top to bottom: data, k and metric, which are answered at once; then the answer, or, for
+//! measuring, queries, engine and Run.
 
 use std::sync::{Arc, Weak};
 
 use super::engine::engine_ui;
+use super::selection::picked_ui;
 use crate::app::features::columns::state::ColumnsAction;
 use crate::app::features::unusable::state::listed;
 use crate::app::look::{error_ui, field_ui, follow_ui, heading_ui, percent, row_ui, wide_field_ui};
@@ -28,14 +29,22 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
                 // Keeps the floating scroll bar off the fields.
                 ui.set_max_width(ui.available_width() - ui.spacing().scroll.bar_width / 2.0);
                 ui.spacing_mut().item_spacing.y = 4.0;
-                data_ui(ui, &mut draft, session, &errors, palette, actions);
+                data_ui(ui, &mut draft, (state.workspace, session), &errors, palette, actions);
                 question_ui(ui, &mut draft, session, &errors, palette);
-                query_ui(ui, &mut draft, session, &errors, palette, actions);
-                engine_ui(ui, &mut draft, session, &errors, palette);
+                match state.workspace {
+                    Workspace::Explore => picked_ui(ui, session, palette, actions),
+                    Workspace::Measure => {
+                        query_ui(ui, &mut draft, session, &errors, palette, actions);
+                        engine_ui(ui, &mut draft, session, &errors, palette);
+                    }
+                }
                 follow_ui(ui);
             });
         },
-        |ui| run_ui(ui, &state.draft, session, &errors, palette),
+        |ui| match state.workspace {
+            Workspace::Explore => progress_ui(ui, session, palette),
+            Workspace::Measure => run_ui(ui, &state.draft, session, &errors, palette),
+        },
     )
     .into_iter()
     .for_each(|action| actions.send(action));
@@ -84,7 +93,7 @@ fn too_many_queries(draft: &Draft, session: &Session) -> Option<FieldError> {
 fn data_ui(
     ui: &mut Ui,
     draft: &mut Draft,
-    session: &Session,
+    (workspace, session): (Workspace, &Session),
     errors: &[FieldError],
     palette: &Palette,
     actions: &mut Actions,
@@ -96,7 +105,7 @@ fn data_ui(
         command_ui(ui, Command::Open, actions);
     });
     let load = match draft.data {
-        DataKind::Generate => generator_ui(ui, draft, errors, palette),
+        DataKind::Generate => generator_ui(ui, draft, workspace, errors, palette),
         DataKind::File => file_ui(ui, draft, session, errors, palette, actions),
     };
     if load {
@@ -107,7 +116,13 @@ fn data_ui(
 }
 
 /// Returns whether to generate the cloud.
-fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) -> bool {
+fn generator_ui(
+    ui: &mut Ui,
+    draft: &mut Draft,
+    workspace: Workspace,
+    errors: &[FieldError],
+    palette: &Palette,
+) -> bool {
     row_ui(ui, "Generator", palette, |ui, _| {
         let name = draft.generator.split(':').next().unwrap_or_default().trim().to_owned();
         let combo =
@@ -126,29 +141,37 @@ fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: 
         });
         name_widget(&response.response, Role::ComboBox, "Generator");
     });
-    let spec = wide_field_ui(
-        ui,
-        "Spec",
-        &mut draft.generator,
-        "uniform:n=100000,d=2",
-        Field::Generator,
-        errors,
-        palette,
-    );
     let parsed = draft.generator.parse::<generate::Spec>();
-    match &parsed {
-        Err(why) if !draft.generator.trim().is_empty() => {
-            ui.label(RichText::new(why).color(palette.error).small());
-        }
-        Ok(spec) => {
-            let keys: Vec<&str> = spec.generator().parameters.iter().map(|parameter| parameter.key).collect();
-            ui.label(palette.small(format!("{}; {}", spec.generator().about, keys.join(", "))));
-        }
-        Err(_) => {}
-    }
-    let seed = field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, errors, palette);
-    let entered = (spec.lost_focus() || seed.lost_focus()) && ui.input(|input| input.key_pressed(Key::Enter));
     let ready = parsed.is_ok() && draft.source().is_ok();
+    let settings = egui::CollapsingHeader::new("Generator settings")
+        .id_salt(("generator", workspace.command()))
+        .default_open(workspace == Workspace::Measure)
+        .open((!ready).then_some(true));
+    let settings = settings.show_unindented(ui, |ui| {
+        let spec = wide_field_ui(
+            ui,
+            "Spec",
+            &mut draft.generator,
+            "uniform:n=100000,d=2",
+            Field::Generator,
+            errors,
+            palette,
+        );
+        match &parsed {
+            Err(why) if !draft.generator.trim().is_empty() => {
+                ui.label(RichText::new(why).color(palette.error).small());
+            }
+            Ok(spec) => {
+                let keys: Vec<&str> =
+                    spec.generator().parameters.iter().map(|parameter| parameter.key).collect();
+                ui.label(palette.small(format!("{}; {}", spec.generator().about, keys.join(", "))));
+            }
+            Err(_) => {}
+        }
+        let seed = field_ui(ui, "Seed", &mut draft.seed, "0", Field::Seed, errors, palette);
+        spec.lost_focus() || seed.lost_focus()
+    });
+    let entered = settings.body_returned == Some(true) && ui.input(|input| input.key_pressed(Key::Enter));
     ui.add_enabled(ready, Button::new("Generate"))
         .on_hover_text("Generate the cloud and show it; Run also does this when needed.")
         .clicked()
@@ -373,8 +396,8 @@ fn query_ui(
 fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
     heading_ui(ui, "Find");
     let takes = plan_text(ui, draft, session, Purpose::Answer)
-        .map_or_else(String::new, |takes| format!(", in {takes}"));
-    ui.label(palette.small(format!("Answers the picked query at once{takes}.")));
+        .map_or_else(String::new, |takes| format!(" ({takes})"));
+    ui.label(palette.small(format!("Updates as you click{takes}.")));
     k_ui(ui, draft, errors, palette);
     row_ui(ui, "Metric", palette, |ui, _| {
         ui.selectable_value(&mut draft.metric, Metric::L2, "L2")
@@ -410,7 +433,7 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
     if let Some(unit) = unit {
         ui.label(palette.small(unit));
     }
-    ui.checkbox(&mut draft.exclude_self, "Exclude the query itself")
+    ui.checkbox(&mut draft.exclude_self, "Don't count the point itself")
         .on_hover_text("A query that is a row of the data is not among its own neighbours.");
 }
 
@@ -479,6 +502,24 @@ fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Opt
     text
 }
 
+/// The progress of a load or a run, with a button that cancels it; nothing if there is none.
+fn progress_ui(ui: &mut Ui, session: &Session, palette: &Palette) -> Vec<Action> {
+    let mut asked = Actions::default();
+    let (text, fraction) = match &session.activity {
+        Activity::Loading { what, fraction } => (format!("Loading {what}{}", percent(*fraction)), *fraction),
+        Activity::Running { stage, fraction } => {
+            (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction))
+        }
+        _ => return asked.take(),
+    };
+    ui.horizontal(|ui| {
+        command_ui(ui, Command::Cancel, &mut asked);
+        ui.add(egui::ProgressBar::new(fraction.unwrap_or(0.0)).desired_width(ui.available_width()));
+    });
+    ui.add(Label::new(palette.small(text)).truncate());
+    asked.take()
+}
+
 fn run_ui(
     ui: &mut Ui,
     draft: &Draft,
@@ -490,28 +531,13 @@ fn run_ui(
     const LINES: f32 = 3.0;
     const LOW_WINDOW: f32 = 640.0;
     const BUTTON: f32 = 30.0;
-    let mut asked = Actions::default();
     let low = ui.ctx().content_rect().height() <= LOW_WINDOW;
     let line = ui.text_style_height(&egui::TextStyle::Small) + ui.spacing().item_spacing.y;
     ui.set_min_height(BUTTON + line * if low { 1.0 } else { LINES });
-    let busy = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
-    if busy {
-        let (text, fraction) = match &session.activity {
-            Activity::Loading { what, fraction } => {
-                (format!("Loading {what}{}", percent(*fraction)), *fraction)
-            }
-            Activity::Running { stage, fraction } => {
-                (format!("{stage}{}", percent(Some(*fraction))), Some(*fraction))
-            }
-            _ => (String::new(), None),
-        };
-        ui.horizontal(|ui| {
-            command_ui(ui, Command::Cancel, &mut asked);
-            ui.add(egui::ProgressBar::new(fraction.unwrap_or(0.0)).desired_width(ui.available_width()));
-        });
-        ui.add(Label::new(palette.small(text)).truncate());
-        return asked.take();
+    if matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. }) {
+        return progress_ui(ui, session, palette);
     }
+    let mut asked = Actions::default();
     let reason = errors.first().map(|error| error.sentence.clone());
     let text = RichText::new("Run").strong().color(if reason.is_none() {
         palette.on_accent

@@ -1,5 +1,6 @@
 //! Right panel: the picked query's answer, the selection, and the run.
 
+use super::nearest::nearest_ui;
 use crate::app::features::answer_summary::answer_summary;
 use crate::app::features::color::state::ColorMap;
 use crate::app::features::color::state::channel::ColoringState;
@@ -21,67 +22,72 @@ const MAX_COORDINATES: usize = 8;
 pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
-        if let Some(answered) = &session.answered {
-            answer_ui(ui, session, answered, palette, actions);
-        }
-        heading_ui(ui, "Query");
-        match session.picked_point() {
-            None => {
-                let next = if session.cloud.is_some() {
-                    "Click a point in Plane or Space to see its neighbours."
-                } else {
-                    "Open or generate a cloud first."
-                };
-                ui.label(palette.weak(next));
-                if let Some(cloud) = &session.cloud {
-                    place_ui(ui, session, cloud, palette, actions);
-                }
-            }
-            Some((cloud, row)) => {
-                match cloud.source() {
-                    Source::Coordinates(_) => fact_ui(ui, "Place", "no row of the cloud", palette),
-                    _ => fact_ui(ui, "Row", text::thousands(cloud.record(row)), palette),
-                }
-                if !place_ui(ui, session, cloud, palette, actions) {
-                    for (axis, column) in cloud.axes().iter().enumerate().take(MAX_COORDINATES) {
-                        fact_ui(ui, &column.name, text::coordinate(cloud.coordinate(row, axis)), palette);
-                    }
-                }
-                if cloud.dims() > MAX_COORDINATES {
-                    let rest = format!("and {} more coordinates", cloud.dims() - MAX_COORDINATES);
-                    ui.label(palette.small(rest));
-                }
-                match &session.answered {
-                    Some(answered) => search_ui(ui, answered, palette),
-                    None if session.live.is_waiting() => {
-                        ui.label(palette.weak("Answering…"));
-                    }
-                    None => {
-                        let why = match &session.endings.ask {
-                            Some(FailureReason::Cancelled) => "Cancelled before it was answered.",
-                            Some(FailureReason::Failed(why)) => why,
-                            None => "Not answered.",
-                        };
-                        ui.label(palette.weak(why));
-                    }
-                }
-            }
-        }
-        if let Some(record) = session.record.as_ref().filter(|record| !record.query_rows.is_empty()) {
-            stepper_ui(ui, session, record, palette, actions);
-        } else if session.picked_point().is_some() {
-            command_ui(ui, Command::FocusQuery, actions);
-        }
-        if session.picked_point().is_some() {
-            command_ui(ui, Command::LessonOfQuery, actions);
-        }
-        chosen_ui(ui, session, palette, actions);
+        picked_ui(ui, session, palette, actions);
         let shown = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record));
         if let Some(record) = shown {
             folded_ui(ui, "Run", |ui| run_ui(ui, record, state, palette, actions));
         }
         follow_ui(ui);
     });
+}
+
+/// The picked query's answer, the query and the selection.
+pub fn picked_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+    if let Some(answered) = &session.answered {
+        answer_ui(ui, session, answered, palette, actions);
+    }
+    heading_ui(ui, "Query");
+    match session.picked_point() {
+        None => {
+            let next = if session.cloud.is_some() {
+                "Click a point in Plane or Space to see its neighbours."
+            } else {
+                "Open or generate a cloud first."
+            };
+            ui.label(palette.weak(next));
+            if let Some(cloud) = &session.cloud {
+                place_ui(ui, session, cloud, palette, actions);
+            }
+        }
+        Some((cloud, row)) => {
+            match cloud.source() {
+                Source::Coordinates(_) => fact_ui(ui, "Place", "no row of the cloud", palette),
+                _ => fact_ui(ui, "Row", text::thousands(cloud.record(row)), palette),
+            }
+            if !place_ui(ui, session, cloud, palette, actions) {
+                for (axis, column) in cloud.axes().iter().enumerate().take(MAX_COORDINATES) {
+                    fact_ui(ui, &column.name, text::coordinate(cloud.coordinate(row, axis)), palette);
+                }
+            }
+            if cloud.dims() > MAX_COORDINATES {
+                let rest = format!("and {} more coordinates", cloud.dims() - MAX_COORDINATES);
+                ui.label(palette.small(rest));
+            }
+            match &session.answered {
+                Some(answered) => search_ui(ui, answered, palette),
+                None if session.live.is_waiting() => {
+                    ui.label(palette.weak("Answering…"));
+                }
+                None => {
+                    let why = match &session.endings.ask {
+                        Some(FailureReason::Cancelled) => "Cancelled before it was answered.",
+                        Some(FailureReason::Failed(why)) => why,
+                        None => "Not answered.",
+                    };
+                    ui.label(palette.weak(why));
+                }
+            }
+        }
+    }
+    if let Some(record) = session.record.as_ref().filter(|record| !record.query_rows.is_empty()) {
+        stepper_ui(ui, session, record, palette, actions);
+    } else if session.picked_point().is_some() {
+        command_ui(ui, Command::FocusQuery, actions);
+    }
+    if session.picked_point().is_some() {
+        command_ui(ui, Command::LessonOfQuery, actions);
+    }
+    chosen_ui(ui, session, palette, actions);
 }
 
 /// How the answer was found; collapsed by default, as most users care about the points.
@@ -356,6 +362,7 @@ pub fn answer_ui(
         classes_ui(ui, session, classes, palette);
     }
     distances_ui(ui, &summary, palette);
+    nearest_ui(ui, session, answered, &summary, palette, actions);
     why_ui(ui, session, answered, palette, actions);
     nearby_ui(ui, session, answered, palette, actions);
 }
@@ -371,7 +378,7 @@ fn nearby_ui(
     let metric = answered.record.spec.metric;
     let mut typed = session.nearby.typed.clone();
     ui.horizontal_wrapped(|ui| {
-        let label = ui.label(palette.weak("All within"));
+        let label = ui.label(palette.weak("Select everything within"));
         let edit = TextEdit::singleline(&mut typed).id_salt("radius").hint_text("0.5").desired_width(56.0);
         let about =
             "Every row at most so far from the query, counted by the same distances as its neighbours.";
@@ -401,8 +408,9 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &QueryAnswer, palette: &Pale
     let mut typed = session.why.typed.clone();
     let asks = ui
         .horizontal_wrapped(|ui| {
-            let label = ui.label(palette.weak("Why row"));
-            let edit = TextEdit::singleline(&mut typed).id_salt("why").hint_text("12").desired_width(88.0);
+            let label = ui.label(palette.weak("Where does"));
+            let edit =
+                TextEdit::singleline(&mut typed).id_salt("why").hint_text("name or row").desired_width(88.0);
             let about = "Where any row of the data stands, by its number or its name: its rank and \
                          distance, the query’s rank from its side, and what the distance is made of.";
             let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
@@ -411,7 +419,8 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &QueryAnswer, palette: &Pale
                 // Ready for the next row.
                 field.request_focus();
             }
-            let pressed = ui.add_enabled(!typed.trim().is_empty(), Button::new("Ask")).clicked();
+            ui.label(palette.weak("rank?"));
+            let pressed = ui.add_enabled(!typed.trim().is_empty(), Button::new("Show")).clicked();
             // A single selected row, from Ctrl-click or the table, is probably the one meant.
             let selected = match session.selection.rows()[..] {
                 [row] => Some(row),

@@ -32,6 +32,8 @@ pub struct Palette<C = Rgb> {
     pub line: C,
     /// Grid lines behind data.
     pub grid: C,
+    /// Coastlines and borders behind data.
+    pub coast: C,
     /// Interactive elements and the current choice.
     pub accent: C,
     /// Text on a background of [`Self::accent`].
@@ -95,6 +97,7 @@ pub const LIGHT: Palette = Palette {
     text_weak: rgb(0x58616D),
     line: rgb(0xD3D8DF),
     grid: rgb(0xE9ECF0),
+    coast: rgb(0xAEB6C1),
     accent: BLUE,
     on_accent: rgb(0xFFFFFF),
     error: rgb(0xB3261E),
@@ -138,6 +141,7 @@ pub const DARK: Palette = Palette {
     text_weak: rgb(0x9AA5B2),
     line: rgb(0x343A43),
     grid: rgb(0x23272E),
+    coast: rgb(0x566070),
     accent: SKY,
     on_accent: rgb(0x0C1116),
     error: rgb(0xFF8A80),
@@ -179,6 +183,7 @@ pub const HIGH_CONTRAST: Palette = Palette {
     text_weak: rgb(0xE0E0E0),
     line: rgb(0xFFFFFF),
     grid: rgb(0x404040),
+    coast: rgb(0x9A9A9A),
     accent: YELLOW,
     on_accent: rgb(0x000000),
     point: rgb(0xA8A8A8),

@@ -167,6 +167,11 @@ impl GlobeAxes {
             .then_some(globe)
     }
 
+    /// Recognises longitude and latitude on the Earth, rather than in the sky.
+    pub fn on_earth(axes: &[Axis]) -> Option<Self> {
+        Self::recognise(axes).filter(|_| !Self::is_sky(axes))
+    }
+
     /// Whether a cloud is recognised and all its points are on the globe.
     pub fn matches(cloud: &PointCloud) -> bool {
         Self::recognise(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok())
@@ -282,37 +287,48 @@ impl GlobeAxes {
         [cos_latitude * cos_longitude, cos_latitude * sin_longitude, sin_latitude].map(|value| value + 0.0)
     }
 
+    /// A unit vector as a position, in column order, with a longitude from −180.
+    pub fn position(self, [x, y, z]: [f64; 3]) -> [f64; 2] {
+        // Exchanging two values, or not, is its own inverse.
+        self.longitude_and_latitude([y.atan2(x).to_degrees(), z.atan2(x.hypot(y)).to_degrees()])
+    }
+
     /// Whether the shortest path between rows of two clouds crosses the edge of a map with longitude as an
     /// axis.
     pub fn crosses_edge(self, (one, at): (&PointCloud, usize), (other, to): (&PointCloud, usize)) -> bool {
         (one.coordinate(at, self.longitude) - other.coordinate(to, self.longitude)).abs() > 180.0
     }
 
-    /// `count` positions on a circle around a centre, in column order, at an angle in radians. Their
-    /// longitudes are within half a turn of the centre's.
+    /// A circle around a centre, at an angle in radians: `count` positions in column order, and the first
+    /// again. Their longitudes are within half a turn of the centre's.
     pub fn circle(self, center: [f64; 2], angle: f64, count: usize) -> Vec<[f64; 2]> {
         let (sin_latitude, cos_latitude) = sin_cos_of(center[1 - self.longitude]);
         let (sin_angle, cos_angle) = angle.sin_cos();
         let towards = |at: usize| {
-            let (sin_bearing, cos_bearing) = (at as f64 / count as f64 * std::f64::consts::TAU).sin_cos();
+            let bearing = at as f64 / count as f64 * std::f64::consts::TAU;
+            let (sin_bearing, cos_bearing) = bearing.sin_cos();
             let sine = sin_latitude * cos_angle + cos_latitude * sin_angle * cos_bearing;
-            let aside = (sin_bearing * sin_angle * cos_latitude).atan2(cos_angle - sin_latitude * sine);
+            // At a pole, every bearing is along a meridian.
+            let aside = if cos_latitude == 0.0 {
+                bearing - std::f64::consts::PI
+            } else {
+                (sin_bearing * sin_angle * cos_latitude).atan2(cos_angle - sin_latitude * sine)
+            };
             let mut place = [0.0; 2];
             place[self.longitude] = center[self.longitude] + aside.to_degrees();
             place[1 - self.longitude] = sine.clamp(-1.0, 1.0).asin().to_degrees();
             place
         };
-        (0..count).map(towards).collect()
+        (0..=count).map(|at| towards(at % count)).collect()
     }
 
-    /// Splits a closed line on the globe where it leaves the map, whose longitudes start at `west` and span
+    /// Splits a line on the globe where it leaves the map, whose longitudes start at `west` and span
     /// one turn. Parts begin and end at its edges.
     pub fn split_at_edges(self, line: &[[f64; 2]], west: f64) -> Vec<Vec<[f64; 2]>> {
         let longitude = self.longitude;
         let mut parts: Vec<Vec<[f64; 2]>> = vec![Vec::new()];
         let mut last: Option<[f64; 2]> = None;
-        for place in line.iter().chain(line.first()) {
-            let mut place = *place;
+        for &(mut place) in line {
             place[longitude] = west + (place[longitude] - west).rem_euclid(360.0);
             if let Some(from) = last
                 && (place[longitude] - from[longitude]).abs() > 180.0
@@ -509,6 +525,24 @@ mod tests {
         assert_eq!((widest.clone().fold(0.0, f64::min), widest.fold(0.0, f64::max)), (-180.0, 180.0));
     }
 
+    #[test]
+    fn circles_of_500_km_are_right_around_poles_and_at_the_date_line() {
+        let radians = 500.0 / EARTH_RADIUS_KM;
+        for center in [[0.0, 90.0], [77.0, -90.0], [180.0, 0.0], [-179.9, 66.0], [15.0, 89.9]] {
+            let parts = GLOBE.split_at_edges(&GLOBE.circle(center, radians, 720), -180.0);
+            assert!(parts.len() > 1, "{center:?} crosses the edge");
+            let from = GLOBE.unit_vector(center);
+            for part in parts {
+                // The ends on the map's edge are interpolated.
+                for place in &part[1..part.len() - 1] {
+                    let km = angle(from, GLOBE.unit_vector(*place)) * EARTH_RADIUS_KM;
+                    assert!((km - 500.0).abs() < 0.001, "{center:?}: {place:?} is at {km} km");
+                }
+                assert!(part.windows(2).all(|pair| (pair[0][0] - pair[1][0]).abs() < 180.0));
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn longitudes_wrap_at_360_degrees(
@@ -529,6 +563,8 @@ mod tests {
             let (one, other) = (GLOBE.unit_vector([a.0, a.1]), GLOBE.unit_vector([b.0, b.1]));
             let norm = one.iter().map(|value| value * value).sum::<f64>();
             prop_assert!((norm - 1.0).abs() < 1e-15 * 4.0, "{norm}");
+            let again = GLOBE.unit_vector(GLOBE.position(one));
+            prop_assert!(angle(one, again) < 1e-12, "{again:?}");
             let (east, north) = ((b.0 - a.0).to_radians(), (b.1 - a.1).to_radians());
             let h = (north / 2.0).sin().powi(2)
                 + a.1.to_radians().cos() * b.1.to_radians().cos() * (east / 2.0).sin().powi(2);

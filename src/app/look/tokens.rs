@@ -103,6 +103,7 @@ const fn of_egui(palette: &palette::Palette) -> Palette {
         text_weak: color(palette.text_weak),
         line: color(palette.line),
         grid: color(palette.grid),
+        coast: color(palette.coast),
         accent: color(palette.accent),
         on_accent: color(palette.on_accent),
         error: color(palette.error),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 
+use super::map::{self, MapAxes};
 use super::views::{PlaneView, PlaneWindow, SpaceView};
 use crate::app::features::projection::state::{CloudProjection, ProjectedCloud};
 use crate::cloud::PointCloud;
@@ -72,13 +73,15 @@ pub fn place<const N: usize>(cloud: &PointCloud, row: usize, axes: [usize; N]) -
     axes.map(|axis| component(point, axis))
 }
 
-/// Camera of Plane, with equal scale on both axes.
+/// Camera of Plane, with equal scale on both axes; on a map, with equal scale on the ground at its centre.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaneCamera {
     /// The screen rectangle of the plot.
     pub rect: Rect,
     /// Centre and scale.
     pub window: PlaneWindow,
+    /// The axes, if they are longitude and latitude.
+    pub map: Option<MapAxes>,
 }
 
 impl PlaneCamera {
@@ -91,56 +94,60 @@ impl PlaneCamera {
         let window = view.window.filter(|window| {
             window.units_per_point.is_normal() && window.center.iter().all(|c| c.is_finite())
         });
+        let map = MapAxes::of(cloud, view.axes);
         let fitting = || {
             let within = if view.whole { span } else { bulk };
-            fit(rect, view.axes.map(|axis| within(cloud, axis)))
+            fit(rect, view.axes.map(|axis| within(cloud, axis)), map)
         };
-        Self { rect, window: window.unwrap_or_else(fitting) }
+        Self { rect, window: window.unwrap_or_else(fitting), map }
+    }
+
+    /// Local units per screen point along both axes.
+    pub fn units(&self) -> [f64; 2] {
+        map::stretch(self.map, self.window.center).map(|stretch| self.window.units_per_point / stretch)
     }
 
     /// The screen position of local coordinates.
     pub fn screen(&self, place: [f64; 2]) -> Pos2 {
-        let x = (place[0] - self.window.center[0]) / self.window.units_per_point;
-        let y = (place[1] - self.window.center[1]) / self.window.units_per_point;
+        let units = self.units();
+        let [x, y] = [0, 1].map(|axis| (place[axis] - self.window.center[axis]) / units[axis]);
         pos2(self.rect.center().x + x as f32, self.rect.center().y - y as f32)
     }
 
     /// The local coordinates at a screen position.
     pub fn place(&self, screen: Pos2) -> [f64; 2] {
-        let from_center = screen - self.rect.center();
+        let (from_center, units) = (screen - self.rect.center(), self.units());
         [
-            self.window.center[0] + f64::from(from_center.x) * self.window.units_per_point,
-            self.window.center[1] - f64::from(from_center.y) * self.window.units_per_point,
+            self.window.center[0] + f64::from(from_center.x) * units[0],
+            self.window.center[1] - f64::from(from_center.y) * units[1],
         ]
     }
 
     /// Whether the cloud extends beyond the pane.
     pub fn crops(&self, cloud: &PointCloud, axes: [usize; 2]) -> bool {
-        let size = [self.rect.width(), self.rect.height()];
+        let (size, units) = ([self.rect.width(), self.rect.height()], self.units());
         (0..2).any(|at| {
             let (middle, half) = span(cloud, axes[at]);
-            let reach = f64::from(size[at]) / 2.0 * self.window.units_per_point;
+            let reach = f64::from(size[at]) / 2.0 * units[at];
             (middle - self.window.center[at]).abs() + half > reach
         })
     }
 
     /// Approximate fraction of an evenly spread cloud that is visible.
     pub fn visible(&self, cloud: &PointCloud, axes: [usize; 2]) -> f32 {
-        let seen = |axis: usize, points: f32| {
-            let extent = 2.0 * bulk(cloud, axis).1;
-            if extent > 0.0 {
-                (f64::from(points) * self.window.units_per_point / extent).min(1.0)
-            } else {
-                1.0
-            }
+        let (size, units) = ([self.rect.width(), self.rect.height()], self.units());
+        let seen = |at: usize| {
+            let extent = 2.0 * bulk(cloud, axes[at]).1;
+            if extent > 0.0 { (f64::from(size[at]) * units[at] / extent).min(1.0) } else { 1.0 }
         };
-        (seen(axes[0], self.rect.width()) * seen(axes[1], self.rect.height())) as f32
+        (seen(0) * seen(1)) as f32
     }
 
     /// Pans by a pointer movement.
     pub fn pan(&mut self, by: Vec2) {
-        self.window.center[0] -= f64::from(by.x) * self.window.units_per_point;
-        self.window.center[1] += f64::from(by.y) * self.window.units_per_point;
+        let units = self.units();
+        self.window.center[0] -= f64::from(by.x) * units[0];
+        self.window.center[1] += f64::from(by.y) * units[1];
     }
 
     /// Zooms about a fixed screen position.
@@ -151,15 +158,19 @@ impl PlaneCamera {
             return;
         }
         self.window.units_per_point = units;
-        let after = self.place(about);
-        for axis in 0..2 {
-            self.window.center[axis] += before[axis] - after[axis];
+        // Twice, because the centre's latitude scales the longitudes.
+        for _ in 0..2 {
+            let after = self.place(about);
+            for axis in 0..2 {
+                self.window.center[axis] += before[axis] - after[axis];
+            }
         }
     }
 
     pub fn projection(&self) -> Projection {
-        let scale = |points: f32| (2.0 / (f64::from(points) * self.window.units_per_point)) as f32;
-        let (x, y) = (scale(self.rect.width()), scale(self.rect.height()));
+        let scale = |points: f32, units: f64| (2.0 / (f64::from(points) * units)) as f32;
+        let units = self.units();
+        let (x, y) = (scale(self.rect.width(), units[0]), scale(self.rect.height(), units[1]));
         Projection {
             center: [self.window.center[0] as f32, self.window.center[1] as f32, 0.0],
             // All points have the same depth, so later points cover earlier ones.
@@ -169,11 +180,17 @@ impl PlaneCamera {
 }
 
 /// The window that shows two intervals, each given by centre and half length, with a margin.
-fn fit(rect: Rect, [(x, half_x), (y, half_y)]: [(f64, f64); 2]) -> PlaneWindow {
-    let units = (half_x / f64::from(rect.width().max(1.0))).max(half_y / f64::from(rect.height().max(1.0)))
-        * 2.0
-        * 1.06;
-    PlaneWindow { center: [x, y], units_per_point: if units > 0.0 { units } else { 0.01 } }
+fn fit(rect: Rect, [(x, half_x), (y, half_y)]: [(f64, f64); 2], map: Option<MapAxes>) -> PlaneWindow {
+    let center = [x, y];
+    let units = units_to_show([half_x, half_y], center, rect.size(), map) * 1.06;
+    PlaneWindow { center, units_per_point: if units > 0.0 { units } else { 0.01 } }
+}
+
+/// The smallest `units_per_point` at which a pane of a size shows so far from a centre in both directions.
+pub fn units_to_show(half: [f64; 2], center: [f64; 2], size: Vec2, map: Option<MapAxes>) -> f64 {
+    let stretch = map::stretch(map, center);
+    let along = |axis: usize, points: f32| 2.0 * half[axis] * stretch[axis] / f64::from(points.max(1.0));
+    along(0, size.x).max(along(1, size.y))
 }
 
 /// Camera of Space: a perspective orbit about a target. The unit of length is half the extent of the widest
@@ -405,7 +422,7 @@ impl Scene {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::testing::cloud;
+    use crate::app::testing::{cloud, cloud_of};
 
     fn rect() -> Rect {
         Rect::from_min_size(pos2(100.0, 50.0), vec2(400.0, 300.0))
@@ -428,6 +445,33 @@ mod tests {
             (camera.screen(place) - (pointer + vec2(10.0, -7.0))).length() < 1e-3,
             "panning moves it along"
         );
+    }
+
+    #[test]
+    fn maps_are_true_to_the_ground_at_their_centre() {
+        for names in [["lon", "lat"], ["lat", "lon"]] {
+            let oslo = if names[0] == "lon" { [10.0, 60.0] } else { [60.0, 10.0] };
+            let values: Vec<f64> =
+                [[-1.0, -1.0], [1.0, 1.0]].iter().flat_map(|by| [oslo[0] + by[0], oslo[1] + by[1]]).collect();
+            let cloud = cloud_of(&names, &values);
+            let mut camera = PlaneCamera::new(rect(), None, &cloud, [0, 1]);
+            let [across, up] = camera.units();
+            let aspect = if names[0] == "lon" { up / across } else { across / up };
+            assert!((aspect - 0.5).abs() < 1e-6, "{aspect}");
+            let reach = 1.0 / camera.window.units_per_point * if names[0] == "lon" { 1.0 } else { 0.5 };
+            assert!(reach < 150.0 && camera.crops(&cloud, [0, 1]) == (reach > 150.0), "fits: {reach}");
+
+            let pointer = pos2(180.0, 90.0);
+            let place = camera.place(pointer);
+            camera.zoom(pointer, 0.2);
+            assert!(
+                (camera.screen(place) - pointer).length() < 0.5,
+                "zooming keeps what is under the pointer"
+            );
+        }
+        let plane = cloud_of(&["x", "y"], &[9.0, 59.0, 11.0, 61.0]);
+        let [across, up] = PlaneCamera::new(rect(), None, &plane, [0, 1]).units();
+        assert_eq!(across, up);
     }
 
     #[test]

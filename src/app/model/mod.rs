@@ -7,6 +7,7 @@
 //! - `files`: names, columns and state of files; the sample clouds
 //! - `log`: background activity, how it ended, and all messages
 //! - `camera`: what Plane and Space draw, and transforms between cloud and screen coordinates
+//! - `map`, `coastlines`: Plane as a map of longitude and latitude
 //! - `distances`: distances from a point to rows, and between two rows
 //! - `pictures`: rows that are images
 //! - `answer_summary`: summary of an answer in words
@@ -17,12 +18,14 @@ pub mod after_load;
 pub mod answer;
 pub mod answer_summary;
 pub mod camera;
+pub mod coastlines;
 pub mod commands;
 pub mod distances;
 pub mod draft;
 pub mod fields;
 pub mod files;
 pub mod log;
+pub mod map;
 pub mod pane;
 pub mod picture;
 pub mod pictures;
@@ -49,6 +52,7 @@ pub use files::{
     SessionFile, UnusedColumn, absolute, data_file, file_name,
 };
 pub use log::{Activity, CurrentJob, FailureReason, LastFailures, Level, Log, SHOWN_AFTER, Subject};
+pub use map::MapAxes;
 pub use pane::{PaneKind, single_layout};
 pub use picture::{Background, Layout, Mark, Picture, PictureDraft, PictureSettings, PictureSize};
 pub use pictures::ImageShape;

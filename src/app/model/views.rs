@@ -26,6 +26,8 @@ pub struct PlaneView {
     pub names: bool,
     /// Whether a lens enlarges neighbours that are too close to distinguish.
     pub lens: bool,
+    /// Whether to draw coastlines and borders on a map of the Earth.
+    pub coastlines: bool,
 }
 
 /// Centre and scale of Plane.
@@ -68,6 +70,7 @@ impl Default for PlaneView {
             lines: true,
             names: false,
             lens: true,
+            coastlines: true,
         }
     }
 }

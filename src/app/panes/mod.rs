@@ -11,6 +11,7 @@ pub mod empty;
 pub mod engines;
 pub mod hover;
 pub mod log;
+pub mod map;
 pub mod merges;
 pub mod neighbors;
 pub mod picture;

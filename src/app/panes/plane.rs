@@ -1,10 +1,11 @@
-//! Plane: two axes of the cloud at equal scale, with the query, its neighbours, and the circle at the k-th
+//! Plane: two axes of the cloud at equal scale, or a map of longitude and latitude, with the query, its neighbours, and the circle at the k-th
 //! distance.
 
 use egui::emath::GuiRounding as _;
 
 use super::empty::{Pane, PaneContext, without_cloud};
 use super::hover::hover_ui;
+use super::map::{CIRCLE_RADII, coastlines_ui, globe_circle_ui, scale_ui};
 use super::points::{
     PointsView, controls_ui, dimensions_ui, not_loaded_ui, overlay_ui, points_ui, zoom_factor,
 };
@@ -16,11 +17,11 @@ use crate::app::features::picking::tool::{follow_ui, gesture_ui, hint_ui, pointi
 use crate::app::features::walk::{self, paint};
 use crate::app::look::focus::arrows;
 use crate::app::model::camera::place;
-use crate::app::model::{PlaneCamera, PlaneView, PlaneWindow, Scene};
+use crate::app::model::map;
+use crate::app::model::{MapAxes, PlaneCamera, PlaneView, PlaneWindow, Scene};
 use crate::app::prelude::*;
-use crate::cloud::{Axis, GlobeAxes, PointCloud};
+use crate::cloud::{Axis, PointCloud};
 use crate::draw::pen::linear_ticks;
-use crate::knn::Metric;
 use crate::text;
 
 /// Room for axis labels.
@@ -51,10 +52,16 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let cloud = scene.data();
     let mut view = context.state.plane;
     let pane = ui.max_rect();
+    let on_earth = MapAxes::of(cloud, view.axes).is_some_and(|map| map.is_earth());
     let marks = [&mut view.lines, &mut view.names];
     controls_ui(ui, context, cloud, (&mut view.axes, ["right", "up"]), "Single colour", marks, |ui, _| {
         ui.checkbox(&mut view.lens, "Lens")
             .on_hover_text("Magnify neighbours that are too close together to tell apart.");
+        if on_earth {
+            ui.checkbox(&mut view.coastlines, "Coastlines").on_hover_text(
+                "Draw coastlines and country borders below the points (Natural Earth, 1:50 million).",
+            );
+        }
     });
     walk::walk_ui(ui, context.state, context.session, true, context.palette, context.actions);
     if view.axes != context.state.plane.axes {
@@ -82,6 +89,9 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 
     ui.painter().rect_filled(rect, 0.0, context.palette.canvas);
     axes_ui(ui, &camera, cloud, view, context);
+    if view.coastlines {
+        coastlines_ui(ui, &camera, context.palette);
+    }
     let far = picture.is_none() && view.window.is_none() && !view.whole && camera.crops(cloud, view.axes);
     // Not during a walk, whose boxes are larger than the lens.
     let lens = (view.lens && paint::shown(context.state.walk, context.session).is_none())
@@ -111,6 +121,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     hint_ui(ui, rect, context.session, false, context.palette);
     not_loaded_ui(ui, rect, context);
     if !context.session.only_points {
+        scale_ui(ui, &camera, context.palette);
         dimensions_ui(ui, rect, 2, &scene, context.palette);
     }
 
@@ -237,16 +248,18 @@ fn lens(
     let (of, row) = context.session.picked_point()?;
     let answered = context.session.answered.as_ref()?;
     let center = place(scene.drawn(of), row, view.axes);
+    let stretch = map::stretch(camera.map, center);
     let far = |row: u32| {
         let point = place(scene.data(), row as usize, view.axes);
-        ((point[0] - center[0]).powi(2) + (point[1] - center[1]).powi(2)).sqrt()
+        let [x, y] = [0, 1].map(|axis| (point[axis] - center[axis]) * stretch[axis]);
+        x.hypot(y)
     };
     let reach = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max);
     let (query, around) = (camera.screen(center), (reach / camera.window.units_per_point) as f32);
     let rect = lens_place(camera.rect, query, around)?;
     let crowded = reach > 0.0 && around < CROWDED_RADIUS.min(rect.width() * 0.3);
     let window = PlaneWindow { center, units_per_point: reach * 2.5 / f64::from(rect.width()) };
-    crowded.then_some(PlaneCamera { rect, window })
+    crowded.then_some(PlaneCamera { rect, window, map: camera.map })
 }
 
 /// The rectangle of the lens: in the corner farthest from the query, sized to avoid the neighbours; `None` if
@@ -291,6 +304,9 @@ fn lens_ui(
         ui.painter().line_segment([query + away, edge], stroke);
     }
     ui.painter().rect_filled(lens.rect, 0.0, palette.canvas);
+    if view.coastlines {
+        coastlines_ui(ui, lens, palette);
+    }
     cloud_ui(ui, context, LENS, lens, scene, view, false);
     if only_points {
         return;
@@ -315,16 +331,15 @@ fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, cont
     let Some((answered, squared)) = circle_shown(view, scene, context.state, context.session) else { return };
     let (of, row) = (answered.query_cloud(), answered.row() as usize);
     if answered.record.spec.metric.is_on_sphere() {
-        return globe_circle_ui(ui, camera, view, answered, squared, context);
+        return globe_circle_ui(ui, camera, view, answered, squared, context.palette);
     }
     let center = camera.screen(place(scene.drawn(of), row, view.axes));
-    let radius = (f64::from(squared).sqrt() / camera.window.units_per_point) as f32;
-    if CIRCLE_RADII.contains(&radius) {
-        ui.painter().with_clip_rect(camera.rect).circle_stroke(
-            center,
-            radius,
-            Stroke::new(1.5, context.palette.intermediate),
-        );
+    // An ellipse where a plane of degrees is drawn as a map.
+    let radii = camera.units().map(|units| f64::from(squared).sqrt() / units);
+    if radii.iter().all(|radius| CIRCLE_RADII.contains(radius)) {
+        let (radii, stroke) = (Vec2::from(radii.map(|radius| radius as f32)), context.palette.intermediate);
+        let ellipse = egui::Shape::ellipse_stroke(center, radii, Stroke::new(1.5, stroke));
+        ui.painter().with_clip_rect(camera.rect).add(ellipse);
     }
 }
 
@@ -343,41 +358,6 @@ pub fn circle_shown<'a>(
         .then_some((answered, squared))
 }
 
-/// Range of radii drawn, in points: a smaller circle would blur the query's mark.
-const CIRCLE_RADII: std::ops::Range<f32> = 3.0..1e5;
-
-const GLOBE_CIRCLE_CORNERS: usize = 128;
-
-/// The circle on the globe: not circular in degrees, and interrupted at the map's edges.
-fn globe_circle_ui(
-    ui: &Ui,
-    camera: &PlaneCamera,
-    view: PlaneView,
-    answered: &QueryAnswer,
-    squared: f32,
-    context: &PaneContext<'_>,
-) {
-    let (of, row, axes) = (answered.query_cloud(), answered.row() as usize, answered.record.cloud.axes());
-    let Some(globe) =
-        GlobeAxes::from_axes(axes).ok().filter(|_| view.axes.iter().all(|&axis| axis < axes.len()))
-    else {
-        return;
-    };
-    let center = [0, 1].map(|axis| of.coordinate(row, axis));
-    let angle = Metric::Angular.distance(squared);
-    if !CIRCLE_RADII.contains(&((angle.to_degrees() / camera.window.units_per_point) as f32)) {
-        return;
-    }
-    let line = globe.circle(center, angle, GLOBE_CIRCLE_CORNERS);
-    let painter = ui.painter().with_clip_rect(camera.rect);
-    for part in globe.split_at_edges(&line, globe.west_edge(axes)) {
-        let on_screen =
-            |place: [f64; 2]| camera.screen(view.axes.map(|axis| place[axis] - axes[axis].origin));
-        painter
-            .line(part.into_iter().map(on_screen).collect(), Stroke::new(1.5, context.palette.intermediate));
-    }
-}
-
 /// Grid, frame, labels in the file's units, and axis names.
 fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>) {
     let (palette, rect) = (context.palette, camera.rect);
@@ -387,6 +367,7 @@ fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, c
     let none = Axis { name: String::new(), origin: 0.0, min: 0.0, max: 0.0 };
     let axis = |at: usize| cloud.axes().get(view.axes[at]).unwrap_or(&none);
     let (x, y) = (axis(0), axis(1));
+    let unit = if camera.map.is_some() { "°" } else { "" };
 
     let name = outside.text(
         pos2(rect.right(), rect.bottom() + 3.0),
@@ -405,7 +386,7 @@ fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, c
             outside.text(
                 pos2(at, rect.bottom() + 3.0),
                 Align2::CENTER_TOP,
-                label(value, decimals),
+                label(value, decimals, unit),
                 font.clone(),
                 palette.text_weak,
             );
@@ -428,7 +409,7 @@ fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, c
             outside.text(
                 pos2(rect.left() - 4.0, at),
                 Align2::RIGHT_CENTER,
-                label(value, decimals),
+                label(value, decimals, unit),
                 font.clone(),
                 palette.text_weak,
             );
@@ -437,8 +418,8 @@ fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, c
     ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
 }
 
-fn label(value: f64, decimals: usize) -> String {
-    if value == 0.0 { "0".to_owned() } else { format!("{value:.decimals$}") }
+fn label(value: f64, decimals: usize, unit: &str) -> String {
+    if value == 0.0 { format!("0{unit}") } else { format!("{value:.decimals$}{unit}") }
 }
 
 #[cfg(test)]

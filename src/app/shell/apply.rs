@@ -8,7 +8,7 @@ use crate::app::features::table::FEATURES;
 use crate::app::jobs::table::CancelMethod;
 use crate::app::look::tokens;
 use crate::app::model::{
-    CommandPalette, PlaneWindow, SpaceView, Theme, TimeAxis, WindowLayout, camera, state,
+    CommandPalette, MapAxes, PlaneWindow, SpaceView, Theme, TimeAxis, WindowLayout, camera, map, state,
 };
 use crate::app::panes::tiles::PANE_MARGIN;
 use crate::app::prelude::*;
@@ -184,26 +184,24 @@ impl App {
         let Some(scene) = self.session.scene() else { return };
         let (data, cloud) = (scene.data(), scene.drawn(cloud));
         let Some(answered) = &self.session.answered else { return };
-        let reach = |from: &[f64], axes: &[usize]| {
+        let reach = |from: &[f64], axes: &[usize], stretch: &[f64]| {
             let far = |row: u32| {
-                axes.iter()
-                    .zip(from)
-                    .map(|(&axis, from)| (camera::along(data, row as usize, axis) - from).powi(2))
-                    .sum::<f64>()
+                let along = |at: usize| camera::along(data, row as usize, axes[at]) - from[at];
+                (0..axes.len()).map(|at| (along(at) * stretch[at]).powi(2)).sum::<f64>()
             };
             let radius = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max).sqrt();
             if radius > 0.0 { radius } else { camera::extent(data, axes) * MIN_EXTENT }
         };
         let axes = self.state.plane.axes;
         let center = camera::place(cloud, row, axes);
-        let radius = reach(&center, &axes);
+        let radius = reach(&center, &axes, &map::stretch(MapAxes::of(data, axes), center));
         let pane =
             self.pane_rects.get(&PaneKind::Plane).map_or(400.0, |rect| rect.width().min(rect.height()));
         let plane = (radius > 0.0)
             .then(|| PlaneWindow { center, units_per_point: radius * 2.6 / f64::from(pane.max(1.0)) });
         let axes = self.state.space.axes;
         let place = camera::place(cloud, row, axes);
-        let radius = reach(&place, &axes);
+        let radius = reach(&place, &axes, &[1.0; 3]);
         let (target, distance) = camera::focus(cloud, axes, place, radius);
         if plane.is_some() {
             self.state.plane.window = plane;

@@ -280,8 +280,11 @@ mod tests {
     fn coordinates_are_rounded_to_screen_resolution() {
         let cloud = cloud(10, 2, 1);
         let rect = Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 400.0));
-        let camera =
-            |units_per_point| PlaneCamera { rect, window: PlaneWindow { center: [0.0; 2], units_per_point } };
+        let camera = |units_per_point| PlaneCamera {
+            rect,
+            window: PlaneWindow { center: [0.0; 2], units_per_point },
+            map: None,
+        };
         assert_eq!(coordinates(&cloud, &camera(0.005), [1, 0], [0.123_456_789, -7.0]), [-7.0, 0.1235]);
         assert_eq!(coordinates(&cloud, &camera(25.0), [0, 1], [123.456, 5.5]), [123.0, 6.0]);
     }

@@ -170,18 +170,19 @@ impl PaneCamera {
         const EDGE: f32 = 4.0;
         match self {
             Self::Plane(camera, axes) => {
-                // In local coordinates, which stay precise when zoomed in deeply.
-                let (at, unit) = (camera.place(pointer), camera.window.units_per_point);
-                let most = (reach * unit).powi(2);
-                let [right, up] = [camera.rect.width(), camera.rect.height()]
-                    .map(|side| f64::from(side / 2.0 + EDGE) * unit);
+                // Relative to the pointer in local coordinates, which stays precise when zoomed in deeply.
+                let (at, scale) = (camera.place(pointer), camera.units().map(f64::recip));
+                let most = reach.powi(2);
+                let [right, up] =
+                    [camera.rect.width(), camera.rect.height()].map(|side| f64::from(side / 2.0 + EDGE));
                 let center = camera.window.center;
                 Box::new(move |row| {
-                    let [x, y] = place(cloud, row, *axes);
-                    let squared = (x - at[0]).powi(2) + (y - at[1]).powi(2);
-                    let there =
-                        squared <= most && (x - center[0]).abs() <= right && (y - center[1]).abs() <= up;
-                    there.then(|| (squared.sqrt() / unit, 0.0))
+                    let place = place(cloud, row, *axes);
+                    let away = |from: [f64; 2]| [0, 1].map(|axis| (place[axis] - from[axis]) * scale[axis]);
+                    let ([x, y], [from_middle, above_middle]) = (away(at), away(center));
+                    let squared = x * x + y * y;
+                    let there = squared <= most && from_middle.abs() <= right && above_middle.abs() <= up;
+                    there.then(|| (squared.sqrt(), 0.0))
                 })
             }
             Self::Space(camera, axes) => {

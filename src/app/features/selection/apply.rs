@@ -12,7 +12,7 @@ use crate::app::features::picking::apply::{HOVER, LOOKUP};
 use crate::app::jobs::table::{CancelMethod, TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::select_mode::SelectMode;
-use crate::app::model::{PlaneWindow, QueryKind, SHOWN_AFTER, camera};
+use crate::app::model::{MapAxes, PlaneWindow, QueryKind, SHOWN_AFTER, camera};
 use crate::app::prelude::*;
 use crate::run::{RunError, analysis};
 use crate::text;
@@ -146,7 +146,8 @@ impl App {
             .get(&PaneKind::Plane)
             .map_or(Vec2::splat(400.0), |rect| rect.size())
             .max(Vec2::splat(80.0));
-        let units = (half(axes[0]) / f64::from(size.x)).max(half(axes[1]) / f64::from(size.y)) * 2.0 * 1.25;
+        let (center, map) = (axes.map(middle), MapAxes::of(drawn, axes));
+        let units = camera::units_to_show(axes.map(half), center, size, map) * 1.25;
         // A single position keeps the current scale.
         let units = if units > 0.0 {
             Some(units)
@@ -154,7 +155,7 @@ impl App {
             self.state.plane.window.map(|window| window.units_per_point)
         };
         if let Some(units_per_point) = units {
-            self.state.plane.window = Some(PlaneWindow { center: axes.map(middle), units_per_point });
+            self.state.plane.window = Some(PlaneWindow { center, units_per_point });
         }
         let axes = self.state.space.axes;
         let radius = axes.iter().map(|&axis| half(axis).powi(2)).sum::<f64>().sqrt();

@@ -19,6 +19,7 @@ use crate::app::model::select_mode::SelectMode;
 use crate::app::model::{RoleChoice, SortKey, SortOrder, sorted};
 use crate::app::prelude::*;
 use crate::cloud::formats::Cell;
+use crate::knn::Metric;
 use crate::run::QuerySpec;
 use crate::text;
 
@@ -278,10 +279,19 @@ pub struct NeighborTable<'a> {
     /// neighbours, which have the same headings.
     other_columns: Option<&'a ExtraColumns>,
     is_read: bool,
-    /// The name and label columns that the user chose, shown next to the row number.
-    role_columns: Vec<usize>,
-    /// The other columns shown.
-    others: Vec<usize>,
+    columns: Vec<ShownColumn>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum ShownColumn {
+    Rank,
+    Row,
+    /// One of the file's other columns.
+    Other(usize),
+    /// In the metric's unit.
+    Distance,
+    SquaredDistance,
+    Axis(usize),
 }
 
 pub struct CellText {
@@ -301,32 +311,35 @@ impl<'a> NeighborTable<'a> {
         let index = |choice: &RoleChoice| {
             all.iter().position(|name| choice.column().is_some_and(|column| column.name == *name))
         };
-        let role_columns: Vec<usize> =
+        let of_roles: Vec<usize> =
             [&session.roles.name, &session.roles.label].into_iter().filter_map(index).collect();
-        let others = (0..all.len()).filter(|column| !role_columns.contains(column));
-        let others = others.take(MAX_COLUMNS).collect();
-        Self { answered, neighbors, other_columns, is_read, role_columns, others }
-    }
-
-    fn dims(&self) -> usize {
-        self.answered.record.cloud.dims().min(MAX_COLUMNS)
+        let others = (0..all.len()).filter(|column| !of_roles.contains(column)).take(MAX_COLUMNS);
+        // Elsewhere it is the square of a chord, which says nothing about the data.
+        let squared = answered.record.spec.metric == Metric::L2;
+        let columns = [ShownColumn::Rank, ShownColumn::Row]
+            .into_iter()
+            .chain(of_roles.iter().map(|&column| ShownColumn::Other(column)))
+            .chain(squared.then_some(ShownColumn::SquaredDistance))
+            .chain([ShownColumn::Distance])
+            .chain((0..cloud.dims().min(MAX_COLUMNS)).map(ShownColumn::Axis))
+            .chain(others.map(ShownColumn::Other))
+            .collect();
+        Self { answered, neighbors, other_columns, is_read, columns }
     }
 
     pub fn names(&self) -> Vec<&'a str> {
-        let distance = self.answered.record.spec.metric.heading();
-        let axes = self.answered.record.cloud.axes().iter().take(MAX_COLUMNS).map(|axis| axis.name.as_str());
-        let heading = |&column: &usize| {
-            let cells = self.other_columns.and_then(ExtraColumns::cells);
-            cells.map_or("", |cells| cells.columns[column].as_str())
+        let name = |column: &ShownColumn| match *column {
+            ShownColumn::Rank => "rank",
+            ShownColumn::Row => "row",
+            ShownColumn::Other(column) => self
+                .other_columns
+                .and_then(ExtraColumns::cells)
+                .map_or("", |cells| cells.columns[column].as_str()),
+            ShownColumn::Distance => self.answered.record.spec.metric.heading(),
+            ShownColumn::SquaredDistance => "squared distance",
+            ShownColumn::Axis(axis) => self.answered.record.cloud.axes()[axis].name.as_str(),
         };
-        let (role_columns, others) = (self.role_columns.iter().map(heading), self.others.iter().map(heading));
-        ["rank", "row"]
-            .into_iter()
-            .chain(role_columns)
-            .chain(["squared distance", distance])
-            .chain(axes)
-            .chain(others)
-            .collect()
+        self.columns.iter().map(name).collect()
     }
 
     /// What is omitted, and why.
@@ -335,7 +348,7 @@ impl<'a> NeighborTable<'a> {
         let coordinates = (dims > MAX_COLUMNS)
             .then(|| format!("the first {MAX_COLUMNS} of {dims} coordinates are shown; the export has all"));
         let total = self.other_columns.and_then(ExtraColumns::cells).map_or(0, |others| others.total);
-        let shown = self.role_columns.len() + self.others.len();
+        let shown = self.columns.iter().filter(|column| matches!(column, ShownColumn::Other(_))).count();
         let others = (total > shown).then(|| format!("{shown} of {total} other columns are shown"));
         let failed = self
             .other_columns
@@ -349,27 +362,25 @@ impl<'a> NeighborTable<'a> {
     pub fn texts(&self, rank: usize, selected: bool) -> impl Iterator<Item = CellText> {
         let (cloud, metric) = (&self.answered.record.cloud, self.answered.record.spec.metric);
         let (index, squared) = self.neighbors[rank];
-        let numbers = [
-            format!("{} {}", if selected { "●" } else { " " }, text::thousands(rank as u64)),
-            text::thousands(cloud.record(index as usize)),
-            text::digits(f64::from(squared), 6),
-            text::digits(metric.distance(squared), 6),
-        ];
-        let coordinates =
-            (0..self.dims()).map(move |axis| text::coordinate(cloud.coordinate(index as usize, axis)));
-        let of_file = move |&column: &usize| {
-            let columns = self.other_columns.filter(|_| self.is_read);
-            let cell = columns.and_then(|columns| columns.cell(rank, column));
-            CellText {
-                text: cell.map(cell_text).unwrap_or_default(),
-                long: matches!(cell, Some(Cell::Text(_))),
-            }
-        };
-        let (role_columns, others) = (self.role_columns.iter().map(of_file), self.others.iter().map(of_file));
-        let [rank, row, squared, distance] = numbers;
         let short = |text| CellText { text, long: false };
-        let distances = [squared, distance].into_iter().chain(coordinates).map(short);
-        [rank, row].map(short).into_iter().chain(role_columns).chain(distances).chain(others)
+        self.columns.iter().map(move |column| match *column {
+            ShownColumn::Rank => {
+                short(format!("{} {}", if selected { "●" } else { " " }, text::thousands(rank as u64)))
+            }
+            ShownColumn::Row => short(text::thousands(cloud.record(index as usize))),
+            ShownColumn::Distance => short(text::digits(metric.distance(squared), 6)),
+            ShownColumn::SquaredDistance => short(text::digits(f64::from(squared), 6)),
+            ShownColumn::Axis(axis) => short(text::coordinate(cloud.coordinate(index as usize, axis))),
+            ShownColumn::Other(column) => {
+                let cell = self.cell(rank, column);
+                let text = cell.map(cell_text).unwrap_or_default();
+                CellText { text, long: matches!(cell, Some(Cell::Text(_))) }
+            }
+        })
+    }
+
+    fn cell(&self, rank: usize, column: usize) -> Option<&'a Cell> {
+        self.other_columns.filter(|_| self.is_read)?.cell(rank, column)
     }
 
     /// Ranks in table order, cached for each answer.
@@ -397,16 +408,12 @@ impl<'a> NeighborTable<'a> {
 
     fn sort_key(&self, rank: usize, column: usize) -> SortKey {
         let (cloud, (index, squared)) = (&self.answered.record.cloud, self.neighbors[rank]);
-        match column {
-            0 => SortKey::Number(rank as f64),
-            1 => SortKey::Number(cloud.record(index as usize) as f64),
-            2 | 3 => SortKey::Number(f64::from(squared)),
-            _ if column - 4 < self.dims() => SortKey::Number(cloud.coordinate(index as usize, column - 4)),
-            _ => match self
-                .other_columns
-                .filter(|_| self.is_read)
-                .and_then(|columns| columns.cell(rank, column - 4 - self.dims()))
-            {
+        match self.columns[column] {
+            ShownColumn::Rank => SortKey::Number(rank as f64),
+            ShownColumn::Row => SortKey::Number(cloud.record(index as usize) as f64),
+            ShownColumn::Distance | ShownColumn::SquaredDistance => SortKey::Number(f64::from(squared)),
+            ShownColumn::Axis(axis) => SortKey::Number(cloud.coordinate(index as usize, axis)),
+            ShownColumn::Other(column) => match self.cell(rank, column) {
                 Some(Cell::Number(value)) => SortKey::Number(*value),
                 Some(Cell::Text(text)) => SortKey::text(text),
                 Some(Cell::Missing) | None => SortKey::Missing,
@@ -435,7 +442,7 @@ impl<'a> NeighborTable<'a> {
     fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         Arc::as_ptr(&self.answered.record).hash(&mut hasher);
-        (self.is_read, &self.role_columns).hash(&mut hasher);
+        (self.is_read, &self.columns).hash(&mut hasher);
         self.neighbors.iter().for_each(|&(index, squared)| (index, squared.to_bits()).hash(&mut hasher));
         hasher.finish()
     }
@@ -449,12 +456,14 @@ impl<'a> NeighborTable<'a> {
         if let Some((_, known)) = known.as_ref().filter(|(of, _)| *of == key) {
             return Arc::clone(known);
         }
-        let role_columns = self.role_columns.len();
-        let numbers = 4 + role_columns + self.dims();
-        let mut most = vec![0; numbers + self.others.len()];
+        let mut most = vec![0; self.columns.len()];
         if let Some((_, before)) = known.filter(|(_, before)| !self.is_read && before.len() == most.len()) {
-            most[2..2 + role_columns].copy_from_slice(&before[2..2 + role_columns]);
-            most[numbers..].copy_from_slice(&before[numbers..]);
+            let kept = self.columns.iter().map(|column| matches!(column, ShownColumn::Other(_)));
+            most.iter_mut()
+                .zip(before.iter())
+                .zip(kept)
+                .filter(|(_, kept)| *kept)
+                .for_each(|((most, before), _)| *most = *before);
         }
         for rank in 0..self.neighbors.len() {
             for (most, CellText { text, long }) in most.iter_mut().zip(self.texts(rank, true)) {

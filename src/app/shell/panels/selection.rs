@@ -105,7 +105,8 @@ fn search_ui(ui: &mut Ui, answered: &QueryAnswer, palette: &Palette) {
         fact_ui(ui, "Asked", format!("k = {}, {}, {}", spec.k, spec.metric, record.engine), palette);
         let squared = answered.max_squared_distance();
         if squared.is_finite() {
-            fact_ui(ui, "Squared distance", text::digits(f64::from(squared), 6), palette);
+            let what = if spec.metric == Metric::L2 { "Squared distance" } else { "Squared chord" };
+            fact_ui(ui, what, text::digits(f64::from(squared), 6), palette);
         }
         if record.measured.queries() <= answered.query {
             ui.label(palette.small(format!("{} counts nothing.", record.engine)));

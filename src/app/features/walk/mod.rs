@@ -22,6 +22,7 @@ use crate::run::RunSpec;
 use crate::text;
 
 pub mod apply;
+pub mod globe;
 pub mod paint;
 pub mod state;
 
@@ -153,7 +154,7 @@ pub fn walk_ui(
                 let facts = walked.facts(at).join(" · ");
                 ui.add(Label::new(palette.small(&facts)).truncate()).on_hover_text(&facts);
                 if walked.has_boxes() {
-                    legend_ui(ui, walked, numbered, palette);
+                    legend_ui(ui, walked, numbered && walked.globe().is_none(), palette);
                 } else {
                     let [_, leaves] = walked.leaf();
                     let why = format!(

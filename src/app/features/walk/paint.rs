@@ -2,10 +2,11 @@
 
 use egui::{Painter, Shape, StrokeKind};
 
+use super::globe::outline;
 use super::state::{WalkState, WalkView, Walkthrough};
 use crate::app::prelude::*;
-use crate::cloud::PointCloud;
-use crate::knn::walk::{AXES, Bounds, Event, RegionKind, RegionState};
+use crate::cloud::{GlobeAxes, PointCloud};
+use crate::knn::walk::{AXES, Bounds, Event, Region, RegionKind, RegionState};
 use crate::text;
 
 /// Maximum number of regions drawn: more would be unreadable and take longer than a frame.
@@ -71,6 +72,11 @@ pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<Str
         return None;
     }
     let (regions, colors) = (&walked.walk.regions, RegionStrokes::new(canvas.palette));
+    let globe = walked.globe();
+    let bounds = |region: &Region, stroke: Stroke, fill: Color32| match globe {
+        Some(globe) => on_globe(canvas, &walked.answered.record.cloud, globe, &region.bounds, stroke),
+        None => bounds(canvas, &region.bounds, stroke, fill),
+    };
     let met = regions.partition_point(|region| region.seen_at as usize <= at);
     let first = met.saturating_sub(MAX_REGIONS);
     // Pruned regions below waiting ones, visited ones on top.
@@ -83,18 +89,22 @@ pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<Str
                 (RegionState::Visited, false) => colors.opened,
                 (RegionState::Visited, true) => colors.visited,
             };
-            bounds(canvas, &region.bounds, stroke, Color32::TRANSPARENT);
+            bounds(region, stroke, Color32::TRANSPARENT);
         }
     }
-    numbers(canvas, walked, at);
+    if globe.is_none() {
+        numbers(canvas, walked, at);
+    }
     if let Some(region) = walked.region(at) {
         let fill = if matches!(walked.step(at).event, Event::Visited { .. }) {
             colors.fill
         } else {
             Color32::TRANSPARENT
         };
-        bounds(canvas, &regions[region].bounds, colors.now, fill);
-        reach(canvas, walked, region);
+        bounds(&regions[region], colors.now, fill);
+        if globe.is_none() {
+            reach(canvas, walked, region);
+        }
     }
     (met > MAX_REGIONS).then(|| {
         format!("the last {} of {} boxes", text::thousands(MAX_REGIONS as u64), text::thousands(met as u64))
@@ -196,6 +206,25 @@ fn ellipse(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<(Pos2, Vec2)> {
     let beside = place.map(|at| at + f64::from(*radius));
     let (center, beside) = ((canvas.screen)(place)?, (canvas.screen)(beside)?);
     Some((center, (beside - center).abs()))
+}
+
+/// Draws a region of unit vectors on a map, whose western edge is given.
+fn on_globe(
+    canvas: &Canvas<'_>,
+    cloud: &PointCloud,
+    (globe, west): (GlobeAxes, f64),
+    bounds: &Bounds,
+    stroke: Stroke,
+) {
+    let origins = [0, 1].map(|axis| cloud.axes()[axis].origin);
+    for arc in outline(bounds) {
+        let arc: Vec<[f64; 2]> = arc.into_iter().map(|vector| globe.position(vector)).collect();
+        for part in globe.split_at_edges(&arc, west) {
+            let screen = |[x, y]: [f64; 2]| (canvas.screen)([x - origins[0], y - origins[1], 0.0]);
+            let points: Option<Vec<Pos2>> = part.into_iter().map(screen).collect();
+            canvas.painter.extend(points.map(|points| Shape::line(points, stroke)));
+        }
+    }
 }
 
 fn bounds(canvas: &Canvas<'_>, bounds: &Bounds, stroke: Stroke, fill: Color32) {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::model::answer::QueryAnswer;
 use crate::app::model::draft::Draft;
+use crate::cloud::GlobeAxes;
 use crate::knn::walk::{Bounds, Event, RegionKind, Step};
 use crate::knn::{Metric, Walk};
 use crate::text;
@@ -198,9 +199,17 @@ impl Walkthrough {
         text::digits(metric.distance(squared), 3) + &unit
     }
 
-    /// Whether boxes use the coordinates drawn. For metrics other than L2 they bound unit vectors.
+    /// Whether regions can be drawn: in the coordinates of the cloud, or on the globe. With other metrics they
+    /// bound unit vectors.
     pub fn has_boxes(&self) -> bool {
-        self.answered.record.spec.metric == Metric::L2
+        self.answered.record.spec.metric == Metric::L2 || self.globe().is_some()
+    }
+
+    /// The axes on which regions of unit vectors are drawn, and the western edge of their map.
+    pub fn globe(&self) -> Option<(GlobeAxes, f64)> {
+        let record = &self.answered.record;
+        let globe = GlobeAxes::from_axes(record.cloud.axes()).ok()?;
+        record.spec.metric.is_on_sphere().then(|| (globe, globe.west_edge(record.cloud.axes())))
     }
 
     /// The neighbour whose distance bounds the search. If the query's own row is excluded, the search finds

@@ -54,8 +54,8 @@ pub struct RunArgs {
     profile: bool,
     /// File to write the neighbours to
     ///
-    /// .csv, .tsv, .parquet, .arrow, .npz, .npy (row numbers only), .ivecs (with .fvecs) or .ibin (with
-    /// .fbin).
+    /// .csv, .tsv, .parquet, .arrow, .npz, .geojson (for longitude and latitude), .npy (row numbers only),
+    /// .ivecs (with .fvecs) or .ibin (with .fbin).
     #[arg(long, value_name = "FILE", value_parser = neighbors_path, help_heading = "Results")]
     neighbors: Option<PathBuf>,
     /// Folder to write results to
@@ -84,11 +84,12 @@ fn reworded(arg: Arg) -> Arg {
 }
 
 /// File extensions that belong to another flag than `--out`.
-const FILE_FLAGS: [(&str, &str); 7] = [
+const FILE_FLAGS: [(&str, &str); 8] = [
     ("csv", "--neighbors"),
     ("tsv", "--neighbors"),
     ("parquet", "--neighbors"),
     ("npz", "--neighbors"),
+    ("geojson", "--neighbors"),
     ("ivecs", "--neighbors"),
     ("ibin", "--neighbors"),
     ("warpscope", "--record"),
@@ -130,6 +131,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         return announce::forecast(&plan, &passes_text(&spec), args.json.json);
     }
     if let Some(path) = &args.neighbors {
+        export::check_positions(path, &cloud)?;
         let job = planner::Job::new(
             &spec,
             Purpose::Measure,

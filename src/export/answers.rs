@@ -40,7 +40,9 @@ pub fn table<'a>(batch: AnswerBatch<'a>, columns: &'a FileColumns, provenance: &
         }
         None => table,
     };
-    columns.with_neighbors(ranked(table, batch), move |at| batch.row(at))
+    columns
+        .with_neighbors(ranked(table, batch), move |at| batch.row(at))
+        .located(batch.cloud, move |at| batch.row(at))
 }
 
 /// The columns from `rank` on, and the file's coordinates, for a batch of one query. Missing neighbours have
@@ -51,7 +53,9 @@ pub fn query_table<'a>(batch: AnswerBatch<'a>, columns: &'a FileColumns) -> Tabl
         Some((_, rows)) => columns.with_queries(table, move |_| rows[0]),
         None => table,
     };
-    let table = columns.with_neighbors(ranked(table, batch), move |at| batch.row(at));
+    let table = columns
+        .with_neighbors(ranked(table, batch), move |at| batch.row(at))
+        .located(batch.cloud, move |at| batch.row(at));
     batch.cloud.axes().iter().enumerate().fold(table, |table, (axis, named)| {
         let coordinate = move |at| {
             Some(batch.row(at))

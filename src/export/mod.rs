@@ -31,8 +31,8 @@ pub use crate::text;
 pub use answers::FileColumns;
 pub use folder::{FOLDER_FILES, MAX_NEIGHBORS, OutputFolder, check_folder, folder, is_run_file};
 pub use neighbors::{
-    NeighborFormat, NeighborStream, NeighborWriter, Size, SizeEstimate, check_room, in_batches, neighbors,
-    neighbors_of,
+    NeighborFormat, NeighborStream, NeighborWriter, Size, SizeEstimate, check_positions, check_room,
+    in_batches, neighbors, neighbors_of,
 };
 pub use tables::{comparison, runs};
 pub use trace::trace;
@@ -51,7 +51,7 @@ pub enum ExportError {
     },
     /// The extension is not that of a format for neighbours.
     #[error(
-        "unknown extension for neighbours; use .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin: {}",
+        "unknown extension for neighbours; use .csv, .tsv, .parquet, .arrow, .npz, .geojson, .npy, .ivecs or .ibin: {}",
         path.display()
     )]
     Extension {
@@ -64,6 +64,15 @@ pub enum ExportError {
         path.display()
     )]
     TableExtension {
+        /// Path of the file.
+        path: PathBuf,
+    },
+    /// GeoJSON of points that are not on the Earth.
+    #[error(
+        "GeoJSON needs points whose two columns are longitude and latitude in degrees; use .csv or .parquet: {}",
+        path.display()
+    )]
+    NoPositions {
         /// Path of the file.
         path: PathBuf,
     },

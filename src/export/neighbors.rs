@@ -12,8 +12,9 @@ use tempfile::{SpooledTempFile, spooled_tempfile_in};
 use super::answers::{self, Annotations, FileColumns};
 use super::numpy::{NpyWriter, NpzWriter};
 use super::provenance::Provenance;
-use super::table::{Appender, TableFormat};
+use super::table::{Appender, TableFormat, is_geojson};
 use super::{ExportError, write};
+use crate::cloud::{GlobeAxes, PointCloud};
 use crate::knn::Goal;
 use crate::run::{AnswerBatch, BatchAnswers, RunRecord};
 use size::check_width;
@@ -34,6 +35,8 @@ pub enum NeighborFormat {
     /// [`Metric::array`](crate::knn::Metric::array)), one row per query; if queries are rows, `query_rows`
     /// (i64), one value per query.
     Npz,
+    /// A feature per neighbour with the same columns, for longitude and latitude.
+    GeoJson,
     /// Record numbers only, as i64, one row per query.
     Npy,
     /// Record numbers as i32, each row preceded by its length; squared distances in a `.fvecs` of the same
@@ -46,8 +49,17 @@ pub enum NeighborFormat {
 
 impl NeighborFormat {
     /// All formats, in display order.
-    pub const ALL: [Self; 8] =
-        [Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Npz, Self::Npy, Self::Vecs, Self::Bin];
+    pub const ALL: [Self; 9] = [
+        Self::Csv,
+        Self::Tsv,
+        Self::Parquet,
+        Self::Arrow,
+        Self::Npz,
+        Self::GeoJson,
+        Self::Npy,
+        Self::Vecs,
+        Self::Bin,
+    ];
 
     /// The extension, without the dot.
     pub fn extension(self) -> &'static str {
@@ -57,6 +69,7 @@ impl NeighborFormat {
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
             Self::Npz => "npz",
+            Self::GeoJson => "geojson",
             Self::Npy => "npy",
             Self::Vecs => "ivecs",
             Self::Bin => "ibin",
@@ -69,7 +82,9 @@ impl NeighborFormat {
         match self {
             Self::Vecs => Some("fvecs"),
             Self::Bin => Some("fbin"),
-            Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow | Self::Npz | Self::Npy => None,
+            Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow | Self::Npz | Self::GeoJson | Self::Npy => {
+                None
+            }
         }
     }
 
@@ -80,7 +95,7 @@ impl NeighborFormat {
 
     /// Whether its files have a row per neighbour, to which columns can be added.
     pub fn is_table(self) -> bool {
-        matches!(self, Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow)
+        matches!(self, Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow | Self::GeoJson)
     }
 
     /// The format for a path's extension.
@@ -98,7 +113,7 @@ impl NeighborFormat {
     /// # Errors
     /// [`ExportError::Extension`], [`ExportError::TableExtension`].
     pub fn for_goal(goal: Goal, path: &Path) -> Result<Self, ExportError> {
-        if goal != Goal::Nearest {
+        if goal != Goal::Nearest && !is_geojson(path) {
             TableFormat::from_path(path)?;
         }
         Self::from_path(path)
@@ -110,6 +125,17 @@ impl NeighborFormat {
             .chain(self.distance_extension().map(|distance_path| path.with_extension(distance_path)))
             .collect()
     }
+}
+
+/// Checks before a search that neighbours in a cloud have the positions that GeoJSON needs.
+///
+/// # Errors
+/// [`ExportError::NoPositions`].
+pub fn check_positions(path: &Path, cloud: &PointCloud) -> Result<(), ExportError> {
+    if is_geojson(path) && GlobeAxes::on_earth(cloud.axes()).is_none() {
+        return Err(ExportError::NoPositions { path: path.to_owned() });
+    }
+    Ok(())
 }
 
 /// Writes all neighbours in the format of the extension, and returns the paths of the files written. Missing
@@ -166,6 +192,7 @@ pub fn in_batches<E: From<ExportError>>(
         NeighborFormat::Tsv => streamed(path, |out| fill(table(Appender::tsv(out), context))),
         NeighborFormat::Parquet => streamed(path, |out| fill(table(Appender::parquet(out), context))),
         NeighborFormat::Arrow => streamed(path, |out| fill(table(Appender::arrow_file(out), context))),
+        NeighborFormat::GeoJson => streamed(path, |out| fill(table(Appender::geojson(out), context))),
         NeighborFormat::Npy => streamed(path, |out| {
             let matrix = NeighborStream::new(format, size, context, out).map_err(ExportError::io(path))?;
             fill(Layout::Streamed(matrix))
@@ -238,12 +265,13 @@ impl NeighborWriter<'_> {
     /// Appends a batch.
     ///
     /// # Errors
-    /// [`ExportError::Width`], [`ExportError::Io`].
+    /// [`ExportError::NoPositions`], [`ExportError::Width`], [`ExportError::Io`].
     ///
     /// # Panics
     /// If its k differs from the file's.
     pub fn append(&mut self, batch: AnswerBatch<'_>) -> Result<(), ExportError> {
         let io = ExportError::io;
+        check_positions(self.path, batch.cloud)?;
         let indices = || (0..batch.len()).map(move |at| batch.record(at));
         let squared: &[f32] = if let BatchAnswers::Nearest { k, squared, .. } = batch.found {
             assert_eq!(k, self.size.k, "all queries of a file have the same k");
@@ -431,6 +459,7 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
             NeighborFormat::Parquet => StreamLayout::Table(Appender::parquet(out)),
             NeighborFormat::Arrow => StreamLayout::Table(Appender::arrow_stream(out)),
             NeighborFormat::Npy => StreamLayout::Npy(NpyWriter::matrix(out, "<i8", (size.q, size.k))?),
+            NeighborFormat::GeoJson => StreamLayout::Table(Appender::geojson(out)),
             NeighborFormat::Npz | NeighborFormat::Vecs | NeighborFormat::Bin => {
                 return Err(io::ErrorKind::NotSeekable.into());
             }

@@ -24,8 +24,9 @@ pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
 /// `row` and the cloud's axes, for all points or for `rows`: record numbers and the file's coordinates.
 pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     let of = move |at: usize| rows.map_or(at, |rows| rows[at] as usize);
-    let table =
-        Table::new(rows.map_or(cloud.len(), <[u32]>::len)).with("row", move |at| cloud.record(of(at)));
+    let table = Table::new(rows.map_or(cloud.len(), <[u32]>::len))
+        .with("row", move |at| cloud.record(of(at)))
+        .located(cloud, move |at| of(at) as u32);
     let axes = cloud.axes().iter().enumerate();
     axes.fold(table, |table, (axis, named)| {
         table.with(named.name.as_str(), move |at| cloud.coordinate(of(at), axis))

@@ -218,7 +218,7 @@ fn usage_errors_print_one_line_and_exit_with_2() {
         ("run --generate uniform --queries rows:0-99999999999", "use `all` for every row"),
         (
             "run --generate uniform --neighbors found.txt",
-            ".csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin",
+            ".csv, .tsv, .parquet, .arrow, .npz, .geojson, .npy, .ivecs or .ibin",
         ),
         ("gui --png window.jpg", "the name must end in .png"),
         ("gui --frames 2 --png window", "the name must end in .png"),

@@ -755,7 +755,9 @@ fn neighbours_are_exported_only_in_known_formats() {
     for name in ["neighbours.txt", "neighbours"] {
         let path = folder.path().join(name);
         export_neighbours(&mut window, "All neighbours of the run…", &path);
-        window.get_by_label_contains("end it in .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin.");
+        window.get_by_label_contains(
+            "end it in .csv, .tsv, .parquet, .arrow, .npz, .geojson, .npy, .ivecs or .ibin.",
+        );
         assert!(!path.exists());
         press(&mut window, "Close");
     }

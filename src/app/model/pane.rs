@@ -52,6 +52,8 @@ pub enum DataFormats {
     Csv,
     /// Several table formats.
     Table,
+    /// The same and GeoJSON.
+    Points,
     /// Tables and benchmark formats.
     Neighbors,
 }
@@ -70,12 +72,12 @@ impl PaneKind {
     pub const ALL: &[Self] = Self::VARIANTS;
 
     pub const fn info(self) -> PaneInfo {
-        use DataFormats::{Csv, Neighbors, Table};
+        use DataFormats::{Csv, Neighbors, Points, Table};
         let ([title, file_stem, show], key, formats, tab, about) = match self {
             Self::Plane => (
                 ["Plane", "plane", "Show Plane"],
                 Some(Key::Num1),
-                Table,
+                Points,
                 (TabGroup::Views, 0),
                 "Two axes of the cloud.",
             ),

@@ -28,8 +28,8 @@ const WITH_QUERY: &str = "--with-query";
 pub struct OutArgs {
     /// File to write the neighbours to; - prints them
     ///
-    /// .csv, .tsv, .parquet, .arrow or .npz; without --radius also .npy (row numbers only), .ivecs with
-    /// .fvecs, or .ibin with .fbin.
+    /// .csv, .tsv, .parquet, .arrow, .npz or, for longitude and latitude, .geojson; without --radius also
+    /// .npy (row numbers only), .ivecs with .fvecs, or .ibin with .fbin.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Format of printed neighbours (-o -) [default: csv]
@@ -322,6 +322,9 @@ impl<'a> Sink<'a> {
             })?;
             let rows = begun.map_or_else(begin, Ok)?;
             return output::stdout_result(rows.finish());
+        }
+        if let Some(file) = self.out.file() {
+            export::check_positions(file, &self.job.cloud)?;
         }
         let (mut tally, mut shown, mut answered) = (Tally::default(), None, None);
         match self.out.file() {

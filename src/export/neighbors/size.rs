@@ -30,6 +30,7 @@ impl Size {
             NeighborFormat::Csv | NeighborFormat::Tsv => {
                 k * digits(q) + q * digits(k) + q * k * if q > 1 { 10 } else { 8 }
             }
+            NeighborFormat::GeoJson => q * k * FEATURE_BYTES,
             NeighborFormat::Parquet => return None,
             NeighborFormat::Arrow => q * k * arrow_bytes(q),
             NeighborFormat::Npy => q * k * 8,
@@ -48,23 +49,21 @@ impl Size {
         /// Bytes of a neighbour in Parquet: its record number and distances hardly compress, its position
         /// does.
         const PARQUET: f64 = 19.0;
+        /// Typical characters of a position, with the rest of a geometry and of a row's properties.
+        const POSITION: f64 = 75.0;
         let neighbors = self.q as f64 * self.k as f64;
         let mean_digits =
             |end: usize| digits(end.clamp(1, 1 << 48) as u128) as f64 / end.clamp(1, 1 << 48) as f64;
+        let numbers = [self.q, n, self.k, n].map(mean_digits).iter().sum::<f64>() + TEXT.iter().sum::<f64>();
         let about = |each: f64| SizeEstimate { bytes: (neighbors * each) as u64, exact: false };
         let arrays = |each: u64| SizeEstimate {
             bytes: each.saturating_mul(self.q as u64).saturating_mul(self.k as u64),
             exact: true,
         };
         match format {
-            NeighborFormat::Csv | NeighborFormat::Tsv => {
-                // Adds separators and line ends.
-                about(
-                    [self.q, n, self.k, n].map(mean_digits).iter().sum::<f64>()
-                        + TEXT.iter().sum::<f64>()
-                        + 6.0,
-                )
-            }
+            // Adds separators and line ends.
+            NeighborFormat::Csv | NeighborFormat::Tsv => about(numbers + 6.0),
+            NeighborFormat::GeoJson => about(numbers + POSITION + FEATURE_BYTES as f64),
             NeighborFormat::Parquet => about(PARQUET),
             // Without held-back distances; the headers of the archive are negligible for large files.
             NeighborFormat::Npz => arrays(20),
@@ -76,6 +75,9 @@ impl Size {
         }
     }
 }
+
+/// Bytes of a GeoJSON feature of a neighbour without a position, without its numbers.
+const FEATURE_BYTES: u128 = 100;
 
 /// The expected size of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

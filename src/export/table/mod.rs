@@ -1,9 +1,10 @@
-//! Tables, defined once and written as CSV, TSV, Parquet, Arrow or `.npz`.
+//! Tables, defined once and written as CSV, TSV, Parquet, Arrow, `.npz` or GeoJSON.
 //!
 //! Columns are typed, so that numbers are written without conversion. Infinity is `inf` in text. Missing
 //! values are empty in text, null in Parquet and Arrow, and NaN in `.npz`.
 
 mod arrow;
+mod geojson;
 mod parquet;
 
 use std::borrow::Cow;
@@ -14,10 +15,13 @@ use std::path::Path;
 
 use super::numpy::NpzWriter;
 use super::{ExportError, write};
+use crate::cloud::{GlobeAxes, PointCloud};
+use crate::knn::NONE;
 use crate::printable::cell;
 use crate::progress::Progress;
 use crate::text::ExactFloat;
 use arrow::ArrowWriter;
+use geojson::GeoJsonWriter;
 use parquet::ParquetWriter;
 
 /// A table format, selected by extension.
@@ -33,10 +37,12 @@ pub enum TableFormat {
     Arrow,
     /// NumPy archive with one array per column.
     Npz,
+    /// GeoJSON; only for tables with positions on the Earth.
+    GeoJson,
 }
 
 impl TableFormat {
-    /// All formats, in display order.
+    /// The formats of any table, in display order.
     pub const ALL: [Self; 5] = [Self::Csv, Self::Tsv, Self::Parquet, Self::Arrow, Self::Npz];
 
     /// The extension, without the dot.
@@ -47,10 +53,11 @@ impl TableFormat {
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
             Self::Npz => "npz",
+            Self::GeoJson => "geojson",
         }
     }
 
-    /// The format for a path's extension.
+    /// The format of any table for a path's extension.
     ///
     /// # Errors
     /// [`ExportError::TableExtension`] if no format has that extension.
@@ -59,6 +66,11 @@ impl TableFormat {
         let found = Self::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(extension));
         found.ok_or_else(|| ExportError::TableExtension { path: path.to_owned() })
     }
+}
+
+/// Whether a path has the extension of GeoJSON.
+pub fn is_geojson(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(TableFormat::GeoJson.extension()))
 }
 
 /// A named column with a value per row.
@@ -78,12 +90,14 @@ pub struct Table<'a> {
     progress: Option<&'a dyn Progress>,
     /// Metadata of the table, under a key.
     attribute: Option<(&'static str, String)>,
+    /// Longitude and latitude of each row.
+    positions: Option<ValueFn<'a, [f64; 2]>>,
 }
 
 impl<'a> Table<'a> {
     /// A table with a number of rows and no columns yet.
     pub fn new(rows: usize) -> Self {
-        Self { rows, columns: Vec::new(), progress: None, attribute: None }
+        Self { rows, columns: Vec::new(), progress: None, attribute: None, positions: None }
     }
 
     /// Adds a column; `value` returns the value in a row: a u32, u64, i64, f32, f64 or text, or an [`Option`]
@@ -103,6 +117,20 @@ impl<'a> Table<'a> {
     #[must_use]
     pub fn attributed(mut self, key: &'static str, text: String) -> Self {
         self.attribute = Some((key, text));
+        self
+    }
+
+    /// Gives rows the positions of points of a cloud, if that is in longitude and latitude; `row` returns
+    /// the point of a row, [`NONE`] if it has none. Only GeoJSON stores them.
+    #[must_use]
+    pub fn located(mut self, cloud: &'a PointCloud, row: impl Fn(usize) -> u32 + 'a) -> Self {
+        self.positions = GlobeAxes::on_earth(cloud.axes()).map(|globe| {
+            let position = move |at: usize| {
+                let row = Some(row(at)).filter(|&row| row != NONE)?;
+                Some(globe.longitude_and_latitude([0, 1].map(|axis| cloud.coordinate(row as usize, axis))))
+            };
+            Box::new(position) as ValueFn<'a, [f64; 2]>
+        });
         self
     }
 
@@ -164,7 +192,10 @@ impl<'a> Table<'a> {
     /// # Errors
     /// [`ExportError`] if the extension is unknown or writing fails.
     pub fn write(&self, path: &Path) -> Result<(), ExportError> {
-        let format = TableFormat::from_path(path)?;
+        let format = if is_geojson(path) { TableFormat::GeoJson } else { TableFormat::from_path(path)? };
+        if format == TableFormat::GeoJson && self.positions.is_none() {
+            return Err(ExportError::NoPositions { path: path.to_owned() });
+        }
         let cancelled = || self.progress.is_some_and(|progress| progress.cancelled());
         write(path, |out| self.write_as(format, out))
             .map_err(|error| if cancelled() { ExportError::Cancelled } else { error })
@@ -181,6 +212,7 @@ impl<'a> Table<'a> {
             TableFormat::Parquet => self.append_to(Appender::parquet(out)),
             TableFormat::Arrow => self.append_to(Appender::arrow_file(out)),
             TableFormat::Npz => write_npz(self, out),
+            TableFormat::GeoJson => self.append_to(Appender::geojson(out)),
         }
     }
 
@@ -257,6 +289,7 @@ enum FormatWriter<W: Write + Send> {
     Text(Box<TextWriter<W>>),
     Parquet(Box<ParquetWriter<W>>),
     Arrow(Box<ArrowWriter<W>>),
+    GeoJson(GeoJsonWriter<W>),
 }
 
 impl<W: Write + Send> Appender<W> {
@@ -285,6 +318,11 @@ impl<W: Write + Send> Appender<W> {
         Self(FormatWriter::Arrow(Box::new(ArrowWriter::file(out))))
     }
 
+    /// GeoJSON; rows of a table without positions have no geometry.
+    pub fn geojson(out: W) -> Self {
+        Self(FormatWriter::GeoJson(GeoJsonWriter::new(out)))
+    }
+
     /// Writes the rows of a table, which must have the same columns as those before.
     ///
     /// # Errors
@@ -294,6 +332,7 @@ impl<W: Write + Send> Appender<W> {
             FormatWriter::Text(text) => text.append(table),
             FormatWriter::Parquet(parquet) => parquet.append(table),
             FormatWriter::Arrow(arrow) => arrow.append(table),
+            FormatWriter::GeoJson(features) => features.append(table),
         }
     }
 
@@ -306,6 +345,7 @@ impl<W: Write + Send> Appender<W> {
             FormatWriter::Text(text) => text.finish(),
             FormatWriter::Parquet(parquet) => parquet.finish(),
             FormatWriter::Arrow(arrow) => arrow.finish(),
+            FormatWriter::GeoJson(features) => features.finish(),
         }
     }
 }

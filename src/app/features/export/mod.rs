@@ -350,12 +350,12 @@ mod tests {
     fn unknown_extension_errors_list_supported_extensions() {
         let why = |kind: ExportKind, name: &str| kind.refuses(Path::new(name));
         let neighbors = ExportKind::Data(PaneKind::Neighbors);
-        let all =
-            "It is not written as .txt; end it in .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin.";
+        let all = "It is not written as .txt; end it in .csv, .tsv, .parquet, .arrow, .npz, .geojson, .npy, \
+                   .ivecs or .ibin.";
         assert_eq!(why(neighbors, "a.txt").as_deref(), Some(all));
         assert_eq!(
             why(ExportKind::Selection, "a").as_deref(),
-            Some("The name has no ending; end it in .csv, .tsv, .parquet, .arrow or .npz.")
+            Some("The name has no ending; end it in .csv, .tsv, .parquet, .arrow, .npz or .geojson.")
         );
         assert_eq!(
             why(ExportKind::Data(PaneKind::Log), "a.npz").as_deref(),

@@ -14,13 +14,18 @@ use crate::export::graph::GraphFormat;
 pub const TABLES: [(&str, &str); 5] =
     [("csv", "CSV"), ("tsv", "TSV"), ("parquet", "Parquet"), ("arrow", "Arrow"), ("npz", "npz")];
 
+/// Extensions for points, which may be on the Earth.
+pub const POINTS: [(&str, &str); 6] =
+    [TABLES[0], TABLES[1], TABLES[2], TABLES[3], TABLES[4], ("geojson", "GeoJSON")];
+
 /// Extensions for neighbours: tables, a matrix of rows, and benchmark formats.
-pub const NEIGHBORS: [(&str, &str); 8] = [
-    TABLES[0],
-    TABLES[1],
-    TABLES[2],
-    TABLES[3],
-    TABLES[4],
+pub const NEIGHBORS: [(&str, &str); 9] = [
+    POINTS[0],
+    POINTS[1],
+    POINTS[2],
+    POINTS[3],
+    POINTS[4],
+    POINTS[5],
     ("npy", "npy"),
     ("ivecs", "ivecs"),
     ("ibin", "ibin"),
@@ -58,10 +63,12 @@ impl ExportKind {
             Self::Data(pane) => match pane.info().formats {
                 DataFormats::Csv => &[("csv", "CSV")],
                 DataFormats::Table => &TABLES,
+                DataFormats::Points => &POINTS,
                 DataFormats::Neighbors => &NEIGHBORS,
             },
             Self::AllNeighbors => &NEIGHBORS,
-            Self::Selection | Self::Leaks => &TABLES,
+            Self::Selection => &POINTS,
+            Self::Leaks => &TABLES,
             Self::Picture(_) | Self::Window => &[("png", "PNG"), ("svg", "SVG")],
             Self::Trace => &[("json", "JSON")],
             // No .npz here: that extension belongs to the other forms.

@@ -434,7 +434,7 @@ mod tests {
                     .into_iter()
                     .map(|colour| contrast(colour, palette.canvas))
                     .fold(f64::INFINITY, f64::min);
-                assert!(least >= 1.45, "{map:?}: {least:.2}");
+                assert!(least >= 2.0, "{map:?}: {least:.2}");
             }
             assert!((1.2..2.5).contains(&contrast(palette.muted, palette.canvas)));
         }

@@ -20,6 +20,11 @@ struct Look {
     count: u32,
     width: u32,
     rank: u32,
+    // Eye-dome lighting: focal length in pixels, 0 for none; pixels to the nearest neighbours compared; height of the picture.
+    focal: f32,
+    reach: u32,
+    height: u32,
+    padding: u32,
     table: array<vec4<f32>, 256>,
 }
 

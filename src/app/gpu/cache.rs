@@ -126,10 +126,9 @@ impl Gpu {
         points
     }
 
-    /// Colours by height: an axis of the cloud over its range. Cached per cloud and axis.
+    /// Colours by height: an axis of the cloud over the range of most points. Cached per cloud and axis.
     pub fn height(&mut self, cloud: &Arc<PointCloud>, axis: usize, dark: bool) -> Option<Paint> {
-        let span = cloud.axes().get(axis)?;
-        let (low, high) = ((span.min - span.origin) as f32, (span.max - span.origin) as f32);
+        let [low, high] = (axis < cloud.dims()).then(|| cloud.bulk(axis))?.map(|end| end as f32);
         let made = self.height.as_ref().filter(|(of, along, _)| Arc::ptr_eq(of, cloud) && *along == axis);
         let values = made.map(|(.., values)| Arc::clone(values)).unwrap_or_else(|| {
             self.heights += 1;

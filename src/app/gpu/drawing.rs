@@ -18,6 +18,8 @@ pub struct Drawing {
     pub size: [u32; 2],
     /// The colour of high density, for a picture without depth that shows the number of points per pixel.
     pub dense: Option<Color32>,
+    /// Whether points of the first layer behind nearer ones are darkened, for a picture with depth.
+    pub eye_dome: bool,
     /// At most four. Later layers cover earlier ones, regardless of depth.
     pub layers: Vec<Layer>,
     /// Whether the view moves, so that only some of the points fit in a frame.
@@ -147,6 +149,10 @@ pub struct AppearanceUniform {
     pub count: u32,
     pub width: u32,
     pub rank: u32,
+    pub focal: f32,
+    pub reach: u32,
+    pub height: u32,
+    pub padding: u32,
     pub table: [[f32; 4]; 256],
 }
 
@@ -158,8 +164,13 @@ fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> AppearanceUniform {
     let mut look: AppearanceUniform = bytemuck::Zeroable::zeroed();
     look.opacity = layer.opacity;
     look.diameter = layer.diameter;
-    look.width = drawing.size[0];
+    [look.width, look.height] = drawing.size;
     look.rank = rank;
+    if drawing.eye_dome && rank == 0 {
+        look.focal = layer.projection.focal_pixels(drawing.size[1]);
+        // Beyond the point's own pixels, whose depth is the same.
+        look.reach = layer.diameter.ceil().max(1.0) as u32;
+    }
     if let (Some(dense), 0) = (drawing.dense, rank) {
         (look.dense_shows, look.dense) = (1, rgba(dense));
     }
@@ -203,8 +214,15 @@ mod tests {
             ..wgpu::Limits::default()
         };
         let within = |size| {
-            let drawing =
-                Drawing { view: 0, size, dense: None, layers: Vec::new(), moving: false, visible: 1.0 };
+            let drawing = Drawing {
+                view: 0,
+                size,
+                dense: None,
+                eye_dome: false,
+                layers: Vec::new(),
+                moving: false,
+                visible: 1.0,
+            };
             drawing.within(&limits).map(|smaller| smaller.size)
         };
         assert_eq!(within([1000, 250]), None);

@@ -50,6 +50,8 @@ const WARM_MS: f64 = 2_000.0;
 #[derive(Clone, Debug)]
 pub struct FrameTimes {
     pub method: Method,
+    /// Whether points are lit, as in Space.
+    pub eye_dome: bool,
     /// Whether frames draw only as many points as they have time for.
     pub level_of_detail: bool,
     /// Number of points in the last frame.
@@ -60,7 +62,7 @@ pub struct FrameTimes {
 
 impl FrameTimes {
     pub fn name(&self) -> String {
-        row_name(self.method, self.level_of_detail)
+        row_name(self.method, self.eye_dome, self.level_of_detail)
     }
 
     /// A quantile of the times; `part` is from 0 to 1.
@@ -70,10 +72,11 @@ impl FrameTimes {
     }
 }
 
-fn row_name(method: Method, level_of_detail: bool) -> String {
-    let how = match method {
-        Method::Splat => "compute shaders",
-        Method::Quads => "quads",
+fn row_name(method: Method, eye_dome: bool, level_of_detail: bool) -> String {
+    let how = match (method, eye_dome) {
+        (Method::Splat, false) => "compute shaders",
+        (Method::Splat, true) => "compute shaders with eye-dome lighting",
+        (Method::Quads, _) => "quads",
     };
     format!("{how}, {}", if level_of_detail { "level of detail" } else { "all points" })
 }
@@ -120,7 +123,7 @@ pub fn measure(
     loop {
         // The first frame prepares the pipelines.
         let complete = points.buffers().is_complete() && values.is_complete();
-        longest_ms = longest_ms.max(stage.frame(&mut renderer, &points, &values, 0.0, false)?.1);
+        longest_ms = longest_ms.max(stage.frame(&mut renderer, &points, &values, 0.0, (true, false))?.1);
         if complete {
             break;
         }
@@ -130,9 +133,13 @@ pub fn measure(
     anyhow::ensure!(resident == of, "the graphics adapter holds {resident} of {of} points; take fewer");
 
     let mut rows = Vec::new();
-    let methods =
-        if best == Method::Splat { vec![Method::Splat, Method::Quads] } else { vec![Method::Quads] };
-    for &method in &methods {
+    // Only compute shaders light points, and only in Space.
+    let mut methods = vec![(Method::Quads, false)];
+    if best == Method::Splat {
+        let lit = (!bench.plane).then_some((Method::Splat, true));
+        methods.splice(..0, lit.into_iter().chain([(Method::Splat, false)]));
+    }
+    for &(method, eye_dome) in &methods {
         for level_of_detail in [false, true] {
             let first =
                 if info.device_type == wgpu::DeviceType::Cpu { FIRST_BUDGET_SOFTWARE } else { FIRST_BUDGET };
@@ -140,14 +147,15 @@ pub fn measure(
                 method,
                 if level_of_detail { FramePacer::new(first, || {}) } else { FramePacer::fixed(u32::MAX) },
             );
-            let name = row_name(method, level_of_detail);
+            let name = row_name(method, eye_dome, level_of_detail);
             // Warm-up: pipelines are compiled, and the level of detail adapts.
             let warm_up = if level_of_detail { 40 } else { 3 };
             let (mut fastest, mut warmed) = (f64::INFINITY, 0.0);
             for frame in 0..warm_up {
                 on_event(BenchEvent::Stage(&name, 0.0));
                 let turn = f64::from(frame) / f64::from(bench.frames);
-                let (_, ms) = stage.frame(&mut renderer, &points, &values, turn, level_of_detail)?;
+                let (_, ms) =
+                    stage.frame(&mut renderer, &points, &values, turn, (eye_dome, level_of_detail))?;
                 (fastest, warmed) = (f64::min(fastest, ms), warmed + ms);
                 if !level_of_detail && warmed > WARM_MS {
                     break;
@@ -160,17 +168,18 @@ pub fn measure(
                 on_event(BenchEvent::Stage(&name, frame as f32 / frames as f32));
                 // One full turn, whatever the number of frames.
                 let turn = f64::from(warm_up + frame) / f64::from(frames);
-                let (points, ms) = stage.frame(&mut renderer, &points, &values, turn, level_of_detail)?;
+                let (points, ms) =
+                    stage.frame(&mut renderer, &points, &values, turn, (eye_dome, level_of_detail))?;
                 (drawn, _) = (points, milliseconds.push(ms));
             }
             milliseconds.sort_by(f64::total_cmp);
-            let row = FrameTimes { method, level_of_detail, points: drawn, milliseconds };
+            let row = FrameTimes { method, eye_dome, level_of_detail, points: drawn, milliseconds };
             on_event(BenchEvent::Row(&row));
             rows.push(row);
         }
     }
     let mut renderer = stage.renderer(best, FramePacer::fixed(u32::MAX));
-    stage.frame(&mut renderer, &points, &values, 0.0, false)?;
+    stage.frame(&mut renderer, &points, &values, 0.0, (true, false))?;
     let picture = stage.picture()?;
     Ok(FrameReport { adapter, opened_ms, longest_ms, rows, picture })
 }
@@ -238,7 +247,7 @@ impl<'a> BenchTarget<'a> {
         points: &Arc<Points>,
         values: &Arc<RowBuffers>,
         turn: f64,
-        moving: bool,
+        (eye_dome, moving): (bool, bool),
     ) -> anyhow::Result<(u32, f64)> {
         let OffscreenDevice { device, queue, .. } = self.offscreen;
         let axis =
@@ -258,8 +267,15 @@ impl<'a> BenchTarget<'a> {
             opacity: 1.0,
         };
         let dense = self.bench.plane.then_some(Palette::LIGHT.text_weak);
-        let drawing =
-            Drawing { view: 0, size: self.bench.size, dense, layers: vec![layer], moving, visible: 1.0 };
+        let drawing = Drawing {
+            view: 0,
+            size: self.bench.size,
+            dense,
+            eye_dome: eye_dome && !self.bench.plane,
+            layers: vec![layer],
+            moving,
+            visible: 1.0,
+        };
 
         let started = Instant::now();
         let mut encoder = self.offscreen.encoder();

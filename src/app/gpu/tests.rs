@@ -127,7 +127,7 @@ fn layer(points: Arc<Points>, ink: LayerColors, diameter: f32) -> Layer {
 }
 
 fn space(layers: Vec<Layer>) -> Drawing {
-    Drawing { view: 1, size: SIZE, dense: None, layers, moving: false, visible: 1.0 }
+    Drawing { view: 1, size: SIZE, dense: None, eye_dome: false, layers, moving: false, visible: 1.0 }
 }
 
 fn is_close(one: Color32, other: Color32, by: u8) -> bool {
@@ -269,11 +269,7 @@ fn orbit(studio: &RenderFixture, n: usize, axes: [usize; 3]) -> (Drawing, SpaceC
     let projection = points.project(camera.projection(), &axes);
     let values = (0..n).map(|row| row as f32 / n as f32).collect::<Vec<f32>>();
     let layer = Layer { points, projection, diameter: 3.0, ink: studio.ink(&values, LINEAR), opacity: 1.0 };
-    (
-        Drawing { view: 2, size: [600, 450], dense: None, layers: vec![layer], moving: false, visible: 1.0 },
-        camera,
-        rect,
-    )
+    (Drawing { view: 2, size: [600, 450], ..space(vec![layer]) }, camera, rect)
 }
 
 #[test]
@@ -384,6 +380,35 @@ fn recolouring_does_not_redraw_the_points() {
 }
 
 #[test]
+fn eye_dome_lighting_darkens_the_farther_side_of_a_step() {
+    let mut studio = studio(Method::Splat);
+    // A wall, and to the right a nearer one, both facing the eye; nothing in the lower half.
+    let places: Vec<[f32; 3]> = (0..SIZE[0])
+        .flat_map(|x| (0..SIZE[1] / 2).map(move |y| at(x, y, if x < 32 { 10.0 } else { 1.0 })))
+        .collect();
+    let mut drawing = space(vec![layer(studio.points(&places), LayerColors::Flat(RED), 1.0)]);
+    drawing.eye_dome = true;
+    let lit = studio.frame(&drawing);
+    assert_eq!([0, 10, 29].map(|x| lit.at(x, 12)), [RED; 3], "a plane that faces the eye keeps its colour");
+    assert_eq!([32, 40, 63].map(|x| lit.at(x, 12)), [RED; 3], "the nearer side keeps its colour");
+    assert_eq!(lit.at(10, 23), RED, "empty pixels do not darken");
+    let edge = lit.at(31, 12);
+    assert!(edge.r() < 130 && edge.r() >= 80 && edge.a() == 255, "dark, but never black: {edge:?}");
+
+    // A marked point covers others regardless of depth, so it casts no shade.
+    let mark = layer(studio.points(&[at(10, 12, 1.0)]), LayerColors::Flat(BLUE), 1.0);
+    drawing.layers.push(mark);
+    let marked = studio.frame(&drawing);
+    assert_eq!([marked.at(10, 12), marked.at(11, 12)], [BLUE, RED]);
+
+    drawing.layers.truncate(1);
+    drawing.eye_dome = false;
+    let points = studio.pace.progress(1).expect("drawn").drawn;
+    assert!(studio.frame(&drawing).inked().iter().all(|(_, color)| *color == RED));
+    assert_eq!(studio.pace.progress(1).expect("drawn").drawn, points);
+}
+
+#[test]
 fn dense_pixels_darken_and_single_points_stay_visible() {
     let dense = Color32::from_rgb(0, 0, 0);
     let light = Color32::from_rgb(160, 160, 160);
@@ -429,14 +454,7 @@ fn plane_points_match_the_camera() {
             let projection = points.project(camera.projection(), &axes);
             let layer =
                 Layer { points, projection, diameter: 3.0, ink: LayerColors::Flat(RED), opacity: 1.0 };
-            let drawing = Drawing {
-                view: 6,
-                size: [600, 400],
-                dense: Some(BLUE),
-                layers: vec![layer],
-                moving: false,
-                visible: 1.0,
-            };
+            let drawing = Drawing { view: 6, size: [600, 400], dense: Some(BLUE), ..space(vec![layer]) };
             let picture = studio.frame(&drawing);
             for row in 0..40 {
                 let pixel = ((camera.screen(place(&cloud, row, axes)) - rect.min) * 2.0).to_pos2();

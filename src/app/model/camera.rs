@@ -19,6 +19,17 @@ pub struct Projection {
     pub matrix: [[f32; 4]; 4],
 }
 
+impl Projection {
+    /// The focal length of a picture of this height, in pixels: something as high as it is far away covers this
+    /// many. 0 without perspective.
+    pub fn focal_pixels(&self, height: u32) -> f32 {
+        let scale =
+            |row: usize| self.matrix[..3].iter().map(|column| column[row].powi(2)).sum::<f32>().sqrt();
+        let distance = scale(3);
+        if distance > 0.0 { scale(1) / distance * height as f32 / 2.0 } else { 0.0 }
+    }
+}
+
 /// Centre and half extent of an axis, in local coordinates; 0 for a missing axis.
 fn span(cloud: &PointCloud, axis: usize) -> (f64, f64) {
     cloud
@@ -496,6 +507,20 @@ mod tests {
             assert!((f64::from(clip[3]) - depth).abs() < 1e-4);
             assert!((0.0..1.0).contains(&(clip[2] / clip[3])), "within the depth range");
         }
+    }
+
+    #[test]
+    fn the_focal_length_is_that_of_the_field_of_view() {
+        let (cloud, rect) = (cloud(100, 3, 2), rect());
+        let height = rect.height() as u32;
+        // The shorter side spans the field of view.
+        let expected = 0.5 * rect.width().min(rect.height()) / (FIELD_OF_VIEW as f32 / 2.0).tan();
+        for view in [SpaceView::default(), SpaceView { distance: 0.1, yaw: 2.0, ..SpaceView::default() }] {
+            let focal = SpaceCamera::new(rect, &view, &cloud).projection().focal_pixels(height);
+            assert!((focal - expected).abs() < 0.01 * expected, "{focal}, not {expected}");
+        }
+        let plane = PlaneCamera::new(rect, None, &cloud, [0, 1]).projection();
+        assert_eq!(plane.focal_pixels(height), 0.0, "Plane has no perspective");
     }
 
     #[test]

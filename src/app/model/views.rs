@@ -95,6 +95,8 @@ pub struct SpaceView {
     /// Whether to label the query and its neighbours.
     pub names: bool,
     pub color_by_height: bool,
+    /// Whether points behind nearer ones are darkened.
+    pub eye_dome: bool,
 }
 
 impl SpaceView {
@@ -105,6 +107,7 @@ impl SpaceView {
             lines: self.lines,
             names: self.names,
             color_by_height: self.color_by_height,
+            eye_dome: self.eye_dome,
             ..*other
         }
     }
@@ -122,6 +125,7 @@ impl Default for SpaceView {
             lines: true,
             names: false,
             color_by_height: true,
+            eye_dome: true,
         }
     }
 }

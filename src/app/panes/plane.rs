@@ -190,6 +190,7 @@ fn cloud_ui(
         projection: camera.projection(),
         point_size: size,
         paints: &paints,
+        eye_dome: false,
         visible: camera.visible(scene.data(), view.axes),
         moved,
     };

@@ -56,6 +56,7 @@ pub struct PointsView<'a, const N: usize> {
     /// Diameter of a point, in screen points.
     pub point_size: f32,
     pub paints: &'a PointPaints,
+    pub eye_dome: bool,
     /// Approximate fraction of the cloud that is visible.
     pub visible: f32,
     /// Whether the view moved in this frame.
@@ -135,7 +136,8 @@ pub fn points_ui<const N: usize>(
     let note = note(gpu.pace().progress(sight.view));
     // Only Plane, which has no depth, shows density, and only if colours encode no values.
     let dense = (N == 2 && matches!(sight.paints.data, Paint::Flat(_))).then_some(palette.text_weak);
-    let drawing = Drawing { view: sight.view, size, dense, layers, moving, visible: sight.visible };
+    let (eye_dome, visible) = (sight.eye_dome, sight.visible);
+    let drawing = Drawing { view: sight.view, size, dense, eye_dome, layers, moving, visible };
     ui.painter().add(egui_wgpu::Callback::new_paint_callback(rect, PointsCallback(drawing)));
     note
 }

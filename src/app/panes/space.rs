@@ -24,6 +24,9 @@ use crate::text;
 /// Rotation by an arrow key, as the equivalent drag in screen points.
 const KEY_STEP: f32 = 24.0;
 
+/// Smaller clouds have no surfaces to light.
+const MIN_LIT_POINTS: usize = 10_000;
+
 /// Identifies Space's picture in the GPU cache.
 const VIEW: u64 = 4;
 
@@ -58,6 +61,15 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             ui.checkbox(&mut view.color_by_height, "Shade by height")
                 .on_hover_text("Colour points by height (the z axis), which shows depth.");
         }
+        let lit = ui.add_enabled(
+            cloud.len() >= MIN_LIT_POINTS,
+            egui::Checkbox::new(&mut view.eye_dome, "Eye-dome lighting"),
+        );
+        lit.on_hover_text("Darken points behind nearer ones, which shows the shape of surfaces.")
+            .on_disabled_hover_text(format!(
+                "Needs at least {} points.",
+                text::thousands(MIN_LIT_POINTS as u64)
+            ));
     });
     walk::walk_ui(ui, context.state, context.session, false, context.palette, context.actions);
     // Aligned like the drawn points, so that picking matches what is seen.
@@ -86,6 +98,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         projection: camera.projection(),
         point_size: view.point_size,
         paints: &paints,
+        eye_dome: view.eye_dome && cloud.len() >= MIN_LIT_POINTS,
         visible: 1.0,
         moved,
     };

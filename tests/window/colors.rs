@@ -443,6 +443,39 @@ fn points_use_file_colours_by_default() {
 }
 
 #[test]
+fn scans_open_coloured_by_height_or_by_their_own_colours() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let vertices = |fields: &[&str], rows: &str| {
+        let fields: String = fields.iter().map(|field| format!("property float {field}\n")).collect();
+        format!("ply\nformat ascii 1.0\nelement vertex 4\n{fields}end_header\n{rows}")
+    };
+    let xyz = ["x", "y", "z"];
+    let files = [
+        ("scan.ply", vertices(&xyz, "0 0 5\n1 0 6\n0 1 7\n1 1 9\n"), ColorBy::Axis(2)),
+        (
+            "colored.ply",
+            vertices(
+                &[&xyz[..], &["red", "green", "blue"]].concat(),
+                "0 0 5 1 2 3\n1 0 6 255 0 0\n0 1 7 0 9 0\n1 1 9 8 8 8\n",
+            ),
+            ColorBy::FileColors,
+        ),
+        (
+            "few.csv",
+            "x,y,z,label\n0,0,5,a\n1,0,6,b\n0,1,7,a\n1,1,9,b\n".to_owned(),
+            ColorBy::Column("label".to_owned()),
+        ),
+    ];
+    for (name, text, first) in files {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        let mut window = window(plane);
+        window.state_mut().send(Action::OpenPath(path));
+        until(&mut window, name, |app| app.state().color.by == first);
+    }
+}
+
+#[test]
 fn a_new_cloud_resets_unavailable_colours_and_projections() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);

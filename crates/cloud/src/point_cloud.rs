@@ -22,7 +22,7 @@ use crate::table::{Real, with_values};
 use crate::value::{MAX_DIGITS, decimal_places};
 pub use parts::CloudParts;
 use statistics::BulkRanges;
-pub use statistics::Duplicates;
+pub use statistics::{Duplicates, bulk};
 
 /// One dimension of a cloud, in the file's own coordinates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -116,8 +116,8 @@ pub struct Session {
     pub cloud: Option<Arc<PointCloud>>,
     /// Columns of the cloud's file, once listed.
     pub columns: Option<FileColumns>,
-    /// Whether to show the file's own colours once its columns are listed: it was just opened, and nothing
-    /// else colours its points.
+    /// Whether to show the file's own colours, or the height of a scan, once its columns are listed: it was
+    /// just opened, and nothing else colours its points.
     pub awaits_colors: bool,
     /// Numeric columns that the file was opened without.
     pub left_out: Vec<UnusedColumn>,

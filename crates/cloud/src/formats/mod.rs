@@ -57,7 +57,7 @@ pub use long_decimals::LongDecimals;
 use number::{Endian, NumberType, read_bytes, whole};
 use panics::decoded;
 pub use panics::{DecoderError, catch_panics};
-pub use registry::{Format, registry};
+pub use registry::{Format, is_of_scans, registry};
 use registry::{known_extensions, recognise};
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 use sheet::{ColumnRequest, ColumnStats, DeclaredCoordinates, SheetColumn, join_first};

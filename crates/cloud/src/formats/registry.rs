@@ -42,6 +42,8 @@ pub struct Format {
     pub(super) records: fn(&Input<'_>, &[u64]) -> Result<Records>,
     /// The text of an attribute of the whole file, for formats that have them.
     pub(super) attribute: Option<FindAttribute>,
+    /// Whether files are usually scans of surfaces.
+    scans: bool,
 }
 
 impl Format {
@@ -66,6 +68,7 @@ pub fn registry() -> &'static [Format] {
         line_of: None,
         records: delimited::records,
         attribute: None,
+        scans: false,
     };
     const REGISTRY: &[Format] = &[
         Format {
@@ -210,6 +213,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"ply\n", b"ply\r"],
             read: ply::read,
             records: ply::records,
+            scans: true,
             ..PLAIN
         },
         Format {
@@ -220,6 +224,7 @@ pub fn registry() -> &'static [Format] {
             sniff: pcd::sniff,
             read: pcd::read,
             records: pcd::records,
+            scans: true,
             ..PLAIN
         },
         Format {
@@ -230,6 +235,7 @@ pub fn registry() -> &'static [Format] {
             read: e57::read,
             datasets: Some(e57::datasets),
             records: e57::records,
+            scans: true,
             ..PLAIN
         },
         Format {
@@ -240,6 +246,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"LASF"],
             read: las::read,
             records: las::records,
+            scans: true,
             ..PLAIN
         },
     ];
@@ -355,6 +362,13 @@ pub(super) fn known_extensions() -> String {
         .map(|extension| format!(".{extension}"))
         .collect();
     format!("supported extensions: {}", all.join(" "))
+}
+
+/// Whether a file's extension is that of a format for scans of surfaces.
+pub fn is_of_scans(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let extension = name.trim_end_matches(".gz").rsplit_once('.').map_or("", |(_, extension)| extension);
+    registry().iter().any(|format| format.scans && format.extensions.contains(&extension))
 }
 
 /// Bytes sampled from the start of a file.

@@ -30,6 +30,18 @@ impl BulkRanges {
     }
 }
 
+/// The interval that contains nearly all values, given an ascending sample and the whole range: from the 1st to
+/// the 99th percentile plus a margin, or the whole range if that is not much wider.
+pub fn bulk(sample: &[f32], whole: [f64; 2]) -> [f64; 2] {
+    let tail = (sample.len() as f64 * TAIL) as usize;
+    let end = |at: usize| sample.get(at).map(|&value| f64::from(value));
+    let (Some(low), Some(high)) = (end(tail), end(sample.len().wrapping_sub(1 + tail))) else { return whole };
+    let margin = (high - low) * MARGIN;
+    let bulk = [(low - margin).max(whole[0]), (high + margin).min(whole[1])];
+    let whole_suffices = whole[1] - whole[0] <= OUTLIER_RATIO * (bulk[1] - bulk[0]);
+    if whole_suffices || bulk[0] >= bulk[1] { whole } else { bulk }
+}
+
 impl PointCloud {
     /// At most `most` rows, evenly spread over the cloud.
     pub fn sample_rows(&self, most: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
@@ -37,9 +49,8 @@ impl PointCloud {
         (0..seen).map(move |at| at * self.len() / seen)
     }
 
-    /// The interval of an axis, in local coordinates, that contains nearly all points: from the 1st to the
-    /// 99th percentile plus a margin, or the whole extent if that is not much wider. The percentiles are
-    /// estimated from 4,096 evenly spread rows.
+    /// The interval of an axis, in local coordinates, that contains nearly all points, as [`bulk`] estimates
+    /// it from 4,096 evenly spread rows.
     ///
     /// # Panics
     /// If there is no such axis.
@@ -50,15 +61,7 @@ impl PointCloud {
             let mut values: Vec<f32> =
                 self.sample_rows(SAMPLE_ROWS).map(|row| self.point(row)[axis]).collect();
             values.sort_unstable_by(f32::total_cmp);
-            let tail = (values.len() as f64 * TAIL) as usize;
-            let (low, high) = (f64::from(values[tail]), f64::from(values[values.len() - 1 - tail]));
-            let margin = (high - low) * MARGIN;
-            let bulk = [(low - margin).max(whole[0]), (high + margin).min(whole[1])];
-            if whole[1] - whole[0] <= OUTLIER_RATIO * (bulk[1] - bulk[0]) || bulk[0] >= bulk[1] {
-                whole
-            } else {
-                bulk
-            }
+            bulk(&values, whole)
         })
     }
 }
@@ -128,6 +131,12 @@ mod tests {
         let mut values = vec![0.0; 500];
         values[7] = 9.0;
         assert_eq!(bulk(values), [0.0, 9.0]);
+    }
+
+    #[test]
+    fn one_value_is_its_own_range() {
+        assert_eq!(super::bulk(&[3.0], [3.0, 3.0]), [3.0, 3.0]);
+        assert_eq!(super::bulk(&[], [0.0, 1.0]), [0.0, 1.0]);
     }
 
     #[test]

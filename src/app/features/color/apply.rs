@@ -10,7 +10,7 @@ use crate::app::features::selection::state::{SelectAction, SelectionCriterion};
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::model::Level;
 use crate::app::prelude::*;
-use crate::cloud::{PointCloud, Source};
+use crate::cloud::{Axis, PointCloud, Source, formats};
 
 /// Duration of a replay from the first point to the last, in seconds.
 const PLAY_SECS: f64 = 10.0;
@@ -35,6 +35,18 @@ pub static COLOR: TaskKind<App, Request, Outcome> = TaskKind {
         app.handles.coloring.take(request, outcome)
     })
 };
+
+/// Minimum number of points for x, y, z of any file to be treated as a scan.
+const MIN_SCAN_POINTS: usize = 100_000;
+
+/// The axis of height, if a cloud is a scan: from a format of scanners, or many points of x, y and z.
+fn scan_height(cloud: &PointCloud) -> Option<usize> {
+    let scan = formats::is_of_scans(cloud.file()?) || cloud.len() >= MIN_SCAN_POINTS;
+    let [x, y, z] = cloud.axes() else { return None };
+    let named = |axis: &Axis, name: &str| axis.name.eq_ignore_ascii_case(name);
+    let height = named(z, "z") || named(z, "height");
+    (scan && height && named(x, "x") && named(y, "y")).then_some(2)
+}
 
 impl App {
     fn color_action(&mut self, action: ColorAction) {
@@ -167,24 +179,31 @@ impl App {
             self.state.color.choose(ColorBy::Nothing);
         }
         if !self.shows(cloud) && matches!(self.state.color.range, ColorRange::Typed(..)) {
-            self.state.color.range = ColorRange::Whole;
+            self.state.color.range = ColorRange::default();
         }
     }
 
-    /// Initial colouring of an opened file: by its label column, or else by its own colours.
+    /// Initial colouring of an opened file: by its label column, or else by its own colours; for a scan, by its
+    /// own colours, or else by height.
     pub(in crate::app) fn color_at_first(&mut self) {
-        self.color_by_label();
-        self.session.awaits_colors = self.session.roles.label.column().is_none();
+        let scan = self.session.cloud.as_ref().is_some_and(|cloud| scan_height(cloud).is_some());
+        if !scan {
+            self.color_by_label();
+        }
+        self.session.awaits_colors = scan || self.session.roles.label.column().is_none();
         self.show_file_colors();
     }
 
-    /// Shows the file's own colours, if that was deferred until its columns are listed.
+    /// Shows the file's own colours, or the height of a scan, if that was deferred until the file's columns are
+    /// listed.
     pub(in crate::app) fn show_file_colors(&mut self) {
         if self.session.file_columns().is_none() || !std::mem::take(&mut self.session.awaits_colors) {
             return;
         }
-        if self.state.color.by == ColorBy::Nothing && self.session.file_colors().is_some() {
-            self.state.color.choose(ColorBy::FileColors);
+        let height = || self.session.cloud.as_ref().and_then(|cloud| scan_height(cloud)).map(ColorBy::Axis);
+        let first = self.session.file_colors().map(|_| ColorBy::FileColors).or_else(height);
+        if let Some(first) = first.filter(|_| self.state.color.by == ColorBy::Nothing) {
+            self.state.color.choose(first);
             // Not an undo step.
             self.history.skip();
         }

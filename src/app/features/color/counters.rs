@@ -23,13 +23,7 @@ fn by_row(record: &RunRecord, value: impl Fn(usize) -> f32) -> (PointSet, Vec<f3
 fn channel(record: &RunRecord, title: String, unit: &'static str, value: impl Fn(usize) -> f32) -> Channel {
     let (points, values) = by_row(record, value);
     let missing = missing(&values);
-    Channel::of_numbers(
-        points,
-        title,
-        unit,
-        NumericValues::new(values, 0.0, true),
-        (missing, "were not asked"),
-    )
+    Channel::of_numbers(points, title, unit, NumericValues::new(values, 0.0), (missing, "were not asked"))
 }
 
 /// A counter or the k-th distance, at each query's row.
@@ -87,9 +81,11 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
     let bounds = record.convergence.max_squared_distance.iter().copied().filter(|bound| bound.is_finite());
     let ends = bounds
         .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), bound| (low.min(bound), high.max(bound)));
-    let mut numbers = NumericValues::new(values, 0.0, true);
+    let mut numbers = NumericValues::new(values, 0.0);
     if let Some(numbers) = &mut numbers {
         numbers.whole = (f64::from(distance(ends.0)), f64::from(distance(ends.1)));
+        // The same at every moment, so that colours are comparable.
+        numbers.most = numbers.whole;
     }
     let mut notes = Vec::new();
     if nothing_yet > 0 {

@@ -112,11 +112,11 @@ pub fn legend_line_ui(
     }
 }
 
-/// The number of rows without a value, and the channel's note.
-fn notes_ui(ui: &mut Ui, channel: &Channel, palette: &Palette) {
+/// Values beyond the scale, the number of rows without a value, and the channel's note.
+fn notes_ui(ui: &mut Ui, channel: &Channel, clamped: Option<String>, palette: &Palette) {
     let missing = (channel.missing > 0)
         .then(|| format!("{} {}", text::count(channel.missing, "row", "rows"), channel.why_missing));
-    let said: Vec<String> = missing.into_iter().chain(channel.note.clone()).collect();
+    let said: Vec<String> = clamped.into_iter().chain(missing).chain(channel.note.clone()).collect();
     if !said.is_empty() {
         ui.label(palette.small(said.join("; ")));
     }
@@ -183,7 +183,7 @@ fn channel_ui(
                 ui.label(palette.weak("No row has a value."));
             }
         }
-        notes_ui(ui, channel, palette);
+        notes_ui(ui, channel, numbers.and_then(|numbers| numbers.clamped(view)), palette);
     });
     if let Some(numbers) = numbers {
         ends_ui(ui, view, map, (channel, numbers), palette, actions);
@@ -217,16 +217,17 @@ fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &NumericValues) {
         ui.checkbox(&mut view.log, "Log")
             .on_hover_text("Logarithmic: equal factors are equal steps of colour.");
     }
-    let whole = ui.selectable_label(view.range == ColorRange::Whole, "Whole range");
-    if whole.on_hover_text("From the smallest value to the largest.").clicked() {
-        view.range = ColorRange::Whole;
-    }
-    let middle = ui.selectable_label(view.range == ColorRange::Middle, "2–98 %");
-    if middle
-        .on_hover_text("From the 2nd to the 98th percentile; values beyond take the colour of the end.")
-        .clicked()
-    {
-        view.range = ColorRange::Middle;
+    let ranges = [
+        (
+            ColorRange::Most,
+            "Most values",
+            "From the 1st to the 99th percentile with a margin, or the whole range if that is not much wider. \
+             Values beyond have the colours of the ends.",
+        ),
+        (ColorRange::Whole, "Whole range", "From the smallest value to the largest."),
+    ];
+    for (range, text, about) in ranges {
+        ui.selectable_value(&mut view.range, range, text).on_hover_text(about);
     }
 }
 
@@ -501,7 +502,8 @@ pub fn picture_legend_ui(ui: &mut Ui, state: &State, session: &Session, palette:
             }
             _ => {}
         }
-        notes_ui(ui, channel, palette);
+        let numbers = channel.numbers.as_ref().filter(|_| map != ColorMap::Categories);
+        notes_ui(ui, channel, numbers.and_then(|numbers| numbers.clamped(view)), palette);
     });
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::analysis::state::{AnalysisKind, AnalysisResults, FileComparison};
 use crate::app::features::color::state::channel::Channel;
-use crate::app::features::color::state::{ColorBy, ColorRange, ColorView};
+use crate::app::features::color::state::{ColorBy, ColorView};
 use crate::app::jobs::task;
 use crate::app::look::any_of;
 use crate::app::prelude::*;
@@ -73,8 +73,6 @@ pub enum Request {
         /// The query's coordinates, in the file's units.
         place: Vec<f64>,
         metric: Metric,
-        /// Whether to compute percentiles too.
-        middle: bool,
     },
     Rank(QueryAnswer),
     /// A value of every query of a run.
@@ -99,9 +97,9 @@ impl PartialEq for Request {
                 Self::FileColors { cloud: b, path: path_b, keys: keys_b },
             ) => Arc::ptr_eq(a, b) && path_a == path_b && keys_a == keys_b,
             (
-                Self::Distance { cloud: a, place: place_a, metric: metric_a, middle: middle_a },
-                Self::Distance { cloud: b, place: place_b, metric: metric_b, middle: middle_b },
-            ) => Arc::ptr_eq(a, b) && place_a == place_b && metric_a == metric_b && middle_a == middle_b,
+                Self::Distance { cloud: a, place: place_a, metric: metric_a },
+                Self::Distance { cloud: b, place: place_b, metric: metric_b },
+            ) => Arc::ptr_eq(a, b) && place_a == place_b && metric_a == metric_b,
             (Self::Rank(a), Self::Rank(b)) => a == b,
             (Self::Counted(a, by_a), Self::Counted(b, by_b)) => Arc::ptr_eq(a, b) && by_a == by_b,
             (Self::Analysed(a, kind_a), Self::Analysed(b, kind_b)) => Arc::ptr_eq(a, b) && kind_a == kind_b,
@@ -155,7 +153,7 @@ impl Request {
                 let asked =
                     session.answered.as_ref().map(|answered| &answered.record).or(session.record.as_ref());
                 let metric = asked.map_or_else(Metric::default, |record| record.spec.metric);
-                Self::Distance { cloud, place, metric, middle: view.range == ColorRange::Middle }
+                Self::Distance { cloud, place, metric }
             }
             ColorBy::Rank => Self::Rank(
                 session.answered.clone().ok_or("Click a point: ranks are those of its neighbours.")?,
@@ -252,9 +250,7 @@ impl Request {
                     Err(why) => return Err(Some(Failure::Message(why.to_string()))),
                 }
             }
-            Self::Distance { cloud, place, metric, middle } => {
-                values::distance_channel(cloud, place, *metric, *middle)
-            }
+            Self::Distance { cloud, place, metric } => values::distance_channel(cloud, place, *metric),
             Self::Rank(answered) => values::rank_channel(answered),
             Self::FileComparison(comparison) => values::comparison_channel(comparison),
             Self::Analysed(analysed, kind) => values::analysis_channel(analysed, *kind).ok_or(None)?,

@@ -146,7 +146,7 @@ pub fn axis_channel(cloud: &PointCloud, axis: usize) -> Option<Channel> {
     let of = cloud.axes().get(axis)?;
     let values: Vec<f32> = (0..cloud.len()).map(|row| cloud.point(row)[axis]).collect();
     let missing = missing(&values);
-    let numbers = NumericValues::new(values, of.origin, true);
+    let numbers = NumericValues::new(values, of.origin);
     Some(Channel::of_numbers(PointSet::Data, &of.name, "", numbers, (missing, "")))
 }
 
@@ -162,7 +162,7 @@ fn numbers(values: &[f64]) -> Option<NumericValues> {
     let offset = if coarse { (low + (high - low) / 2.0).floor() } else { 0.0 };
     let values =
         values.iter().map(|&value| if value.is_finite() { (value - offset) as f32 } else { f32::NAN });
-    NumericValues::new(values.collect(), offset, true)
+    NumericValues::new(values.collect(), offset)
 }
 
 fn number_categories(values: &[f64]) -> Option<Categories> {
@@ -235,7 +235,7 @@ pub fn unit(metric: Metric) -> &'static str {
     }
 }
 
-pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middle: bool) -> Channel {
+pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric) -> Channel {
     let values = distances(cloud, place, metric);
     let missing = missing(&values);
     let title = match metric {
@@ -247,7 +247,7 @@ pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middl
         PointSet::Data,
         title,
         unit(metric),
-        NumericValues::new(values, 0.0, middle),
+        NumericValues::new(values, 0.0),
         (missing, "have no direction"),
     )
 }
@@ -261,8 +261,7 @@ pub fn rank_channel(answered: &QueryAnswer) -> Channel {
     let missing = missing(&values);
     let mut sparse_rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     sparse_rows.sort_unstable();
-    let (numbers, missing) =
-        (NumericValues::new(values, 0.0, true), (missing, "are no neighbours of the query"));
+    let (numbers, missing) = (NumericValues::new(values, 0.0), (missing, "are no neighbours of the query"));
     let title = "rank among the neighbours";
     let channel = Channel::of_numbers(PointSet::Data, title, "0 is the nearest", numbers, missing);
     Channel { sparse_rows: Some(sparse_rows.into()), ..channel }
@@ -289,7 +288,7 @@ pub fn comparison_channel(comparison: &FileComparison) -> Channel {
         PointSet::Data,
         title,
         unit,
-        NumericValues::new(values, 0.0, true),
+        NumericValues::new(values, 0.0),
         (missing, comparison.kind().without()),
     )
 }
@@ -324,7 +323,7 @@ pub fn analysis_channel(analysed: &AnalysisResults, kind: AnalysisKind) -> Optio
         PointSet::Data,
         title,
         unit,
-        NumericValues::new(values, 0.0, true),
+        NumericValues::new(values, 0.0),
         (missing, kind.without()),
     ))
 }
@@ -511,7 +510,7 @@ mod tests {
                 point.iter().zip(&place).map(|(a, b)| a * b).sum::<f64>() / norm(&point) / norm(&place);
             assert!((f64::from(values[row]) - cosine.clamp(-1.0, 1.0).acos()).abs() < 1e-5, "row {row}");
         }
-        let channel = distance_channel(&cloud, &place, Metric::Angular, false);
+        let channel = distance_channel(&cloud, &place, Metric::Angular);
         assert_eq!(
             (channel.title.as_str(), channel.unit, channel.missing),
             ("angle to the query", "radians", 0)
@@ -523,7 +522,7 @@ mod tests {
         let cloud = cloud(100, 2, 5);
         // A degree of latitude; the first column is the longitude.
         let place = [cloud.coordinate(3, 0), cloud.coordinate(3, 1) + 1.0];
-        let channel = distance_channel(&cloud, &place, Metric::Haversine, false);
+        let channel = distance_channel(&cloud, &place, Metric::Haversine);
         assert_eq!(
             (channel.title.as_str(), channel.unit, channel.missing),
             ("distance to the query", "km", 0)
@@ -538,7 +537,7 @@ mod tests {
         assert!(
             values[0] == 0.0 && values[1].is_nan() && (values[2] - std::f32::consts::FRAC_PI_2).abs() < 1e-6
         );
-        assert_eq!(distance_channel(&cloud, &[1.0, 0.0], Metric::Angular, false).missing, 1);
+        assert_eq!(distance_channel(&cloud, &[1.0, 0.0], Metric::Angular).missing, 1);
     }
 
     #[test]

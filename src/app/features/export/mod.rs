@@ -453,7 +453,7 @@ mod tests {
             PointSet::Data,
             "distance to the query",
             "",
-            NumericValues::new(values, 10.0, false),
+            NumericValues::new(values, 10.0),
             (0, ""),
         );
         let selected = SelectionExport {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use rayon::iter::ParallelIterator as _;
 use rayon::slice::ParallelSlice as _;
 
 use super::{ColorMap, ColorRange, ColorView, PointValues, Scale};
+use crate::cloud::bulk;
 use crate::text;
 
 /// The points that have the values.
@@ -25,8 +26,8 @@ pub struct NumericValues {
     pub offset: f64,
     /// Minimum and maximum, offset included.
     pub whole: (f64, f64),
-    /// 2nd and 98th percentile, if requested.
-    pub middle: Option<(f64, f64)>,
+    /// The range of most values, offset included.
+    pub most: (f64, f64),
     /// The smallest positive value: the low end of a log scale that would start at 0.
     pub least_positive: Option<f64>,
     pub integers: bool,
@@ -36,7 +37,7 @@ pub struct NumericValues {
 
 impl NumericValues {
     /// Values minus an offset, NaN for rows without a value; `None` if no row has one.
-    pub fn new(values: Vec<f32>, offset: f64, with_middle: bool) -> Option<Self> {
+    pub fn new(values: Vec<f32>, offset: f64) -> Option<Self> {
         let nothing = (f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, true);
         let join = |a: (f32, f32, f32, bool), b: (f32, f32, f32, bool)| {
             (a.0.min(b.0), a.1.max(b.1), a.2.min(b.2), a.3 && b.3)
@@ -52,16 +53,20 @@ impl NumericValues {
         if low > high {
             return None;
         }
-        let middle = with_middle.then(|| middle(&values)).flatten();
         let sample = sample(&values);
+        let integers = integers && offset.fract() == 0.0;
+        let most = match bulk(&sample, [low, high].map(f64::from)) {
+            [low, high] if integers => (low.floor(), high.ceil()),
+            [low, high] => (low, high),
+        };
         let shown = |value: f32| f64::from(value) + offset;
         Some(Self {
             values: Arc::new(PointValues::new(values)),
             offset,
             whole: (shown(low), shown(high)),
-            middle: middle.map(|(low, high)| (shown(low), shown(high))),
+            most: (most.0 + offset, most.1 + offset),
             least_positive: positive.is_finite().then(|| shown(positive)),
-            integers: integers && offset.fract() == 0.0,
+            integers,
             sample,
         })
     }
@@ -111,6 +116,16 @@ impl NumericValues {
         Some(f64::from(value) + self.offset)
     }
 
+    /// A note on values beyond the ends of the scale, if there are any.
+    pub fn clamped(&self, view: &ColorView) -> Option<String> {
+        let (low, high, _) = self.ends(view);
+        let (least, most) = self.whole;
+        let range = self.span(least, most);
+        (least < low || most > high).then(|| {
+            format!("values range from {range}; those beyond the scale have the colours of its ends")
+        })
+    }
+
     /// Whether a log scale is possible; a value of 0 gets the colour of the low end.
     pub fn can_be_log(&self) -> bool {
         self.whole.0 >= 0.0 && self.least_positive.is_some() && self.offset == 0.0
@@ -120,7 +135,7 @@ impl NumericValues {
     pub fn ends(&self, view: &ColorView) -> (f64, f64, bool) {
         let (low, high) = match view.range {
             ColorRange::Typed(low, high) if low < high => (low, high),
-            ColorRange::Middle => self.middle.unwrap_or(self.whole),
+            ColorRange::Most => self.most,
             ColorRange::Whole | ColorRange::Typed(..) => self.whole,
         };
         let log = view.log && self.can_be_log() && high > 0.0;
@@ -139,16 +154,6 @@ fn sample(values: &[f32]) -> Arc<[f32]> {
     let mut sample: Vec<f32> = there().step_by(step).collect();
     sample.sort_unstable_by(f32::total_cmp);
     sample.into()
-}
-
-/// 2nd and 98th percentile of the values.
-fn middle(values: &[f32]) -> Option<(f32, f32)> {
-    let mut there: Vec<f32> = values.par_iter().copied().filter(|value| !value.is_nan()).collect();
-    let last = there.len().checked_sub(1)?;
-    let (low, high) = ((last as f64 * 0.02).round() as usize, (last as f64 * 0.98).round() as usize);
-    let (_, &mut high_value, _) = there.select_nth_unstable_by(high, f32::total_cmp);
-    let (_, &mut low_value, _) = there.select_nth_unstable_by(low, f32::total_cmp);
-    Some((low_value, high_value))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -297,14 +302,11 @@ mod tests {
     }
 
     #[test]
-    fn ranges_and_percentiles_ignore_missing_values() {
+    fn ranges_ignore_missing_values() {
         let mut values: Vec<f32> = (0..=100).rev().map(|value| value as f32).collect();
         values.extend([f32::NAN; 40]);
-        let numbers = NumericValues::new(values, 0.0, true).expect("101 values");
-        assert_eq!(
-            (numbers.whole, numbers.middle, numbers.integers),
-            ((0.0, 100.0), Some((2.0, 98.0)), true)
-        );
+        let numbers = NumericValues::new(values, 0.0).expect("101 values");
+        assert_eq!((numbers.whole, numbers.most, numbers.integers), ((0.0, 100.0), (0.0, 100.0), true));
         let ends =
             |range: ColorRange, log: bool| numbers.ends(&ColorView { range, log, ..ColorView::default() });
         assert_eq!(ends(ColorRange::Typed(3.0, 4.5), false), (3.0, 4.5, false));
@@ -314,21 +316,36 @@ mod tests {
             (1.0, 100.0, true),
             "0 has no logarithm: the scale begins at the smallest positive value"
         );
-        assert_eq!(ends(ColorRange::Middle, true), (2.0, 98.0, true));
-        let below = NumericValues::new(vec![-1.0, 1.0], 0.0, false).expect("two values");
+        let below = NumericValues::new(vec![-1.0, 1.0], 0.0).expect("two values");
         assert!(!below.can_be_log(), "negative values have no logarithm");
-        assert!(!NumericValues::new(vec![0.0, 0.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log()));
-        assert!(NumericValues::new(vec![f32::NAN; 3], 0.0, true).is_none());
+        assert!(!NumericValues::new(vec![0.0, 0.0], 0.0).is_some_and(|numbers| numbers.can_be_log()));
+        assert!(NumericValues::new(vec![f32::NAN; 3], 0.0).is_none());
         assert!(
-            NumericValues::new(vec![0.5, 2.0], 0.0, false)
-                .is_some_and(|numbers| numbers.can_be_log() && numbers.middle.is_none() && !numbers.integers)
+            NumericValues::new(vec![0.5, 2.0], 0.0)
+                .is_some_and(|numbers| numbers.can_be_log() && !numbers.integers)
         );
+    }
+
+    #[test]
+    fn an_outlier_does_not_flatten_the_colours() {
+        let values: Vec<f32> =
+            (0..1000).map(|value| value as f32 / 1000.0).chain([1000.0, f32::NAN]).collect();
+        let numbers = NumericValues::new(values, 50.0).expect("1,001 values");
+        let with = |range| ColorView { range, ..ColorView::default() };
+        let (low, high, log) = numbers.ends(&ColorView::default());
+        assert!(low == 50.0 && (51.0..51.3).contains(&high) && !log, "{low} to {high}");
+        let scale =
+            channel(Some(numbers.clone()), None).scaled(&with(ColorRange::Most), true).expect("values").1;
+        assert!(scale.place(0.9) - scale.place(0.1) > 0.6 && scale.place(1000.0) == 1.0);
+        let note = numbers.clamped(&ColorView::default()).expect("a value beyond the scale");
+        assert!(note.starts_with("values range from 50 to 1,050; those beyond"), "{note}");
+        assert_eq!(numbers.clamped(&with(ColorRange::Whole)), None, "nothing is clamped");
     }
 
     #[test]
     fn histograms_count_values_within_the_scale() {
         let values = [1.0, 1.0, 2.0, 10.0, 99.0, f32::NAN, 100.0].to_vec();
-        let numbers = NumericValues::new(values, 1000.0, false).expect("six values");
+        let numbers = NumericValues::new(values, 1000.0).expect("six values");
         assert_eq!(numbers.histogram((1000.0, 1100.0, false), 4), [4, 0, 0, 2], "both ends are included");
         assert_eq!(
             numbers.histogram((1002.0, 1010.0, false), 2),
@@ -336,18 +353,17 @@ mod tests {
             "values beyond the ends are not counted"
         );
         assert_eq!([0.0, 0.5, 1.0].map(|share| numbers.quantile(share)), [1001.0, 1010.0, 1100.0]);
-        let powers = NumericValues::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0, false)
-            .expect("six values");
+        let powers =
+            NumericValues::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0).expect("six values");
         assert_eq!(powers.histogram((1.0, 1e5, true), 5).iter().sum::<usize>(), 6);
-        let many =
-            NumericValues::new((0..1_000_000).map(|value| value as f32).collect(), 0.0, false).expect("many");
+        let many = NumericValues::new((0..1_000_000).map(|value| value as f32).collect(), 0.0).expect("many");
         let bins = many.histogram((0.0, 999_999.0, false), 10);
         assert!(bins.iter().all(|&bin| bin.abs_diff(bins[0]) <= 2), "{bins:?}");
     }
 
     #[test]
     fn only_displayed_values_include_the_offset() {
-        let numbers = NumericValues::new(vec![-1.0, 1.0], 5e6, true).expect("two values");
+        let numbers = NumericValues::new(vec![-1.0, 1.0], 5e6).expect("two values");
         assert_eq!(numbers.whole, (4_999_999.0, 5_000_001.0));
         let (values, scale) = channel(Some(numbers), None)
             .scaled(&ColorView { log: true, ..ColorView::default() }, true)
@@ -358,7 +374,7 @@ mod tests {
 
     #[test]
     fn colour_maps_match_the_value_type() {
-        let numbers = || NumericValues::new(vec![1.0, 2.0, 2.0], 0.0, false);
+        let numbers = || NumericValues::new(vec![1.0, 2.0, 2.0], 0.0);
         let categories = || {
             let list = ["a", "b"].map(|name| Category { name: name.to_owned(), count: 1 }).to_vec();
             Some(Categories { values: Arc::new(PointValues::new(vec![0.0, 1.0, 1.0])), list })

@@ -194,10 +194,11 @@ impl ColorBy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum ColorRange {
     /// From minimum to maximum.
-    #[default]
     Whole,
-    /// From the 2nd to the 98th percentile; values outside get the colour of the end.
-    Middle,
+    /// The range of most values, as [`crate::cloud::bulk`] finds it; the others get the colours of the ends.
+    #[default]
+    #[serde(alias = "Middle")]
+    Most,
     /// Typed low and high, low below high.
     Typed(f64, f64),
 }
@@ -217,7 +218,7 @@ pub struct ColorView {
 
 impl Default for ColorView {
     fn default() -> Self {
-        Self { by: ColorBy::Nothing, map: None, range: ColorRange::Whole, log: false, moment: 1024 }
+        Self { by: ColorBy::Nothing, map: None, range: ColorRange::Most, log: false, moment: 1024 }
     }
 }
 
@@ -225,7 +226,7 @@ impl ColorView {
     /// Chooses other values, and resets range and scale.
     pub fn choose(&mut self, by: ColorBy) {
         if self.by != by {
-            (self.by, self.range, self.log) = (by, ColorRange::Whole, false);
+            (self.by, self.range, self.log) = (by, ColorRange::Most, false);
             // A map for categories may not fit the new values.
             self.map = self.map.filter(|&map| map != ColorMap::Categories);
         }
@@ -265,7 +266,7 @@ mod tests {
         view.choose(ColorBy::measure("merges"));
         assert!(view.log, "the same choice changes nothing");
         view.choose(ColorBy::Axis(1));
-        assert_eq!((view.range, view.log, view.map), (ColorRange::Whole, false, Some(ColorMap::Cividis)));
+        assert_eq!((view.range, view.log, view.map), (ColorRange::Most, false, Some(ColorMap::Cividis)));
         view.map = Some(ColorMap::Categories);
         view.choose(ColorBy::Column("label".to_owned()));
         assert_eq!(view.map, None);

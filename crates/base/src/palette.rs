@@ -8,6 +8,46 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
+/// Minimum contrast of text to its background (WCAG 2, level AA).
+pub const TEXT_CONTRAST: f32 = 4.5;
+
+impl Rgb {
+    /// The contrast of two colours (WCAG 2), from 1 to 21.
+    pub fn contrast(self, other: Self) -> f32 {
+        let luminance = |Self(red, green, blue): Self| {
+            let [red, green, blue] = [red, green, blue].map(|part| match f32::from(part) / 255.0 {
+                part if part <= 0.040_45 => part / 12.92,
+                part => ((part + 0.055) / 1.055).powf(2.4),
+            });
+            0.05 + 0.2126 * red + 0.7152 * green + 0.0722 * blue
+        };
+        let (one, other) = (luminance(self), luminance(other));
+        (one / other).max(other / one)
+    }
+
+    /// The colour mixed with a share, from 0 to 1, of another.
+    #[must_use]
+    pub fn mixed(self, other: Self, share: f32) -> Self {
+        let mix =
+            |from: u8, to: u8| (f32::from(from) + (f32::from(to) - f32::from(from)) * share).round() as u8;
+        Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
+    }
+}
+
+impl Palette {
+    /// The shade of a colour in which text is legible on panels, views, fields and panels tinted with the
+    /// accent: mixed with as little of the text colour as possible.
+    pub fn legible(&self, color: Rgb) -> Rgb {
+        const SHADES: u8 = 16;
+        const TINT: f32 = 0.16;
+        let grounds = [self.panel, self.canvas, self.field, self.panel.mixed(self.accent, TINT)];
+        (0..SHADES)
+            .map(|shade| color.mixed(self.text, f32::from(shade) / f32::from(SHADES)))
+            .find(|shade| grounds.iter().all(|ground| shade.contrast(*ground) >= TEXT_CONTRAST))
+            .unwrap_or(self.text)
+    }
+}
+
 /// Number of category colours in each theme; with more categories, colours repeat.
 pub const CATEGORIES: usize = 10;
 

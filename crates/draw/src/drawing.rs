@@ -108,6 +108,21 @@ pub struct Paint {
     pub opacity: f32,
 }
 
+impl Paint {
+    /// The paint of text in this colour, legible in every theme; faint text is secondary text.
+    pub fn for_text(self) -> Self {
+        Self::from(match self.ink {
+            Ink::Text | Ink::TextWeak | Ink::Accent if self.opacity < 1.0 => Ink::TextWeak,
+            Ink::Accent => Ink::AccentText,
+            Ink::Query => Ink::QueryText,
+            Ink::Candidate => Ink::CandidateText,
+            Ink::Intermediate => Ink::IntermediateText,
+            Ink::Buffer => Ink::BufferText,
+            _ => return self,
+        })
+    }
+}
+
 impl From<Ink> for Paint {
     fn from(ink: Ink) -> Self {
         Self { ink, opacity: 1.0 }
@@ -137,8 +152,14 @@ pub enum Ink {
     Grid,
     Accent,
     OnAccent,
-    /// Text on [`Self::Candidate`]: dark on amber in every theme.
+    /// Text on [`Self::Candidate`] and [`Self::Intermediate`]: dark in every theme.
     OnCandidate,
+    /// Text in the colour of a concept, in a legible shade.
+    AccentText,
+    QueryText,
+    CandidateText,
+    IntermediateText,
+    BufferText,
     Error,
     Point,
     Query,
@@ -178,6 +199,11 @@ impl Ink {
                     palette.text
                 }
             }
+            Self::AccentText => palette.legible(palette.accent),
+            Self::QueryText => palette.legible(palette.query),
+            Self::CandidateText => palette.legible(palette.candidate),
+            Self::IntermediateText => palette.legible(palette.intermediate),
+            Self::BufferText => palette.legible(palette.buffer),
             Self::Error => palette.error,
             Self::Point => palette.point,
             Self::Query => palette.query,
@@ -191,10 +217,8 @@ impl Ink {
             Self::Category(number) => palette.categories[number % palette.categories.len()],
             Self::Scale(magnitude) => on_scale(magnitude, palette),
             Self::OnScale(magnitude) => {
-                let Rgb(red, green, blue) = on_scale(magnitude, palette);
-                let bright =
-                    0.299 * f32::from(red) + 0.587 * f32::from(green) + 0.114 * f32::from(blue) > 128.0;
-                if bright { Rgb(0, 0, 0) } else { Rgb(255, 255, 255) }
+                let (ground, black, white) = (on_scale(magnitude, palette), Rgb(0, 0, 0), Rgb(255, 255, 255));
+                if ground.contrast(black) > ground.contrast(white) { black } else { white }
             }
         }
     }
@@ -279,16 +303,9 @@ mod tests {
         assert_eq!(light(1.0), VIRIDIS[32]);
         assert_eq!(light(f32::INFINITY), VIRIDIS[32]);
         assert_eq!(light(2.0 / 32.0), VIRIDIS[2]);
-        let contrast = |a: Rgb, b: Rgb| {
-            let linear = |part: u8| (f32::from(part) / 255.0).powf(2.2);
-            let light = |Rgb(red, green, blue): Rgb| {
-                0.05 + 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
-            };
-            light(a) / light(b)
-        };
         for dark in [DARK, HIGH_CONTRAST] {
             assert!(
-                contrast(Ink::Scale(0.0).color(&dark), dark.canvas) >= 3.0,
+                Ink::Scale(0.0).color(&dark).contrast(dark.canvas) >= 3.0,
                 "the nearest keys can be seen"
             );
             assert_eq!(Ink::Scale(1.0).color(&dark), VIRIDIS[32]);

@@ -160,7 +160,8 @@ impl Drawing {
         let text = text.into();
         if !text.is_empty() && style.size >= self.min_type * ENLARGED_FROM {
             let size = style.size.max(self.min_type);
-            self.shapes.push(Shape::Text { at, anchor, size, font: style.font, paint: style.paint, text });
+            let paint = style.paint.for_text();
+            self.shapes.push(Shape::Text { at, anchor, size, font: style.font, paint, text });
         }
     }
 

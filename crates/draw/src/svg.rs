@@ -284,7 +284,7 @@ pub fn policy(has_script: bool) -> String {
 }
 
 /// Inks whose colours depend on the palette, and their CSS variables.
-const INKS: [(Ink, &str); 19] = [
+const INKS: [(Ink, &str); 24] = [
     (Ink::Panel, "panel"),
     (Ink::Canvas, "canvas"),
     (Ink::Field, "field"),
@@ -295,6 +295,11 @@ const INKS: [(Ink, &str); 19] = [
     (Ink::Accent, "accent"),
     (Ink::OnAccent, "on-accent"),
     (Ink::OnCandidate, "on-candidate"),
+    (Ink::AccentText, "accent-text"),
+    (Ink::QueryText, "query-text"),
+    (Ink::CandidateText, "candidate-text"),
+    (Ink::IntermediateText, "intermediate-text"),
+    (Ink::BufferText, "buffer-text"),
     (Ink::Error, "error"),
     (Ink::Point, "point"),
     (Ink::Query, "query"),

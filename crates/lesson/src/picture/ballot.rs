@@ -422,7 +422,7 @@ impl LaneTable<'_, '_> {
 pub(crate) fn on(ink: Ink) -> Ink {
     match ink {
         Ink::TextWeak => Ink::Text,
-        Ink::Candidate => Ink::OnCandidate,
+        Ink::Candidate | Ink::Intermediate => Ink::OnCandidate,
         _ => Ink::Canvas,
     }
 }

@@ -429,6 +429,8 @@ pub(crate) fn draw_queries(
         let right = x + text * 0.5 + wide < plane.area.right();
         let at =
             if right { [x + text * 0.5, y - text * 0.6] } else { [x - text * 0.5 - wide, y - text * 0.6] };
+        // Legible on points, too.
+        scene.fill(area(at[0], at[1] - size / 2.0, wide, size), faint(Ink::Canvas, 0.9));
         scene.text(at, [0.0, 0.5], sans(size, Ink::Query), words);
     }
 }

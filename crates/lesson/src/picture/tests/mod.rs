@@ -4,6 +4,7 @@ mod account;
 mod asking;
 mod ballot;
 mod cloud;
+mod contrast;
 mod curves;
 mod files;
 mod focus;

@@ -53,8 +53,9 @@ const STYLE: &str = "body{margin:0;background:var(--canvas);color:var(--text);fo
      var(--line)}.names{display:flex;gap:2rem;margin:1rem 0}.names span{flex:1;border-bottom:1px solid \
      var(--text)}.right{font-weight:bold}.weak{color:var(--text-weak)}.apart{break-before:page}@page{margin:\
      15mm}@media \
-     print{body{font-size:10.5pt}main{max-width:none;padding:0}h2,h3{break-after:avoid}table,\
-     pre{break-inside:avoid}li,p{orphans:2;widows:2}*{-webkit-print-color-adjust:exact;print-color-adjust:\
+     print{body{font-size:10.5pt}main{max-width:none;padding:0}h2,h3{break-after:avoid}table{break-\
+     inside:avoid}figure{margin:2mm 0}figure svg{width:auto;max-width:100%;max-height:calc(33.3vh - \
+     13mm);margin:0 auto}li,p{orphans:2;widows:2}*{-webkit-print-color-adjust:exact;print-color-adjust:\
      exact}}";
 
 /// Writes a file around its body.

@@ -403,6 +403,10 @@ fn hunt_ui(
             ui.label(RichText::new(verdict).strong().color(if right { palette.text } else { palette.error }));
             wrap_ui(ui, row.about, palette);
             wrap_ui(ui, row.look_for, palette);
+            if let Some(other) = guess.map(fault::row).filter(|_| !right) {
+                let instead = format!("Your guess, {}, would show this: {}", other.title, other.look_for);
+                wrap_ui(ui, &instead, palette);
+            }
             if let Some(player) = player {
                 consequences_ui(ui, player, palette, actions);
             }

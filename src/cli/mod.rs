@@ -63,6 +63,9 @@ use crate::{export, memory, text, version};
 struct Cli {
     /// Point cloud or recording to open in the window
     file: Option<PathBuf>,
+    /// Lesson to open in the window, by number or name
+    #[arg(long, value_name = "LESSON")]
+    lesson: Option<String>,
     /// Print only results and errors
     #[arg(long, global = true)]
     quiet: bool,
@@ -130,6 +133,10 @@ pub fn main() -> ExitCode {
                 "the file must come after the command (see the command's --help): {}",
                 file.display()
             ));
+            return USAGE_EXIT_CODE.into();
+        }
+        Ok((Cli { lesson: Some(lesson), command: Some(_), .. }, ..)) => {
+            output::error(&format!("--lesson {lesson} must come after the command, or without one"));
             return USAGE_EXIT_CODE.into();
         }
         Ok(parsed) => parsed,
@@ -246,7 +253,7 @@ pub fn parses_with_defaults(
 
 fn dispatch(cli: Cli, from: &config::ConfigSource) -> anyhow::Result<()> {
     match &cli.command {
-        None => window::open(cli.file, None),
+        None => window::open(cli.file, window::lesson_number(cli.lesson.as_deref())?),
         Some(Command::Gui(args)) => window::run(args),
         Some(Command::Run(args)) => run::run(args),
         Some(Command::Knn(args)) => knn::run(args),

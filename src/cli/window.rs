@@ -233,7 +233,7 @@ fn pixels(text: &str) -> Result<[u32; 2], String> {
 /// # Errors
 /// When there is no display or the window fails.
 pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
-    let lesson = args.lesson.as_deref().map(lessons::named).transpose()?.map(|lesson| lesson.number);
+    let lesson = lesson_number(args.lesson.as_deref())?;
     if let Some(frames) = args.frames {
         check(args.file.as_deref())?;
         args.generate.as_deref().map(generate::check).transpose()?;
@@ -248,6 +248,14 @@ pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
         check_position(number, at)?;
     }
     draw(args, lesson, &files)
+}
+
+/// The number of a lesson, given by number or name.
+///
+/// # Errors
+/// If there is no such lesson.
+pub fn lesson_number(name: Option<&str>) -> anyhow::Result<Option<u32>> {
+    Ok(name.map(lessons::named).transpose()?.map(|lesson| lesson.number))
 }
 
 /// Refuses a step that the lesson does not have; the lesson alone decides this, so it is a usage error.

@@ -9,20 +9,24 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::bar::Bar;
 use super::flags::{CloudArgs, OrderArgs};
 use super::paths::protect_files;
-use super::pictures::PictureArgs;
+use super::pictures::{PictureArgs, note_levels};
 use super::usage::UsageError;
 use super::{output, values};
 use crate::cloud::{self, Order, Source, query_point};
 use crate::engines::cuda::Cuda;
 use crate::engines::registry;
+use crate::export::site::SiteFolder;
 use crate::export::text;
 use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, ProblemParameters, Queries};
 use crate::lesson::Shape;
 use crate::lesson::edits::{Edits, read_keys};
 use crate::lesson::fault::{self, FAULTS, FaultInfo};
 use crate::lesson::lessons::{self, Arrangement, LESSONS, Lesson, Overrides, Take};
-use crate::lesson::moments::MomentError;
+use crate::lesson::moments::{MomentError, Selection};
 use crate::lesson::own_data::UserData;
+use crate::lesson::picture::Film;
+use crate::lesson::picture::film::SIZE;
+use crate::palette::LIGHT;
 use crate::run::defaults;
 
 #[derive(Debug, clap::Args)]
@@ -145,6 +149,9 @@ fn list() -> String {
 /// # Errors
 /// One sentence saying why it failed.
 pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
+    if let Some(dir) = &args.pictures.site {
+        return site(dir, args.pictures.scorm);
+    }
     let own = args.source();
     let mistake =
         args.mistake.as_deref().map(fault::named).transpose().map_err(|why| UsageError(why.to_string()))?;
@@ -213,6 +220,21 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let broken =
         mistake.map_or_else(Vec::new, |row| takes.iter().flat_map(|take| consequences(row, take)).collect());
     output::print(&summary(lesson, &takes, broken, &written))
+}
+
+/// Writes the pages of all lessons to a folder.
+fn site(dir: &Path, with_package: bool) -> anyhow::Result<()> {
+    let mut folder = SiteFolder::new(dir)?;
+    for lesson in &LESSONS {
+        let bar = Bar::new(&format!("drawing lesson {} of {}", lesson.number, LESSONS.len()));
+        let film = Film::new(lesson, lesson.record(Overrides::default(), &bar)?, SIZE, 1.0, LIGHT);
+        let moments = Selection::for_lesson(usize::MAX).moments(lesson, film.lead())?;
+        note_levels(&folder.add(&film, &moments, &bar)?, lesson);
+    }
+    let written = folder.write(with_package)?;
+    let rows: Vec<Vec<String>> =
+        written.iter().map(|path| vec!["wrote".to_owned(), path.display().to_string()]).collect();
+    output::print(&text::table(&rows, &[]))
 }
 
 impl LessonArgs {

@@ -17,7 +17,7 @@ use crate::lesson::moments::{self, MAX_FRAMES, MAX_PRINTED, Moments, Selection};
 use crate::lesson::picture::Panel;
 use crate::lesson::picture::film::{Film, PRINT_SIZE, SIZE};
 use crate::lesson::picture::page::panels_ever;
-use crate::lesson::player::MAX_PAGE_BYTES;
+use crate::lesson::player::{MAX_PAGE_BYTES, PageSummary};
 use crate::lesson::print::Theme;
 use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
 
@@ -26,7 +26,7 @@ use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
 #[command(
     group(
         clap::ArgGroup::new("output")
-            .args(["out", "png", "svg", "gif", "frames", "html", "worksheet", "key"])
+            .args(["out", "png", "svg", "gif", "frames", "html", "worksheet", "key", "site"])
             .required(true)
             .multiple(true)
     ),
@@ -75,6 +75,16 @@ pub struct PictureArgs {
     /// The same questions, and what each wrong answer means.
     #[arg(long, value_name = "FILE", value_parser = ending_in("html"), help_heading = "Files")]
     key: Option<Option<PathBuf>>,
+    /// Folder for a page of every lesson, with an index
+    ///
+    /// Needs no network. Files of an earlier site in the folder are replaced together.
+    #[arg(long, value_name = "DIR", conflicts_with_all = NOT_FOR_SITES.split(' '), help_heading = "Files")]
+    pub site: Option<PathBuf>,
+    /// Also write the site as a SCORM 1.2 package, DIR/scorm.zip
+    ///
+    /// For learning platforms: each lesson reports its score, time and place.
+    #[arg(long, requires = "site", help_heading = "Files")]
+    pub scorm: bool,
     /// Seed for the questions [default: the lesson's seed]
     ///
     /// For handout, worksheet and key. The page of --html draws new questions each time.
@@ -188,6 +198,11 @@ pub struct PictureArgs {
     #[arg(long, requires = "gif", help_heading = "Appearance")]
     no_motion: bool,
 }
+
+/// Flags about one lesson and its other files.
+const NOT_FOR_SITES: &str = "lesson k width mistake engine seed keys query_at input generate query metric \
+     order out png svg gif frames html worksheet key sheet at from to level every max_pictures take panel \
+     look size text scale pace";
 
 fn level(name: &str) -> Level {
     Level::ALL.into_iter().find(|level| level.name() == name).unwrap_or(Level::Lane)
@@ -305,18 +320,7 @@ impl PictureArgs {
             let all = self.moments(usize::MAX, &film)?;
             let page = export::lesson::page(&film, &all, path, &Bar::new("drawing the page"))?;
             wrote(path);
-            if page.finest < Level::Lane {
-                let why = match page.short {
-                    Some(short) => format!("with more steps it {short}"),
-                    None => {
-                        format!("with more steps it would be larger than {} MB", MAX_PAGE_BYTES / 1_000_000)
-                    }
-                };
-                output::note(&format!(
-                    "the page includes steps at level {} and coarser only: {why}",
-                    page.finest.name()
-                ));
-            }
+            note_levels(&page, lesson);
         }
         for (take, path) in takes.iter().zip(&plan.steps) {
             export::lesson::steps(&take.recording, self.schema.schema.number(), path)?;
@@ -455,6 +459,21 @@ fn is_frame(path: &Path) -> bool {
 
 fn steps_file(take: &str, takes: usize) -> String {
     if takes == 1 { "steps.jsonl".to_owned() } else { format!("steps-{take}.jsonl") }
+}
+
+/// Notes that a page lacks fine levels, and why.
+pub fn note_levels(page: &PageSummary, lesson: &Lesson) {
+    if page.finest < Level::Lane {
+        let why = match page.short {
+            Some(short) => format!("with more steps it {short}"),
+            None => format!("with more steps it would be larger than {} MB", MAX_PAGE_BYTES / 1_000_000),
+        };
+        output::note(&format!(
+            "the page of lesson `{}` includes steps at level {} and coarser only: {why}",
+            lesson.id,
+            page.finest.name()
+        ));
+    }
 }
 
 /// Notes how many moments were skipped.

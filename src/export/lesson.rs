@@ -237,7 +237,7 @@ pub fn page(
 }
 
 /// Converts I/O errors that stand for cancellation or lack of memory.
-fn from_lesson_error(error: ExportError) -> ExportError {
+pub(super) fn from_lesson_error(error: ExportError) -> ExportError {
     match error {
         ExportError::Io { why, .. } if why.kind() == io::ErrorKind::Interrupted => ExportError::Cancelled,
         ExportError::Io { why, path } => match why.downcast::<InsufficientMemory>() {

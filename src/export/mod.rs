@@ -15,6 +15,7 @@ pub mod lesson;
 mod neighbors;
 mod numpy;
 pub mod provenance;
+pub mod site;
 pub mod table;
 pub mod tables;
 mod trace;
@@ -147,6 +148,18 @@ pub enum ExportError {
         path.display()
     )]
     OtherFrames {
+        /// Path of the folder.
+        path: PathBuf,
+    },
+    /// The folder contains files that a site of lessons would replace, but its index is not that of such a site.
+    #[error(
+        "cannot write: {file} in the folder was not written by `lesson --site`; move it or choose another \
+         folder: {}",
+        path.display()
+    )]
+    OtherSite {
+        /// Name of such a file.
+        file: String,
         /// Path of the folder.
         path: PathBuf,
     },

@@ -159,6 +159,35 @@ impl Panel {
     pub(crate) fn name(self) -> &'static str {
         PANELS[self as usize].name
     }
+
+    /// What it shows, for screen readers.
+    pub(crate) fn shows(self) -> &'static str {
+        match self {
+            Self::Cloud => "The points, the query, and a circle around what may still be a neighbour.",
+            Self::Warp => {
+                "A column per lane with the keys in its registers, and the slots of the candidate buffer."
+            }
+            Self::Network => {
+                "A line per key from left to right, and arrows between the keys that a layer compares."
+            }
+            Self::Curves => {
+                "The keys of both lists by element: the candidates rise, the mirrored intermediate result falls."
+            }
+            Self::Ballot => "The lanes' votes as bits, and the slot of each candidate.",
+            Self::Batches => "The batches of points, the one in shared memory, and the barriers around it.",
+            Self::Lanes => "The box or point of each lane with its distance, the result, and the buffer.",
+            Self::Queues => "Each lane's distance and queue, and below them the warp's queue.",
+            Self::Buckets => {
+                "A bar per bucket with its number of points, and a row per pass with the interval that remains."
+            }
+            Self::Heaps => "The lanes at work and those that wait, and one lane's heap as a tree.",
+            Self::Meter => "A table of what one query costs one thread, a thread of a warp, and a warp.",
+            Self::Cost => "A table of the cost of a merge, and each candidate's share.",
+            Self::Code => "The algorithm in a few lines, with the current one marked.",
+            Self::Account => "Counts so far, next to theory or to other searches.",
+            Self::Sentence => "What the last step did.",
+        }
+    }
 }
 
 /// The moment to show, and how.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use super::VERSION;
 use super::items::{self, DrawingHash, Item, ItemColumns, code, hundredths, items, panel_hash};
 use super::pack::{Interner, ListInterner, encode_motions};
 use crate::algorithms::Baseline;
@@ -37,6 +38,7 @@ const BYTES_PER_NUMBER: u64 = 64;
 #[derive(Debug, Default, Serialize)]
 pub struct PageData {
     schema: u32,
+    version: &'static str,
     number: u32,
     id: &'static str,
     title: &'static str,
@@ -253,6 +255,7 @@ impl PageData {
         let says = |text| lesson.fill_in(text, film.lead().recording.shape());
         let mut data = Self {
             schema: SCHEMA,
+            version: VERSION,
             number: lesson.number,
             id: lesson.id,
             title: lesson.title,
@@ -440,6 +443,8 @@ pub struct QuestionData {
     /// Whether it is about the whole search, or about an idea.
     all: bool,
     idea: bool,
+    /// Its place in a round.
+    rank: u32,
     /// The position of the step that its text reveals, and whether two questions can share such a step.
     tells: usize,
     shared: bool,
@@ -488,6 +493,7 @@ pub fn question_data(
         kind: question.topic as u32,
         all: question.topic.is_about_all(),
         idea: question.topic.is_idea(),
+        rank: question.topic.rank(),
         tells: question.revealed_step(),
         shared: question.topic.shares_steps(),
         text: question.text.clone(),
@@ -536,8 +542,9 @@ pub struct Layout {
 /// A panel's place in a [`Layout`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct PanelPlacement {
-    /// Its name.
+    /// Its name, and what it shows.
     pub name: &'static str,
+    pub shows: &'static str,
     /// x, y, width, height.
     pub at: [i32; 4],
 }
@@ -558,6 +565,7 @@ pub fn layout(areas: &[(Panel, Area)], text: f32) -> Layout {
         [most(|area| area.x + area.width) - left, most(|area| area.y + area.height) - top].map(hundredths);
     let place = |&(panel, area): &(Panel, Area)| PanelPlacement {
         name: panel.name(),
+        shows: panel.shows(),
         at: [area.x - left, area.y - top, area.width, area.height].map(hundredths),
     };
     let unit = Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 };

@@ -84,12 +84,12 @@ class Panel {
     this.shown = null;
   }
 
-  place({ name, at: [x, y, wide, high] }, [allWide, allHigh], pad) {
+  place({ name, shows, at: [x, y, wide, high] }, [allWide, allHigh], pad) {
+    this.shows = `${name}: ${shows}`;
     const share = (part, all) => `${(100 * part) / all}%`;
     Object.assign(this.box.style, { left: share(x, allWide), top: share(y, allHigh), width: share(wide, allWide), height: share(high, allHigh) });
     this.box.style.setProperty("--wide", wide / 100);
     this.svg.setAttribute("viewBox", [-pad, -pad, wide, high].map((length) => length / 100).join(" "));
-    this.svg.setAttribute("aria-label", name);
     this.grow.title = `Enlarge: ${name}`;
     this.grow.setAttribute("aria-label", `Enlarge: ${name}`);
   }

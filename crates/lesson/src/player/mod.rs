@@ -8,12 +8,14 @@
 //! - [`mod@pack`]: tables of repeated values, lists as edits of earlier ones, motions as rows of numbers
 //! - [`data`]: the moments of a lesson with these tables, its questions, and the layout of panels
 //! - `page.html`, `player.css`: the page around the data, and its style
-//! - `draw.js`, `move.js`, `player.js`, `questions.js`, `start.js`: its script: panels; motion; the player;
-//!   questions; keys, touch and the start
+//! - `draw.js`, `move.js`, `player.js`, `questions.js`, `scorm.js`, `start.js`: its script: panels; motion; the
+//!   player; questions; the score for a learning platform; keys, touch and the start
+//! - [`site`]: the index of all lessons, the links between them, and the manifest of a SCORM package
 
 pub mod data;
 pub mod items;
 pub mod pack;
+pub mod site;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -37,6 +39,9 @@ use data::{PageData, pack, pack_first_moment};
 /// Maximum size of a page in bytes. A larger lesson loses its finest levels.
 pub const MAX_PAGE_BYTES: usize = 3_000_000;
 
+/// The program's version, in each page and in links to its steps.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("player.css");
 const SCRIPT: &str = concat!(
@@ -44,6 +49,7 @@ const SCRIPT: &str = concat!(
     include_str!("move.js"),
     include_str!("player.js"),
     include_str!("questions.js"),
+    include_str!("scorm.js"),
     include_str!("start.js")
 );
 
@@ -71,15 +77,28 @@ pub fn write(
     progress: &dyn Progress,
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<PageSummary> {
-    let (page, written) = fit_page(MAX_PAGE_BYTES, film, moments, progress)?;
+    let (page, written) = fit_page(MAX_PAGE_BYTES, "", film, moments, progress)?;
     out.write_all(page.as_bytes())?;
     Ok(written)
+}
+
+/// The page of a film, as [`write`] writes it, with links to the other lessons of a site.
+///
+/// # Errors
+/// As for [`write`].
+pub fn site_page(
+    film: &Film,
+    moments: &Moments,
+    progress: &dyn Progress,
+) -> io::Result<(String, PageSummary)> {
+    fit_page(MAX_PAGE_BYTES, &site::navigation(&film.lesson), film, moments, progress)
 }
 
 /// The page with the finest levels that fit into `most` bytes and free memory; the coarsest level is written
 /// whatever its size.
 fn fit_page(
     most: usize,
+    navigation: &str,
     film: &Film,
     moments: &Moments,
     progress: &dyn Progress,
@@ -95,7 +114,8 @@ fn fit_page(
             packed => packed?,
         };
         if let Some(data) = packed {
-            let page = page(&pack_first_moment(film, &range, moments.level, finest, progress)?, &data)?;
+            let first = pack_first_moment(film, &range, moments.level, finest, progress)?;
+            let page = page(navigation, &first, &data)?;
             if page.len() <= most || finest == Level::Search {
                 return Ok((
                     page,
@@ -120,11 +140,27 @@ fn compress(json: &str) -> io::Result<String> {
 }
 
 /// The page with its data; `first` is drawn before the rest is unpacked.
-fn page(first: &PageData, data: &PageData) -> io::Result<String> {
+fn page(navigation: &str, first: &PageData, data: &PageData) -> io::Result<String> {
     let json = serde_json::to_string(data)?;
-    // The page's fonts are reduced to the letters that it uses.
-    let letters: BTreeSet<char> =
-        [&json, TEMPLATE, SCRIPT].into_iter().flat_map(str::chars).chain(' '..='~').collect();
+    let parts = [
+        ("{title}", escaped(&data.heading())),
+        ("{nav}", navigation.to_owned()),
+        ("{first}", compress(&serde_json::to_string(first)?)?),
+        ("{data}", compress(&json)?),
+        ("{script}", SCRIPT.to_owned()),
+    ];
+    let letters = [&json, TEMPLATE, SCRIPT, navigation];
+    Ok(styled(TEMPLATE, &letters, true, parts))
+}
+
+/// A template with its parts, style, colours and version. Its fonts are reduced to these letters.
+fn styled<const PARTS: usize>(
+    template: &str,
+    letters: &[&str],
+    has_script: bool,
+    parts: [(&'static str, String); PARTS],
+) -> String {
+    let letters: BTreeSet<char> = letters.iter().flat_map(|text| text.chars()).chain(' '..='~').collect();
     let (letters, mut subsets) = (String::from_iter(letters), FontSubsets::default());
     [Font::Sans, Font::Mono].into_iter().for_each(|font| subsets.add(&letters, font));
     let colors = format!(
@@ -133,22 +169,19 @@ fn page(first: &PageData, data: &PageData) -> io::Result<String> {
         svg::variables(&LIGHT),
         dark = svg::variables(&DARK)
     );
-    let (policy, title) = (svg::policy(true), escaped(&data.heading()));
-    let parts = [
-        ("{policy}", policy.as_str()),
-        ("{title}", &title),
-        ("{fonts}", &subsets.style()),
-        ("{colors}", &colors),
-        ("{style}", STYLE),
-        ("{first}", &compress(&serde_json::to_string(first)?)?),
-        ("{data}", &compress(&json)?),
-        ("{script}", SCRIPT),
+    let look = [
+        ("{policy}", svg::policy(has_script)),
+        ("{version}", VERSION.to_owned()),
+        ("{fonts}", subsets.style()),
+        ("{colors}", colors),
+        ("{style}", STYLE.to_owned()),
     ];
-    Ok(fill_template(TEMPLATE, &parts))
+    let parts: Vec<(&str, String)> = look.into_iter().chain(parts).collect();
+    fill_template(template, &parts)
 }
 
 /// Fills in a template.
-fn fill_template(template: &str, parts: &[(&str, &str)]) -> String {
+fn fill_template(template: &str, parts: &[(&str, String)]) -> String {
     let mut page =
         String::with_capacity(template.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>());
     let mut rest = template;

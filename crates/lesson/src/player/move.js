@@ -3,11 +3,12 @@
 const SECONDS = 0.25;
 // A shorter motion would only flicker.
 const SHORTEST = 0.1;
-const moving = { parts: [], panels: [], began: 0, seconds: 0, frame: 0, reduced: false };
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+const moving = { parts: [], panels: [], began: 0, seconds: 0, frame: 0, reduced: STILL.matches };
 
 // How long a motion takes now, in seconds; 0 for none.
 function motionSeconds() {
-  if (moving.reduced || matchMedia("(prefers-reduced-motion: reduce)").matches) return 0;
+  if (moving.reduced) return 0;
   const seconds = state.timer ? Math.min(SECONDS, 0.6 / state.speed) : SECONDS;
   return seconds < SHORTEST ? 0 : seconds;
 }

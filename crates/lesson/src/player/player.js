@@ -1,6 +1,8 @@
 // The player: its state, navigation, and the controls around the picture.
 
 const LEVELS = ["search", "merge", "stage", "layer", "lane"];
+// Texts of a panel that a screen reader says.
+const MOST_TEXTS = 60;
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
 const NAMES = { S: "Slot", E: "Element", Q: "Queue element", C: "Comparator of element", P: "Point", L: "Lane", G: "Go to step" };
 
@@ -19,6 +21,8 @@ function show(fade, from) {
   else draw(now.layout[at], now.scenes[at], fade, now.moves[at].find(([back]) => back === at - from)?.[1]);
   $("sentence").textContent = asking ? "" : data.says[now.says[at]];
   showBadge(asking ? null : now.badges[at]);
+  clearTimeout(describe.later);
+  describe.later = setTimeout(describe, 50);
   $("place").textContent = data.says[asking ? moment.place : now.place[at]];
   $("scrubber").value = at;
   $("scrubber").setAttribute("aria-valuetext", `step ${now.at[at]} of ${now.steps}`);
@@ -28,6 +32,16 @@ function show(fade, from) {
   show.later = setTimeout(() => history.replaceState(null, "", address()), 250);
 }
 
+// For screen readers: what each panel shows, and its texts in reading order.
+function describe() {
+  for (const { svg, shows, box } of panels) {
+    if (box.hidden) continue;
+    const texts = [...svg.querySelectorAll("text")].map((text) => text.textContent.trim()).filter(Boolean);
+    const more = texts.length > MOST_TEXTS ? ` and ${texts.length - MOST_TEXTS} more` : "";
+    svg.setAttribute("aria-label", `${shows} Texts: ${texts.slice(0, MOST_TEXTS).join(", ")}${more}.`);
+  }
+}
+
 // The invariant that holds, or the first broken one.
 function showBadge(badge) {
   const [says, holds] = badge ?? [null, true];
@@ -35,14 +49,18 @@ function showBadge(badge) {
   $("badge").className = holds ? "" : "broken";
 }
 
+// The place of the reader: while questions are asked, the one to return to.
 function address() {
-  const parts = [`step=${take().at[state.at]}`, `level=${LEVELS[state.level]}`];
-  if (data.takes.length > 1) parts.push(`take=${take().name.replace(/ /g, "-")}`);
+  const { take: number, at } = state.quiz?.from ?? state;
+  const parts = [`step=${data.takes[number].at[at]}`, `level=${LEVELS[state.level]}`, `version=${data.version}`];
+  if (data.takes.length > 1) parts.push(`take=${data.takes[number].name.replace(/ /g, "-")}`);
   return `#${parts.join("&")}`;
 }
 
-function fromAddress() {
-  const said = new URLSearchParams(location.hash.slice(1));
+function fromAddress(place = location.hash.slice(1)) {
+  const said = new URLSearchParams(place);
+  const version = said.get("version") ?? data.version;
+  $("notice").textContent = version === data.version ? "" : `This link was made with version ${version}; this page has version ${data.version}, so the step may differ.`;
   const named = data.takes.findIndex(({ name }) => name.replace(/ /g, "-") === said.get("take"));
   if (named >= 0) state.take = named;
   if (LEVELS.includes(said.get("level"))) state.level = Math.min(LEVELS.indexOf(said.get("level")), data.finest);
@@ -189,10 +207,10 @@ function look() {
   document.documentElement.dataset.look = dark === "dark" ? "light" : "dark";
 }
 
-function reduceMotion() {
-  moving.reduced = !moving.reduced;
-  $("motion").setAttribute("aria-pressed", moving.reduced);
-  document.body.classList.toggle("reduced", moving.reduced);
+function reduceMotion(on = !moving.reduced) {
+  moving.reduced = on;
+  $("motion").setAttribute("aria-pressed", on);
+  document.body.classList.toggle("reduced", on);
   settle();
 }
 
@@ -228,7 +246,8 @@ function point(event) {
     mark();
   }
   const tip = $("tip");
-  tip.hidden = !spot || code[0] === "K" || document.body.classList.contains("asking");
+  // A finger that moves is a swipe or scrolls.
+  tip.hidden = (event?.type === "pointermove" && event.pointerType === "touch") || !spot || code[0] === "K" || document.body.classList.contains("asking");
   if (tip.hidden) return;
   const name = code[0] === "L" && take().round[0] === "pass" ? "Bucket" : NAMES[code[0]];
   const spots = [...document.querySelectorAll(`.spot[data-t="${code}"]`)];
@@ -240,6 +259,7 @@ function point(event) {
 }
 
 function press(event) {
+  if (event.pointerType === "touch") point(event);
   const code = event.target.closest?.(".spot")?.dataset.t;
   if (!code) return;
   const number = Number(code.slice(1));

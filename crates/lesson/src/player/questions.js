@@ -14,7 +14,7 @@ function shuffled(things) {
   return order;
 }
 
-// A few questions, drawn anew each time: first those about the whole search, ideas last; none reveals the answer of a later one; yes and no are balanced.
+// A few questions, drawn anew each time, by rank: those about the whole search, then from easy to hard; none reveals the answer of a later one; yes and no are balanced.
 // Options are shuffled.
 function round() {
   const left = shuffled(data.questions);
@@ -34,18 +34,20 @@ function round() {
       if (found) chosen.push(found);
     }
   }
-  const order = shuffled(chosen);
-  const place = ({ all, idea }) => (all ? 0 : idea ? 2 : 1);
-  return order.sort((one, other) => place(one) - place(other)).map(reordered);
+  return shuffled(chosen).sort((one, other) => one.rank - other.rank).map(reordered);
 }
 
 function reordered(asked) {
   return { ...asked, order: shuffled(asked.options.map((_, option) => option)) };
 }
 
+// Begins a round, or leaves it for the step from which it began.
 function ask(on = state.quiz === null) {
   pause();
-  state.quiz = on && data.questions.length ? { round: round(), at: 0, reply: null, right: 0, asked: 0, done: false } : null;
+  const from = state.quiz?.from ?? { take: state.take, at: state.at };
+  if (!on) Object.assign(state, from);
+  state.quiz = on && data.questions.length ? { round: round(), from, at: 0, reply: null, right: 0, asked: 0, done: false } : null;
+  if (!on) controls();
   $("quiz").setAttribute("aria-pressed", state.quiz !== null);
   question();
 }
@@ -129,15 +131,23 @@ function answer() {
   const said = reply();
   if (said === null) return;
   const asked = open();
-  Object.assign(quiz, { reply: said, asked: quiz.asked + 1, right: quiz.right + Number(accepts(asked, said)) });
+  const right = accepts(asked, said);
+  Object.assign(quiz, { reply: said, asked: quiz.asked + 1, right: quiz.right + Number(right) });
   state.at = asked.then;
+  grade(asked, right);
   question();
+}
+
+function finishRound() {
+  state.quiz.done = true;
+  course.done = true;
+  report();
 }
 
 function nextQuestion() {
   const quiz = state.quiz;
   if (quiz.at + 1 < quiz.round.length) Object.assign(quiz, { at: quiz.at + 1, reply: null, said: undefined });
-  else quiz.done = true;
+  else finishRound();
   question();
 }
 

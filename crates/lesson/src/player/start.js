@@ -55,12 +55,9 @@ function quizKey(name) {
 let touched = null;
 
 function swiped(event) {
-  if (!touched || event.changedTouches.length !== 1 || state.quiz) return;
-  const [dx, dy] = [event.changedTouches[0].clientX - touched.x, event.changedTouches[0].clientY - touched.y];
+  if (!touched || event.touches.length > 0 || state.quiz) return;
+  const [dx, dy] = [event.changedTouches[0].clientX - touched.clientX, event.changedTouches[0].clientY - touched.clientY];
   if (Math.abs(dx) < 40 || Math.abs(dx) < 2 * Math.abs(dy)) return;
-  // A panel that can still scroll that way scrolls instead.
-  const { box, left } = touched;
-  if (box && (dx < 0 ? left + box.clientWidth < box.scrollWidth - 1 : left > 0)) return;
   DO[dx < 0 ? "on" : "back"]();
 }
 
@@ -144,18 +141,19 @@ async function begin() {
   $("quiz").onclick = () => ask();
   $("present").onclick = () => present();
   $("look").onclick = look;
-  $("motion").onclick = reduceMotion;
+  $("motion").onclick = () => reduceMotion();
+  reduceMotion(STILL.matches);
+  STILL.addEventListener("change", () => reduceMotion(STILL.matches));
   document.addEventListener("keydown", keyed);
   document.addEventListener("fullscreenchange", () => document.fullscreenElement || present(false));
   $("stage").addEventListener("pointermove", point);
   $("stage").addEventListener("pointerleave", () => point());
   $("stage").addEventListener("click", press);
   for (const id of ["stage", "sentence"]) {
-    $(id).addEventListener("touchstart", (event) => {
-      const box = event.target.closest("figure");
-      touched = { x: event.touches[0].clientX, y: event.touches[0].clientY, box, left: box?.scrollLeft ?? 0 };
-    }, { passive: true });
+    // An enlarged panel scrolls in all directions, and a second finger zooms.
+    $(id).addEventListener("touchstart", ({ touches, target }) => (touched = touches.length > 1 || target.closest(".zoomed") ? null : touches[0]), { passive: true });
     $(id).addEventListener("touchend", swiped);
+    $(id).addEventListener("touchcancel", () => (touched = null));
   }
   addEventListener("hashchange", () => {
     leaveQuiz();
@@ -164,6 +162,7 @@ async function begin() {
     show(false);
   });
   fromAddress();
+  joinCourse();
   controls();
   show(false);
   document.documentElement.dataset.ready = Math.round(performance.now());

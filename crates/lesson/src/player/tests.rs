@@ -286,13 +286,13 @@ fn pages_starting_late_still_include_idea_questions() {
 #[test]
 fn oversized_pages_drop_fine_levels_and_keep_questions() {
     let (film, moments) = film("wait", Overrides::default());
-    let (whole, all) = fit_page(MAX_PAGE_BYTES, &film, &moments, &NoProgress).unwrap();
-    let (page, less) = fit_page(whole.len() - 1, &film, &moments, &NoProgress).unwrap();
+    let (whole, all) = fit_page(MAX_PAGE_BYTES, "", &film, &moments, &NoProgress).unwrap();
+    let (page, less) = fit_page(whole.len() - 1, "", &film, &moments, &NoProgress).unwrap();
     assert!(page.len() < whole.len() && less.finest < all.finest && less.moments < all.moments);
     let read = ParsedPage::new(&page);
     assert_eq!(read.data["finest"], less.finest as u64);
     assert_eq!(read.data["questions"].as_array().unwrap().len(), film.lesson.questions(film.lead()).len());
-    let (_, least) = fit_page(0, &film, &moments, &NoProgress).unwrap();
+    let (_, least) = fit_page(0, "", &film, &moments, &NoProgress).unwrap();
     assert_eq!(least.finest, Level::Search, "something is always written");
 }
 
@@ -322,7 +322,7 @@ fn all_compared_takes_are_included() {
 
 #[test]
 fn inserted_template_values_are_not_expanded() {
-    assert_eq!(fill_template("a{x}b{y}c", &[("{x}", "{y}"), ("{y}", "2")]), "a{y}b2c");
+    assert_eq!(fill_template("a{x}b{y}c", &[("{x}", "{y}".to_owned()), ("{y}", "2".to_owned())]), "a{y}b2c");
 }
 
 /// The items that a row moves, by their place in the list, with their lengths at a fraction of the motion.
@@ -443,4 +443,78 @@ fn page_motion_matches_the_app_at_every_level() {
         }
     }
     assert!(moved > 1_000, "{moved}");
+}
+
+#[test]
+fn site_pages_link_to_their_neighbours_and_name_the_version() {
+    let links: Vec<String> = LESSONS.iter().map(site::navigation).collect();
+    for (number, links) in links.iter().enumerate() {
+        let named =
+            |number: Option<usize>| number.and_then(|number| LESSONS.get(number)).map(site::page_name);
+        for (direction, page) in [("prev", named(number.checked_sub(1))), ("next", named(Some(number + 1)))] {
+            let link = page.map(|page| format!("<a rel=\"{direction}\" href=\"{page}\">"));
+            assert_eq!(links.contains(&format!("rel=\"{direction}\"")), link.is_some(), "{links}");
+            assert!(link.is_none_or(|link| links.contains(&link)), "{links}");
+        }
+        assert!(links.contains("href=\"index.html\""), "{links}");
+    }
+    let (film, moments) = film("sort", Overrides::default());
+    let (page, _) = site_page(&film, &moments, &NoProgress).unwrap();
+    assert_eq!(page.matches(&links[film.lesson.number as usize - 1]).count(), 2, "above and below");
+    let index = site::index();
+    for page in [&page, &index] {
+        assert!(page.contains(&format!("{}{VERSION}\">", site::GENERATOR)));
+        assert!(!page.contains("{nav}") && !page.contains("Warpscope {version}") && !page.contains("{list}"));
+    }
+    assert_eq!(ParsedPage::new(&page).data["version"], VERSION);
+    for lesson in &LESSONS {
+        assert!(index.contains(&format!("href=\"{}\"", site::page_name(lesson))));
+    }
+}
+
+/// The public schemas may not be redistributed, so this checks the structure that they require.
+#[test]
+fn the_manifest_has_an_item_and_a_page_for_each_lesson() {
+    let manifest = site::manifest();
+    let at = |part: &str| manifest.find(part).unwrap_or_else(|| panic!("{part}"));
+    let order = [
+        "<manifest",
+        "<metadata>",
+        "<schemaversion>1.2<",
+        "<organizations default=\"lessons\">",
+        "<resources>",
+    ];
+    assert!(order.map(at).is_sorted(), "{manifest}");
+    let values = |name: &str| -> Vec<&str> {
+        manifest.split(&format!(" {name}=\"")).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+    };
+    let mut ids = values("identifier");
+    assert_eq!(ids.len(), 2 + 2 * LESSONS.len());
+    assert!(values("identifierref").iter().all(|page| ids.contains(page)));
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 2 + 2 * LESSONS.len(), "identifiers are unique");
+    let pages: Vec<String> =
+        LESSONS.iter().flat_map(|lesson| [site::page_name(lesson), site::page_name(lesson)]).collect();
+    assert_eq!(values("href"), pages, "a page is its resource's only file");
+    assert_eq!(manifest.matches("adlcp:scormtype=\"sco\"").count(), LESSONS.len());
+}
+
+#[test]
+fn panels_have_descriptions_for_screen_readers() {
+    let (_, page, _) = page_of("merge", Overrides::default());
+    let read = ParsedPage::new(&page);
+    for panel in read.data["layouts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|layout| layout["panels"].as_array().unwrap())
+    {
+        let (name, shows) = (panel["name"].as_str().unwrap(), panel["shows"].as_str().unwrap());
+        assert!(shows.len() > name.len() && shows.ends_with('.'), "{name}: {shows}");
+    }
+    assert!(
+        page.contains("id=\"badge\" role=\"status\"")
+            && page.contains("id=\"sentence\" aria-live=\"polite\"")
+    );
 }

@@ -388,6 +388,20 @@ impl Topic {
         self.info().about == QuestionSubject::Element
     }
 
+    /// Its place in a round: a guess about the whole search first, because any step might give it away; then
+    /// from easy to hard; ideas last, because their explanations may give away a step.
+    pub fn rank(self) -> u32 {
+        const IDEAS: u32 = 5;
+        match (self.info().reveals, self.info().form) {
+            (RevealScope::End, _) => 0,
+            (RevealScope::Idea, _) => IDEAS + self as u32,
+            (_, AnswerForm::YesNo) => 1,
+            (_, AnswerForm::Choice) => 2,
+            (_, AnswerForm::Number { .. }) => 3,
+            (_, AnswerForm::Lanes { .. }) => 4,
+        }
+    }
+
     /// Whether it is about an idea, not a step.
     pub fn is_idea(self) -> bool {
         self.info().reveals == RevealScope::Idea

@@ -52,9 +52,8 @@ pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<TakeQuestion> {
     pool
 }
 
-/// A few questions of a pool, in order: first those about the whole search, because any step might give them
-/// away; ideas last, because their explanations may give away a step. None reveals the answer of a later one,
-/// and yes and no are balanced.
+/// A few questions of a pool, by [`Topic::rank`]. None reveals the answer of a later one, and yes and no are
+/// balanced.
 pub fn round(pool: &[TakeQuestion], random: &mut Rng) -> Vec<TakeQuestion> {
     let mut left: Vec<&TakeQuestion> = pool.iter().collect();
     random.shuffle(&mut left);
@@ -93,7 +92,7 @@ pub fn round(pool: &[TakeQuestion], random: &mut Rng) -> Vec<TakeQuestion> {
         }
     }
     random.shuffle(&mut chosen);
-    chosen.sort_by_key(|(_, question)| (!question.topic.is_about_all(), question.topic.is_idea()));
+    chosen.sort_by_key(|(_, question)| question.topic.rank());
     chosen.into_iter().cloned().collect()
 }
 
@@ -254,6 +253,19 @@ mod tests {
     use super::*;
     use crate::lessons::{LESSONS, Overrides};
     use crate::progress::NoProgress;
+
+    #[test]
+    fn rounds_go_from_easy_to_hard() {
+        for lesson in &LESSONS {
+            let takes = lesson.record(Overrides::default(), &NoProgress).unwrap();
+            let round = round(&pool(lesson, &takes, 1), &mut Rng::new(1));
+            assert!(!round.is_empty() && round.is_sorted_by_key(|(_, question)| question.topic.rank()));
+            let place = |is: fn(&Question) -> bool| round.iter().position(|(_, question)| is(question));
+            let yes_no = place(|question| question.topic.info().form == AnswerForm::YesNo);
+            let lanes = place(|question| matches!(question.topic.info().form, AnswerForm::Lanes { .. }));
+            assert!(yes_no.zip(lanes).is_none_or(|(easy, hard)| easy < hard), "{round:?}");
+        }
+    }
 
     #[test]
     fn every_question_can_be_voted_on() {

@@ -1,5 +1,5 @@
-//! Writes a site of all lessons: a page each, their index and, for learning platforms, the same pages as a SCORM
-//! package. All files are put in place together.
+//! Writes a site of all lessons: a page each, their index and, for learning platforms, the same pages as a
+//! SCORM package. All files are put in place together.
 
 use std::io::{self, Cursor, Write};
 use std::path::{Path, PathBuf};

@@ -171,14 +171,14 @@ impl Panel {
                 "A line per key from left to right, and arrows between the keys that a layer compares."
             }
             Self::Curves => {
-                "The keys of both lists by element: the candidates rise, the mirrored intermediate result falls."
+                "The keys of both lists by element: the candidates rise, the mirrored result falls."
             }
             Self::Ballot => "The lanes' votes as bits, and the slot of each candidate.",
             Self::Batches => "The batches of points, the one in shared memory, and the barriers around it.",
             Self::Lanes => "The box or point of each lane with its distance, the result, and the buffer.",
             Self::Queues => "Each lane's distance and queue, and below them the warp's queue.",
             Self::Buckets => {
-                "A bar per bucket with its number of points, and a row per pass with the interval that remains."
+                "A bar per bucket with its number of points, and a row per pass with what remains."
             }
             Self::Heaps => "The lanes at work and those that wait, and one lane's heap as a tree.",
             Self::Meter => "A table of what one query costs one thread, a thread of a warp, and a warp.",

@@ -1,5 +1,5 @@
-//! A site of all lessons: its index, the links between its pages, and the manifest of the same pages as a SCORM
-//! package.
+//! A site of all lessons: its index, the links between its pages, and the manifest of the same pages as a
+//! SCORM package.
 
 use std::fmt::Write as _;
 
@@ -60,8 +60,8 @@ pub fn index() -> String {
     styled(TEMPLATE, &letters.each_ref().map(String::as_str), false, parts)
 }
 
-/// The manifest of a SCORM 1.2 package with a page for each lesson. Every page reports its own score, time and
-/// place.
+/// The manifest of a SCORM 1.2 package with a page for each lesson. Every page reports its own score, time
+/// and place.
 pub fn manifest() -> String {
     let (mut items, mut resources) = (String::new(), String::new());
     for lesson in &LESSONS {
@@ -82,7 +82,8 @@ pub fn manifest() -> String {
          version=\"{VERSION}\" xmlns=\"http://www.imsproject.org/xsd/imscp_rootv1p1p2\" \
          xmlns:adlcp=\"http://www.adlnet.org/xsd/adlcp_rootv1p2\">\n<metadata><schema>ADL \
          SCORM</schema><schemaversion>1.2</schemaversion></metadata>\n<organizations \
-         default=\"lessons\">\n<organization identifier=\"lessons\">\n<title>Exact nearest neighbours, step by \
-         step</title>\n{items}</organization>\n</organizations>\n<resources>\n{resources}</resources>\n</manifest>\n"
+         default=\"lessons\">\n<organization identifier=\"lessons\">\n<title>Exact nearest neighbours, \
+         step by step</title>\n{items}</organization>\n</organizations>\n<resources>\n{resources}</resources>\n\
+         </manifest>\n"
     )
 }

@@ -338,7 +338,7 @@ mod tests {
             channel(Some(numbers.clone()), None).scaled(&with(ColorRange::Most), true).expect("values").1;
         assert!(scale.place(0.9) - scale.place(0.1) > 0.6 && scale.place(1000.0) == 1.0);
         let note = numbers.clamped(&ColorView::default()).expect("a value beyond the scale");
-        assert!(note.starts_with("values range from 50 to 1,050; those beyond"), "{note}");
+        assert!(note.starts_with("values range from 50.00 to 1,050; those beyond"), "{note}");
         assert_eq!(numbers.clamped(&with(ColorRange::Whole)), None, "nothing is clamped");
     }
 

@@ -402,8 +402,9 @@ mod window {
         assert!(startup.warnings.is_empty(), "{:?}", startup.warnings);
         let (state, last) = startup.found.expect("it is read");
         let mut state = serde_json::to_value(state).expect("plain data");
-        // The pane tree is rebuilt at each start, in the same order.
-        let tree = state.as_object_mut().expect("fields").remove("tree").expect("the panes");
+        // The pane tree is rebuilt at each start, in the same order, and now belongs to the other workspace.
+        let fields = state.as_object_mut().expect("fields");
+        let tree = fields.remove("other_tree").expect("the panes");
         let panes =
             tree["tiles"]["tiles"].as_object().expect("tiles").values().filter_map(|tile| tile.get("Pane"));
         let mut panes: Vec<String> = panes.map(Value::to_string).collect();

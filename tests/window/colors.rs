@@ -460,18 +460,16 @@ fn scans_open_coloured_by_height_or_by_their_own_colours() {
             ),
             ColorBy::FileColors,
         ),
-        (
-            "few.csv",
-            "x,y,z,label\n0,0,5,a\n1,0,6,b\n0,1,7,a\n1,1,9,b\n".to_owned(),
-            ColorBy::Column("label".to_owned()),
-        ),
+        ("few.csv", "x,y,z\n0,0,5\n1,0,6\n0,1,7\n1,1,9\n".to_owned(), ColorBy::Nothing),
     ];
     for (name, text, first) in files {
         let path = folder.path().join(name);
         std::fs::write(&path, text).expect("a file");
         let mut window = window(plane);
         window.state_mut().send(Action::OpenPath(path));
-        until(&mut window, name, |app| app.state().color.by == first);
+        until(&mut window, name, |app| app.session().file_columns().is_some());
+        window.run_steps(3);
+        assert_eq!(window.state().state().color.by, first, "{name}");
     }
 }
 
@@ -548,10 +546,10 @@ fn principal_components_are_shown_and_described() {
     assert!(!(17..=60).contains(&rises), "{rises} of 77 steps go up");
 
     // A click on a drawn row picks it; its neighbours use all dimensions.
-    let canvas = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect();
     window.state_mut().send(Action::PickRow(40));
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     window.run_steps(3);
+    let canvas = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect();
     let place = warpscope::app::plane_position(window.state(), canvas).expect("a query in sight");
     window.state_mut().send(Action::PickRow(3));
     until(&mut window, "another answer", |app| {

@@ -75,7 +75,7 @@ fn column_roles_can_be_changed_and_are_remembered() {
         assert_eq!(session.roles.sentence().as_deref(), Some("label w, name v"));
         let said = session.answer_sentence().expect("an answer");
         assert!(
-            said.contains("nearest to flower ") && (said.contains(", red") || said.contains(", blue")),
+            said.contains("Nearest to flower ") && (said.contains(", red") || said.contains(", blue")),
             "{said}"
         );
         window.get_by_label("Label w, name v");
@@ -147,7 +147,7 @@ fn changing_the_label_does_not_reread_coordinates() {
     assert!(
         session
             .answer_sentence()
-            .is_some_and(|said| said.contains("nearest to red") || said.contains("nearest to blue"))
+            .is_some_and(|said| said.contains("Nearest to red") || said.contains("Nearest to blue"))
     );
     assert!(window.query_by_label_contains("Left out of the coordinates").is_none(), "the choice was lost");
 }

@@ -6,7 +6,7 @@ use egui::{Key, Modifiers, Rect, Shape};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
-use warpscope::app::state::{PaneKind, State};
+use warpscope::app::state::{PaneKind, State, Workspace};
 use warpscope::app::tokens::{Palette, Theme};
 use warpscope::app::{App, ColorBy};
 
@@ -126,9 +126,9 @@ fn tab_follows_reading_order_with_a_visible_focus_ring() {
             "Maximise Plane",
             "Export Plane",
             "Plane of points",
-            "Neighbours",
+            "Timings",
             "Runs",
-            "Maximise Neighbours",
+            "Maximise Timings",
         ];
         let places = panes.map(place);
         assert!(places.is_sorted(), "{:?}: {:?}", panes, names());
@@ -236,7 +236,7 @@ fn every_tab_is_reachable_at_a_large_scale() {
         let mut window = window_of_size(size, move |state| {
             (state.show_problem, state.show_selection, state.hints) = (panels, panels, false)
         });
-        for &pane in PaneKind::ALL {
+        for pane in Workspace::Measure.panes() {
             let screen = window.ctx.content_rect();
             let tab =
                 window.query_all_by_role_and_label(Role::Button, pane.title()).next().map(|tab| tab.rect());

@@ -175,7 +175,7 @@ fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
     };
     let mut window = window(factor, scale);
     look(&mut window, "before anything is open", None, false);
-    press(&mut window, "Run");
+    window.state_mut().send(Command::Run);
     until_answered(&mut window);
     for &pane in PaneKind::ALL {
         window.state_mut().send(Command::ResetLayout);

@@ -7,7 +7,7 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
-use warpscope::app::state::{PaneKind, State, single_layout};
+use warpscope::app::state::{PaneKind, State, Workspace, single_layout};
 use warpscope::app::tokens::{Palette, Theme};
 use warpscope::app::{
     App, ExportKind, HeadlessOptions, PictureSize, SinglePane, check_adapter, render_headless,
@@ -36,6 +36,7 @@ fn drawn(pane: PaneKind) -> Window {
     let mut window: Window = Harness::builder().with_size([900.0, 600.0]).wgpu().build_eframe(move |cc| {
         let mut state =
             State { look: Theme::Dark, hints: false, tree: single_layout(pane), ..State::default() };
+        state.workspace = Workspace::Measure;
         small(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
     });

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::driven::{Window, fill, small, until};
+use crate::driven::{Window, fill, press, small, until};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::Action;
@@ -44,6 +44,7 @@ fn two_failed_starts_set_the_settings_aside() {
     keep_small(folder);
     let mut window = started(folder);
     until_started(&mut window);
+    press(&mut window, "Measure");
     fill(&mut window, "Spec", "sphere:n=300");
     window.state_mut().send(Action::SetScale(1.25));
     window.run_steps(3);

@@ -26,7 +26,7 @@ fn answered(change: impl FnOnce(&mut State) + 'static) -> Window {
         small(state);
         change(state);
     });
-    press(&mut window, "Run");
+    window.state_mut().send(Command::Run);
     until_answered(&mut window);
     window
 }
@@ -252,7 +252,7 @@ fn small_windows_show_one_side_panel_at_a_time() {
         small(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
     });
-    press(&mut window, "Run");
+    window.state_mut().send(Command::Run);
     until_answered(&mut window);
     // Whether the problem panel and the selection panel are shown.
     let shown = |window: &Window| {
@@ -305,17 +305,17 @@ fn small_windows_show_one_side_panel_at_a_time() {
 #[test]
 fn new_panes_are_added_to_a_saved_layout() {
     let mut window = window(|state| {
-        let analysis = state.tree.tiles.find_pane(&PaneKind::Analysis).expect("it is among the panes");
-        state.tree.remove_recursively(analysis);
+        let runs = state.tree.tiles.find_pane(&PaneKind::Runs).expect("it is among the panes");
+        state.tree.remove_recursively(runs);
     });
     let root = window.state().state().tree.root;
     let place = |window: &Window| window.get_by_label("Timings").rect();
     window.run_steps(3);
     let before = place(&window);
-    window.state_mut().send(Command::Show(PaneKind::Analysis));
+    window.state_mut().send(Command::Show(PaneKind::Runs));
     window.run_steps(3);
     assert_eq!((window.state().state().tree.root, place(&window)), (root, before), "the layout changed");
-    assert!(window.get_by_label("Analysis").rect().is_positive());
+    assert!(window.get_by_label("Runs").rect().is_positive());
     assert!(PaneKind::ALL.iter().all(|pane| window.state().state().tree.tiles.find_pane(pane).is_some()));
 }
 
@@ -428,9 +428,9 @@ fn leaving_the_projector_scale_restores_the_previous_one() {
 #[test]
 fn hints_are_shown_until_dismissed() {
     let mut window = answered(|_| ());
-    window.get_by_label("click a point");
-    press(&mut window, "Got it");
-    assert!(window.query_by_label("click a point").is_none() && !window.state().state().hints);
+    window.get_by_label("point you click");
+    press(&mut window, "Dismiss the hints");
+    assert!(window.query_by_label("point you click").is_none() && !window.state().state().hints);
 }
 
 #[test]
@@ -784,7 +784,7 @@ fn panes_export_high_resolution_and_vector_images() {
         small(&mut state);
         App::with_state(cc, state).expect("a thread for the worker")
     });
-    press(&mut window, "Run");
+    window.state_mut().send(Command::Run);
     until_answered(&mut window);
     let mut export = |name: &str, times: Option<&str>| {
         let path = folder.path().join(name);

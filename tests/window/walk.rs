@@ -27,7 +27,7 @@ fn search_by_tree(state: &mut State) {
 }
 
 fn run(window: &mut Window) {
-    press(window, "Run");
+    window.state_mut().send(Command::Run);
     until(window, "a run", |app| {
         app.session().record.is_some() && app.session().answered.is_some() && !app.is_busy()
     });

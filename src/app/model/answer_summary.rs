@@ -415,7 +415,7 @@ mod tests {
             summary(&[0.0, 2.0], "2 km"),
             "Nearest to Holtsville, NY: Calverton at 0 km. All 2 lie within 2 km."
         );
-        assert_eq!(summary(&[2.0], "2 km"), "Nearest to Holtsville, NY: Calverton at 2 km.");
+        assert_eq!(summary(&[2.0], "2 km"), "Nearest to Holtsville, NY: Calverton at 2.000 km.");
     }
 
     fn text(text: &str) -> Cell {

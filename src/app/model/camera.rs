@@ -20,8 +20,7 @@ pub struct Projection {
 }
 
 impl Projection {
-    /// The focal length of a picture of this height, in pixels: something as high as it is far away covers this
-    /// many. 0 without perspective.
+    /// The focal length in pixels, for a picture of this height; 0 without perspective.
     pub fn focal_pixels(&self, height: u32) -> f32 {
         let scale =
             |row: usize| self.matrix[..3].iter().map(|column| column[row].powi(2)).sum::<f32>().sqrt();

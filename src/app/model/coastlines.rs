@@ -139,7 +139,7 @@ mod tests {
         let points =
             vec![[0.0, 0.0], [0.1, 0.0], [1.0, 0.0], [30.0, 0.0], [30.0, 9.0], [1.0, 9.0], [0.0, 0.5]];
         let line = Line { is_border: false, bounds: Bounds::around(&points), points };
-        assert_eq!(line.parts(&EARTH, [0.0; 2]), [line.points.clone()]);
+        assert_eq!(line.parts(&EARTH, [0.0; 2]), std::slice::from_ref(&line.points));
         assert_eq!(line.parts(&EARTH, [0.5; 2])[0].len(), 6, "without the second point");
         let window = Bounds { low: [-1.0, -1.0], high: [2.0, 1.0] };
         assert_eq!(

@@ -218,6 +218,12 @@ impl State {
         }
     }
 
+    /// Whether the panel with the answer is visible, given the room.
+    pub fn shows_answer(&self, room: WindowLayout) -> bool {
+        let [left, right] = self.panels(room);
+        if self.workspace == Workspace::Explore { left } else { right }
+    }
+
     /// Shows or hides the left panel, replacing the right one if necessary.
     pub fn toggle_problem(&mut self, room: WindowLayout) {
         let [shown, _] = self.panels(room);
@@ -411,6 +417,7 @@ mod tests {
     fn each_workspace_keeps_its_layout() {
         let mut state = State { tree: single_layout(PaneKind::Space), ..State::default() };
         assert_eq!(state.panels(WindowLayout::Three), [true, false], "the answer is in the left panel");
+        assert!(state.shows_answer(WindowLayout::Three) && !state.shows_answer(WindowLayout::One));
         state.switch_to(Workspace::Measure);
         assert_eq!(state.panels(WindowLayout::Three), [true, true]);
         assert!(state.tree.tiles.find_pane(&PaneKind::Timings).is_some());

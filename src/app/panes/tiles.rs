@@ -76,7 +76,8 @@ impl Panes<'_> {
         let shown = self.context.state.pane;
         // Only if the right panel with the answer is hidden.
         let room = WindowLayout::for_width(ui.ctx().content_rect().width());
-        let answered = self.context.session.answered.as_ref().filter(|_| !self.context.state.panels(room)[1]);
+        let answered =
+            self.context.session.answered.as_ref().filter(|_| !self.context.state.shows_answer(room));
         let mut sentence =
             answered.map(|answered| answer_summary(ui, self.context.session, answered).sentence());
         Frame::NONE.fill(self.context.palette.panel).inner_margin(Margin::symmetric(PANE_MARGIN, 2)).show(

@@ -2,8 +2,6 @@
 //! does the same for background tasks and frames.
 
 use crate::app::context::app::App;
-use crate::app::features::live::state::LiveAction;
-use crate::app::features::picking::state::{PickAction, Purpose};
 use crate::app::features::table::FEATURES;
 use crate::app::jobs::table::CancelMethod;
 use crate::app::look::tokens;
@@ -16,15 +14,10 @@ use crate::cloud::PointCloud;
 
 impl App {
     pub(in crate::app) fn apply(&mut self, action: Action) {
-        // A hint that was followed is no longer needed.
+        // A hint that was followed is no longer needed. A click in a view leaves it, because the view would move.
         self.state.hints &= !matches!(
             action,
-            Action::OpenPath(_)
-                | Action::OpenSample(_)
-                | Action::PickRow(_)
-                | Action::Pick(PickAction::At { purpose: Purpose::Query, .. })
-                | Action::Live(LiveAction::Grab)
-                | Action::Command(Command::Open | Command::Lesson)
+            Action::OpenPath(_) | Action::OpenSample(_) | Action::Command(Command::Open | Command::Lesson)
         );
         let Some(action) = FEATURES.iter().try_fold(action, |action, feature| (feature.apply)(self, action))
         else {

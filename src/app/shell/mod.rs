@@ -20,6 +20,7 @@ pub mod panels {
     pub mod engine;
     pub mod finder;
     pub mod nearest;
+    pub mod prediction;
     pub mod problem;
     pub mod selection;
     pub mod status;

@@ -19,6 +19,9 @@ use crate::app::panes::{self};
 use crate::app::prelude::*;
 use crate::lesson::lessons::LESSONS;
 
+/// Width of the buttons for the workspaces, in screen points.
+const WORKSPACES: f32 = 230.0;
+
 /// Minimum width for tab titles to be readable without scrolling, in screen points.
 const TABS: f32 = 480.0;
 
@@ -60,12 +63,14 @@ impl App {
             return self.dialogs_ui(ui, palette);
         }
         if problem {
-            Panel::left("problem")
-                .resizable(true)
-                .default_size(280.0)
-                .size_range(250.0..=460.0)
-                .frame(side)
-                .show(ui, |ui| {
+            // Explore leaves more to the picture.
+            let (id, width) = match self.state.workspace {
+                Workspace::Explore => ("explore", 256.0),
+                Workspace::Measure => ("problem", 280.0),
+            };
+            Panel::left(id).resizable(true).default_size(width).size_range(250.0..=460.0).frame(side).show(
+                ui,
+                |ui| {
                     super::panels::problem::problem_ui(
                         ui,
                         &self.state,
@@ -73,7 +78,8 @@ impl App {
                         palette,
                         &mut self.actions,
                     );
-                });
+                },
+            );
         }
         let right = selection.then(|| {
             let right = Panel::right("selection")
@@ -264,7 +270,7 @@ impl App {
                     ui.close();
                 }
             });
-            if !one {
+            if ui.available_width() > WORKSPACES {
                 workspaces_ui(ui, (!session.lesson.open).then_some(state.workspace), actions);
             }
         });
@@ -278,7 +284,7 @@ fn workspaces_ui(ui: &mut Ui, shown: Option<Workspace>, actions: &mut Actions) {
     let workspaces = Workspace::ALL.iter().map(|&workspace| (workspace.command(), Some(workspace)));
     for (command, workspace) in workspaces.chain([(Command::Lesson, None)]) {
         let text = if workspace.is_none() { "Learn" } else { command.text() };
-        let button = ui.add(Button::selectable(workspace == shown, RichText::new(text).strong()));
+        let button = ui.add(Button::selectable(workspace == shown, text));
         let keys = command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
         if button.on_hover_text(format!("{} {keys}", command.tooltip())).clicked() && workspace != shown {
             actions.send(command);

@@ -82,10 +82,10 @@ pub fn write(
     Ok(written)
 }
 
-/// The page of a film, as [`write`] writes it, with links to the other lessons of a site.
+/// The page of a film, as [`write()`] writes it, with links to the other lessons of a site.
 ///
 /// # Errors
-/// As for [`write`].
+/// As for [`write()`].
 pub fn site_page(
     film: &Film,
     moments: &Moments,

@@ -183,7 +183,8 @@ impl App {
     }
 
     fn shows_neighbor_columns(&self) -> bool {
-        let [_, panel] = self.state.panels(WindowLayout::for_width(self.handles.ctx.content_rect().width()));
+        let room = WindowLayout::for_width(self.handles.ctx.content_rect().width());
+        let panel = self.state.shows_answer(room);
         let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
         let named = names.iter().any(|(pane, names)| *names && self.pane_rects.contains_key(pane));
         // A picture being set up may show names.

@@ -10,6 +10,9 @@ use crate::text;
 /// Longest side of the query's picture, and of a neighbour's, in screen points.
 const SIDES: [f32; 2] = [112.0, 56.0];
 
+/// Number of names listed without pictures.
+const MAX_LISTED: usize = 5;
+
 pub fn nearest_ui(
     ui: &mut Ui,
     session: &Session,
@@ -21,7 +24,7 @@ pub fn nearest_ui(
     let cloud = &answered.record.cloud;
     let about = "Pick this point instead: its neighbours are shown.";
     let Some(pictures) = session.pictures(cloud) else {
-        for neighbor in &summary.nearest {
+        for neighbor in summary.nearest.iter().take(MAX_LISTED) {
             ui.horizontal(|ui| {
                 let name = ui.add(Button::new(&neighbor.name).frame(false).truncate()).on_hover_text(about);
                 if name.clicked() {

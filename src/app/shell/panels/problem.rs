@@ -1,21 +1,19 @@
 //! Left panel, top to bottom: data, k and metric, which are answered at once; then the answer, or, for
 //! measuring, queries, engine and Run.
 
-use std::sync::{Arc, Weak};
-
 use super::engine::engine_ui;
+use super::prediction::plan_text;
 use super::selection::picked_ui;
 use crate::app::features::columns::state::ColumnsAction;
 use crate::app::features::unusable::state::listed;
 use crate::app::look::{error_ui, field_ui, follow_ui, heading_ui, percent, row_ui, wide_field_ui};
 use crate::app::model::fields::number;
 use crate::app::model::files::{column_ranges, unused_columns_sentence};
-use crate::app::model::{DataKind, Draft, Field, FieldError, QueryKind, UnusedColumn, data_file, plan_of};
+use crate::app::model::{DataKind, Draft, Field, FieldError, QueryKind, UnusedColumn, data_file};
 use crate::app::prelude::*;
 use crate::cloud::{ColumnChoice, GlobeAxes, PointCloud, Source, generate};
 use crate::knn::Metric;
-use crate::run::RunRecord;
-use crate::run::planner::{Planner, Purpose};
+use crate::run::planner::Purpose;
 use crate::text;
 
 pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -32,7 +30,7 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
                 data_ui(ui, &mut draft, (state.workspace, session), &errors, palette, actions);
                 question_ui(ui, &mut draft, session, &errors, palette);
                 match state.workspace {
-                    Workspace::Explore => picked_ui(ui, session, palette, actions),
+                    Workspace::Explore => picked_ui(ui, state.workspace, session, palette, actions),
                     Workspace::Measure => {
                         query_ui(ui, &mut draft, session, &errors, palette, actions);
                         engine_ui(ui, &mut draft, session, &errors, palette);
@@ -465,41 +463,6 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
         }
     });
     error_ui(ui, Field::K, errors, palette);
-}
-
-/// A cached plan text and its inputs: comparing them is cheaper than parsing many selected rows in each
-/// frame.
-#[derive(Clone)]
-struct CachedPlan {
-    draft: Draft,
-    /// Weak, so that a replaced cloud is freed.
-    cloud: Option<Weak<PointCloud>>,
-    record: Option<Weak<RunRecord>>,
-    engines: usize,
-    text: Option<String>,
-}
-
-/// The predicted time and engine of the run or of one query; recomputed when the inputs change.
-fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Option<String> {
-    let id = Id::unique(if purpose == Purpose::Answer { "plan of a query" } else { "plan of the run" });
-    let engines = session.engines.iter().filter(|status| status.device.is_some()).count();
-    let known = ui.data(|data| data.get_temp::<Arc<CachedPlan>>(id)).filter(|planned| {
-        // A new run corrects later predictions.
-        let corrected = planned.record.as_ref().map(Weak::as_ptr) != session.record.as_ref().map(Arc::as_ptr);
-        let same_cloud = planned.cloud.as_ref().map(Weak::as_ptr) == session.cloud.as_ref().map(Arc::as_ptr);
-        !corrected && same_cloud && planned.engines == engines && planned.draft == *draft
-    });
-    if let Some(planned) = known {
-        return planned.text.clone();
-    }
-    let plan = plan_of(draft, session, &Planner::shared(), purpose);
-    let text = plan.and_then(|plan| if purpose == Purpose::Answer { plan.short() } else { plan.sentence() });
-    let (cloud, record) =
-        (session.cloud.as_ref().map(Arc::downgrade), session.record.as_ref().map(Arc::downgrade));
-    let planned = CachedPlan { draft: draft.clone(), cloud, record, engines, text };
-    let text = planned.text.clone();
-    ui.data_mut(|data| data.insert_temp(id, Arc::new(planned)));
-    text
 }
 
 /// The progress of a load or a run, with a button that cancels it; nothing if there is none.

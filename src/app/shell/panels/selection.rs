@@ -22,7 +22,7 @@ const MAX_COORDINATES: usize = 8;
 pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
-        picked_ui(ui, session, palette, actions);
+        picked_ui(ui, state.workspace, session, palette, actions);
         let shown = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record));
         if let Some(record) = shown {
             folded_ui(ui, "Run", |ui| run_ui(ui, record, state, palette, actions));
@@ -32,9 +32,15 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
 }
 
 /// The picked query's answer, the query and the selection.
-pub fn picked_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+pub fn picked_ui(
+    ui: &mut Ui,
+    workspace: Workspace,
+    session: &Session,
+    palette: &Palette,
+    actions: &mut Actions,
+) {
     if let Some(answered) = &session.answered {
-        answer_ui(ui, session, answered, palette, actions);
+        answer_ui(ui, workspace, session, answered, palette, actions);
     }
     heading_ui(ui, "Query");
     match session.picked_point() {
@@ -346,6 +352,7 @@ const BAR: f32 = 12.0;
 
 pub fn answer_ui(
     ui: &mut Ui,
+    workspace: Workspace,
     session: &Session,
     answered: &QueryAnswer,
     palette: &Palette,
@@ -363,7 +370,9 @@ pub fn answer_ui(
         classes_ui(ui, session, classes, palette);
     }
     distances_ui(ui, &summary, palette);
-    nearest_ui(ui, session, answered, &summary, palette, actions);
+    if workspace == Workspace::Explore {
+        nearest_ui(ui, session, answered, &summary, palette, actions);
+    }
     why_ui(ui, session, answered, palette, actions);
     nearby_ui(ui, session, answered, palette, actions);
 }
@@ -410,8 +419,7 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &QueryAnswer, palette: &Pale
     let asks = ui
         .horizontal_wrapped(|ui| {
             let label = ui.label(palette.weak("Where does"));
-            let edit =
-                TextEdit::singleline(&mut typed).id_salt("why").hint_text("name or row").desired_width(88.0);
+            let edit = TextEdit::singleline(&mut typed).id_salt("why").hint_text("row").desired_width(88.0);
             let about = "Where any row of the data stands, by its number or its name: its rank and \
                          distance, the query’s rank from its side, and what the distance is made of.";
             let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);

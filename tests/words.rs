@@ -29,7 +29,7 @@ const COLUMNS: [Column; 9] = [
 const ALLOWED: &[(&str, [usize; COLUMNS.len()])] = &[
     ("nobody", [0, 0, 0, 3, 0, 0, 0, 0, 0]),
     ("whoever", [0, 0, 0, 0, 0, 0, 0, 0, 0]),
-    ("of which", [1, 5, 2, 13, 0, 0, 0, 4, 0]),
+    ("of which", [1, 4, 2, 13, 0, 0, 0, 4, 0]),
     ("so many", [0, 0, 7, 3, 0, 0, 0, 0, 0]),
     ("as many as", [0, 1, 2, 4, 0, 0, 0, 2, 0]),
     ("how many there are", [0, 0, 0, 0, 0, 0, 0, 0, 0]),

@@ -465,7 +465,7 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
     error_ui(ui, Field::K, errors, palette);
 }
 
-/// The progress of a load or a run, with a button that cancels it; nothing if there is none.
+/// The progress of a load or a run, with a button that cancels it.
 fn progress_ui(ui: &mut Ui, session: &Session, palette: &Palette) -> Vec<Action> {
     let mut asked = Actions::default();
     let (text, fraction) = match &session.activity {

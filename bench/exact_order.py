@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what exact order costs: `warpscope knn --arithmetic file` against `f32`, file to file, on generated data.
 
-Usage: bench/exact_order.py [--warpscope PATH] [--datasets all|utm,utm-csv,globe,embedding] [--devices cpu,0] [--repeats 3]
+Usage: bench/exact_order.py [--warpscope PATH] [--datasets all|utm,utm-csv,globe,embedding,savetxt] [--devices cpu,0] [--repeats 3]
 Needs numpy. Builds nothing.
 
 Both commands alternate; times are medians. *File to file* is the time of the whole command, *search* is the time from loading to the
@@ -37,6 +37,11 @@ def globe(rng):
     return np.round(np.column_stack(degrees), 7)
 
 
+def decimals(rng):
+    """10⁶ × 3 values in [0, 1) with 19 digits, as `numpy.savetxt` writes them by default."""
+    return rng.random((1_000_000, 3))
+
+
 def embedding(rng):
     """10⁵ × 1,536 unit vectors in 200 clusters, f32."""
     n, d = 100_000, 1_536
@@ -54,6 +59,7 @@ DATASETS = {  # file, generator, k, writer
     "utm-csv": ("utm.csv", utm, 16, lambda path, data: write_csv(path, data, "easting,northing,elevation", 3)),
     "globe": ("globe.csv", globe, 10, lambda path, data: write_csv(path, data, "lon,lat", 7)),
     "embedding": ("embedding.npy", embedding, 100, np.save),
+    "savetxt": ("savetxt.csv", decimals, 16, lambda path, data: np.savetxt(path, data, delimiter=",", header="x,y,z", comments="")),
 }
 
 

@@ -335,3 +335,41 @@ fn columns_are_never_partially_shown() {
     }
     assert!(shown.contains(&vec![true; 3]), "some columns never appear: {shown:?}");
 }
+
+/// A circle of places around Oslo: their distances are in km, and their map is half as wide as high in degrees.
+#[test]
+fn places_are_listed_in_km_and_drawn_in_true_proportions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("stops.csv");
+    let places = (0..60).map(|at| {
+        let (sin, cos) = (f64::from(at) * 0.7).sin_cos();
+        format!("stop {at},{},{}\n", 60.0 + 0.1 * sin, 10.7 + 0.2 * cos)
+    });
+    std::fs::write(&path, "stop,lat,lon\n".to_owned() + &places.collect::<String>()).expect("a file");
+    let mut window = window(small);
+    window.state_mut().send(Action::OpenPath(path));
+    // No run: opening a file answers one query.
+    until(&mut window, "the stops", |app| {
+        let session = app.session();
+        let is_open = session.cloud.as_ref().is_some_and(|cloud| cloud.len() == 60);
+        is_open && session.answered.is_some() && !app.is_busy()
+    });
+    press(&mut window, "Neighbours");
+    window.run_steps(3);
+    window.get_by_label("distance (km)");
+    assert!(window.query_by_label("squared distance").is_none(), "a squared chord says nothing");
+
+    press(&mut window, "Plane");
+    window.run_steps(3);
+    let spots: Vec<Pos2> = (0..60).map(|row| position_of(&window, row)).collect();
+    let extent = |along: fn(&Pos2) -> f32| {
+        let ends =
+            spots.iter().map(along).fold((f32::MAX, f32::MIN), |(low, high), at| (low.min(at), high.max(at)));
+        ends.1 - ends.0
+    };
+    let (across, up) = (extent(|at| at.x), extent(|at| at.y));
+    assert!(
+        (across / up - 1.0).abs() < 0.02,
+        "0.4° of longitude at 60° N are 0.2° of latitude: {across} × {up}"
+    );
+}

@@ -56,7 +56,7 @@ pub struct NamedNeighbor {
     pub row: u32,
     /// From the file, or `row 12`.
     pub name: String,
-    /// With its unit.
+    /// The distance to the query, with its unit.
     pub distance: String,
 }
 

@@ -187,7 +187,7 @@ impl State {
         self
     }
 
-    /// Shows a workspace.
+    /// Exchanges the layouts if another workspace is to be shown.
     pub fn switch_to(&mut self, workspace: Workspace) {
         if self.workspace != workspace {
             self.workspace = workspace;

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::limits::MAX_COLUMNS;
 use super::{FormatError, Input};
 use crate::FileValue;
 use crate::value::MAX_DIGITS;
@@ -24,27 +25,29 @@ pub struct LongDecimals {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LongDecimal {
-    /// row × columns + column.
+    /// row × width + column, where readers count [`MAX_COLUMNS`] as the width.
     index: u64,
     mantissa: i128,
     exponent: i32,
 }
 
 impl LongDecimal {
-    /// Whether the text of `value` may be such a decimal: most are too short.
+    /// Whether the text of `value` may be such a decimal: most are too short, and most zeros are 0.
     pub fn is_possible(text: &[u8], value: f64) -> bool {
-        text.len() > MAX_DIGITS || value.abs() < f64::MIN_POSITIVE
+        text.len() > MAX_DIGITS
+            || value.abs() < f64::MIN_POSITIVE && text.iter().any(|byte| matches!(byte, b'1'..=b'9'))
     }
 
-    /// The decimal that a text spells, unless it is the shortest one of its f64, `value`. `None` also for
-    /// decimals of more than 38 digits.
-    pub fn parse(text: &str, value: f64, index: u64) -> Option<Self> {
+    /// The decimal that a text in a row and a column spells, unless it is the shortest one of its f64,
+    /// `value`. `None` also for decimals of more than 38 digits.
+    pub fn parse(text: &str, value: f64, (row, column): (u64, usize)) -> Option<Self> {
         let digits = text.bytes().take_while(|byte| !matches!(byte, b'e' | b'E'));
         if value.abs() >= f64::MIN_POSITIVE && digits.filter(u8::is_ascii_digit).count() <= MAX_DIGITS {
             return None;
         }
         let decimal = FileValue::parse_decimal(text).filter(|&it| it != FileValue::shortest_decimal(value));
-        Self::new(decimal?, index).filter(|decimal| EXPONENTS.contains(&decimal.exponent))
+        Self::new(decimal?, row * MAX_COLUMNS as u64 + column as u64)
+            .filter(|decimal| EXPONENTS.contains(&decimal.exponent))
     }
 
     /// `None` for binary values.
@@ -93,8 +96,8 @@ impl LongDecimals {
             .unwrap_or(Ordering::Equal)
     }
 
-    /// Moves decimals from a table of `width` columns to the row and column that `place` returns for theirs, in
-    /// a table of `new_width` columns; `None` removes them.
+    /// Moves decimals from a table of `width` columns to the row and column that `place` returns for theirs,
+    /// in a table of `new_width` columns; `None` removes them.
     pub(crate) fn moved(
         mut self,
         (width, new_width): (usize, usize),
@@ -139,7 +142,12 @@ mod tests {
     use super::*;
 
     fn decimal(text: &str, index: u64) -> Option<LongDecimal> {
-        LongDecimal::parse(text, text.parse().unwrap(), index)
+        let found = LongDecimal::parse(text, text.parse().unwrap(), (0, 0));
+        assert!(
+            found.is_none() || LongDecimal::is_possible(text.as_bytes(), text.parse().unwrap()),
+            "{text}"
+        );
+        found.map(|decimal| LongDecimal { index, ..decimal })
     }
 
     #[test]

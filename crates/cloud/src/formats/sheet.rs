@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arrow::TimestampType;
 use super::cell::number;
-use super::limits::MAX_NAME;
+use super::limits::{MAX_COLUMNS, MAX_NAME};
 use super::{CategoryBuilder, FormatError, Input, Result, printable};
 use crate::roles::Role;
 use crate::suggest::suggest;
@@ -239,7 +239,7 @@ pub struct Sheet {
     pub(super) declared: Option<DeclaredCoordinates>,
     /// Whether the file's values are decimals.
     pub(super) decimals: bool,
-    /// The decimals of `columns` that `values` does not identify.
+    /// The decimals of `columns` that `values` does not identify, in a table of [`MAX_COLUMNS`] columns.
     pub(super) long_decimals: LongDecimals,
 }
 
@@ -449,7 +449,7 @@ impl Sheet {
             Values::F64(values) => gather(values, width, &positions, &path)?.into(),
         };
         let axes = positions_by_column(chosen, self.columns.len());
-        let widths = (self.columns.len(), chosen.len());
+        let widths = (MAX_COLUMNS, chosen.len());
         let long_decimals = self.long_decimals.moved(widths, |row, column| Some((row, axes[column]?)));
         Ok(Coordinates { columns, values, decimals: self.decimals, long_decimals })
     }

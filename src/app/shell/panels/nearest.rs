@@ -1,7 +1,5 @@
 //! The nearest neighbours beside the answer: pictures of rows that are images, otherwise a list of names.
 
-use std::sync::Arc;
-
 use crate::app::model::AnswerSummary;
 use crate::app::panes::hover::picture_ui;
 use crate::app::prelude::*;
@@ -45,7 +43,7 @@ pub fn nearest_ui(
         for neighbor in &summary.nearest {
             ui.vertical(|ui| {
                 ui.set_width(SIDES[1]);
-                let picture = picture_ui(ui, &Arc::clone(cloud), neighbor.row as usize, pictures, SIDES[1]);
+                let picture = picture_ui(ui, cloud, neighbor.row as usize, pictures, SIDES[1]);
                 let picture = picture.interact(Sense::click());
                 if picture
                     .on_hover_text(format!("{}: {}. {about}", neighbor.name, neighbor.distance))

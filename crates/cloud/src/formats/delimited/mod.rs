@@ -108,9 +108,6 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
     }
     let TextRecords { format, rows, mut skipped, .. } = text;
     skipped.extend(note);
-    // Elements of vectors follow the columns of the file.
-    let widths = (width, columns.len());
-    let long_decimals = long_decimals.moved(widths, |row, column| Some((row, column)));
     Ok(Sheet {
         skipped,
         declared,

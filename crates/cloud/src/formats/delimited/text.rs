@@ -283,13 +283,12 @@ impl<R: BufRead> TextRecords<R> {
         self.dialect.cell(at, self.field(at))
     }
 
-    /// The decimal of a field that is read as `value`, if it is not the shortest one of it.
+    /// The decimal of a field that is read as `value`, unless it is the shortest one with this f64.
     pub fn long_decimal(&self, at: usize, value: f64) -> Option<LongDecimal> {
         if !LongDecimal::is_possible(self.field(at), value) {
             return None;
         }
-        let index = (self.rows - 1) * self.columns.len() as u64 + at as u64;
-        LongDecimal::parse(&self.dialect.plain(at, self.field(at))?, value, index)
+        LongDecimal::parse(&self.dialect.plain(at, self.field(at))?, value, (self.rows - 1, at))
     }
 
     /// Whether a column holds numbers in a notation that is contradictory or ambiguous.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::{Builder, COORDINATES, ColumnValues, MAX_PADDED, PointKind};
-use crate::formats::limits::MAX_COLUMNS;
 use crate::formats::vector_cell::{Candidate, VectorColumn, VectorDetector, choose_vector, rank};
 use crate::formats::{
     ColumnKind, ColumnRequest, DeclaredCoordinates, FormatError, Records, Result, Sheet, SheetColumn,
@@ -194,8 +193,7 @@ impl Builder<'_, '_> {
             let element = array || column.item && kind != PointKind::Array;
             column.into_column(element)
         };
-        let widths = (MAX_COLUMNS, self.columns.len());
-        let long_decimals = self.long_decimals.moved(widths, |row, column| Some((row, column)));
+        let long_decimals = self.long_decimals;
         let mut columns: Vec<SheetColumn> = self.columns.into_iter().map(column).collect();
         attributes.into_iter().for_each(|at| columns[at].attribute = true);
         let texts: Vec<bool> = columns.iter().map(|column| column.kind == ColumnKind::Text).collect();

@@ -136,7 +136,6 @@ pub(super) struct Builder<'i, 'p> {
     header: bool,
     /// Texts that hold vectors, by their nodes.
     vectors: BTreeMap<u32, VectorDetector>,
-    /// By point and column, as in a table of [`MAX_COLUMNS`] columns.
     long_decimals: LongDecimals,
     numbers: Vec<f64>,
     /// In GeoJSON: the nodes of x, y and z, and whether they are longitude, latitude and height.
@@ -346,15 +345,12 @@ impl<'i, 'p> Builder<'i, 'p> {
         let number = match value {
             Cell::Number(number) => {
                 column.filled = true;
-                let index = row * MAX_COLUMNS as u64 + at as u64;
-                let decimal = LongDecimal::parse(text, number, index).or_else(|| {
-                    // A repeated name overwrites.
-                    let before = column.values.get(row.checked_sub(column.first)? as usize)?;
-                    if before.is_nan() {
-                        None
-                    } else {
-                        LongDecimal::new(FileValue::shortest_decimal(number), index)
-                    }
+                let decimal = LongDecimal::parse(text, number, (row, at)).or_else(|| {
+                    // A repeated name overwrites its earlier value.
+                    let before = column.values.get(row.checked_sub(column.first)? as usize);
+                    before.filter(|before| !before.is_nan())?;
+                    let index = row * MAX_COLUMNS as u64 + at as u64;
+                    LongDecimal::new(FileValue::shortest_decimal(number), index)
                 });
                 if let Some(decimal) = decimal.filter(|_| column.selected) {
                     self.long_decimals.push(decimal, self.input).map_err(|why| self.failed = Some(why))?;

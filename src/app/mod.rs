@@ -38,6 +38,7 @@ pub use features::export::PaneData;
 pub use features::export::state::ExportKind;
 pub use features::picking::{PickTimes, measure as measure_picking};
 pub use features::projection::state::{ProjectionKind, ProjectionView};
+pub use features::second::state::SecondAction;
 pub use gpu::{BenchEvent, FrameBench, FrameReport, FrameTimes, Method, measure as measure_frames};
 pub use look::tokens;
 pub use model::log::Entry;

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::driven::{Window, fill, press, small, until, window};
 use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::{Action, Command};
-use warpscope::app::session::ColoringState;
+use warpscope::app::session::{ColoringState, PickedPoint};
 use warpscope::app::state::{PaneKind, single_layout};
 use warpscope::app::{AnalysisAction, AnalysisKind};
 
@@ -204,4 +204,34 @@ fn rows_are_compared_with_another_file() {
     until(&mut window, "the reason", |app| {
         app.session().log.last().is_some_and(|entry| entry.text.contains("the clouds have different rows"))
     });
+}
+
+#[test]
+fn rows_that_disagree_are_seen_and_stepped_through() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("pictures.csv");
+    let names: Vec<String> = (0..16).map(|pixel| format!("pixel{pixel}")).collect();
+    // Bright and dark pictures; three of them have the other's label.
+    let rows: String = (0..120)
+        .map(|row| {
+            let bright = row % 2;
+            let pixels: Vec<String> =
+                (0..16).map(|pixel| (bright * 200 + (row * 7 + pixel * 5) % 31).to_string()).collect();
+            format!("{},{}\n", pixels.join(","), (bright + i32::from([30, 61, 90].contains(&row))) % 2)
+        })
+        .collect();
+    std::fs::write(&path, format!("{},label\n{rows}", names.join(","))).expect("a file");
+    let mut window = analysed(&path);
+    press(&mut window, "Select them");
+    until(&mut window, "the selection", |app| app.session().selection.rows()[..] == [30, 61, 90]);
+    // In the pane and in the right panel.
+    assert_eq!(window.query_all_by_label("1 to 3 of 3 selected rows").count(), 2);
+    let captions = ["0, not 1", "1, not 0"].map(|caption| window.query_all_by_label(caption).count());
+    assert_eq!(captions, [2, 4], "row 61 is labelled 0, rows 30 and 90 are labelled 1");
+    for row in [30, 61, 90, 30] {
+        window.key_press(egui::Key::N);
+        until(&mut window, "the next row", |app| app.session().picked == Some(PickedPoint::Row(row)));
+    }
+    window.key_press(egui::Key::P);
+    until(&mut window, "the previous row", |app| app.session().picked == Some(PickedPoint::Row(90)));
 }

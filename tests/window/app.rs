@@ -776,7 +776,7 @@ fn panes_match_their_snapshots() {
             // The status line depends on the machine.
             window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 290.0), egui::pos2(420.0, 320.0)));
             let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
-            let title = format!("{}-{name}", pane.title().to_lowercase());
+            let title = format!("{}-{name}", pane.title().to_lowercase().replace(' ', "-"));
             if let Err(error) = window.try_snapshot_options(title, &options) {
                 failures.push(error.to_string());
             }

@@ -24,6 +24,7 @@ mod pictures;
 mod quitting;
 mod runs;
 mod saved_state;
+mod second;
 mod selection;
 mod session;
 mod shell;

@@ -14,8 +14,10 @@ use crate::app::features::export::state::ExportDialog;
 use crate::app::features::history::state::History;
 use crate::app::features::lesson::picture::LessonPicture;
 use crate::app::features::picking::lookup::Lookup;
+use crate::app::features::picking::state::PaneCamera;
 use crate::app::features::projection::ProjectionCache;
 use crate::app::features::runs::state::RunId;
+use crate::app::features::second;
 use crate::app::gpu::Gpu;
 use crate::app::jobs::table::{ExitPolicy, Jobs, TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
@@ -25,7 +27,7 @@ use crate::app::prelude::*;
 use crate::cloud::PointCloud;
 use crate::files::StagingDir;
 use crate::lesson::picture::Target;
-use crate::run::{JobId, LiveQueryWorker, RunRecord, Worker};
+use crate::run::{JobId, LiveQueryWorker, ResidentPoints, RunRecord, Worker};
 
 /// Keys in eframe's storage under which the first version kept the state and the open file.
 const STORAGE_KEY: &str = "warpscope";
@@ -263,19 +265,19 @@ pub fn plane_position(app: &App, rect: Rect) -> Option<Pos2> {
     Some(camera.screen(camera::place(scene.drawn(cloud), row, axes)))
 }
 
-/// Screen position of a row, if Plane or Space fills `rect`; `None` behind the eye, or without a cloud.
+/// Screen position of a row, if Plane, Space or the second view fills `rect`; `None` behind the eye, or without
+/// a cloud.
 pub fn screen_position(app: &App, pane: PaneKind, rect: Rect, row: usize) -> Option<Pos2> {
-    let scene = app.session.scene()?;
-    let (data, state) = (scene.data(), &app.state);
+    let (state, session) = (&app.state, &app.session);
+    let is_second = pane == PaneKind::Second;
+    let scene = if is_second { second::session_of(session).scene()? } else { session.scene()? };
+    let data = scene.data();
+    let view = if is_second { state.second.plane } else { state.plane };
     let eye = match pane {
-        PaneKind::Space => crate::app::features::picking::state::PaneCamera::Space(
-            camera::SpaceCamera::new(rect, &state.space, data),
-            state.space.axes,
-        ),
-        _ => crate::app::features::picking::state::PaneCamera::Plane(
-            camera::PlaneCamera::for_view(rect, &state.plane, data),
-            state.plane.axes,
-        ),
+        PaneKind::Space => {
+            PaneCamera::Space(camera::SpaceCamera::new(rect, &state.space, data), state.space.axes)
+        }
+        _ => PaneCamera::Plane(camera::PlaneCamera::for_view(rect, &view, data), view.axes),
     };
     eye.screen(data, row)
 }
@@ -350,6 +352,10 @@ pub struct Handles {
     pub lookup: Lookup,
     /// The file's other columns for the listed neighbours.
     pub neighbor_lookup: Lookup,
+    /// The same for the second view's neighbours.
+    pub second_lookup: Lookup,
+    /// The points of the second view's file that engines hold.
+    pub second_points: ResidentPoints,
     /// Whether to zoom to the picked point once it is answered.
     pub focus_when_answered: bool,
     pub picture_of_lesson: LessonPicture,
@@ -387,6 +393,8 @@ impl Handles {
             last_job: 0,
             lookup: Lookup::default(),
             neighbor_lookup: Lookup::default(),
+            second_lookup: Lookup::default(),
+            second_points: ResidentPoints::default(),
             focus_when_answered: false,
             picture_of_lesson: LessonPicture::default(),
             projecting: ProjectionCache::default(),

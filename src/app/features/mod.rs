@@ -66,6 +66,7 @@ pub mod runs {
 }
 pub mod answer_summary;
 pub mod saved;
+pub mod second;
 pub mod selection;
 pub mod shortcuts;
 pub mod table;

@@ -14,6 +14,7 @@ pub static FEATURES: &[&Feature] = &[
     &super::history::apply::FEATURE,
     &super::projection::apply::FEATURE,
     &super::analysis::apply::FEATURE,
+    &super::second::apply::FEATURE,
     &super::color::apply::FEATURE,
     &super::walk::apply::FEATURE,
     &super::why::apply::FEATURE,

@@ -26,8 +26,12 @@ pub enum TaskPurpose {
     Record,
     /// Writing a file of the lesson, a graph, a recording or a session.
     Export,
+    /// Reading another file of the same rows for the second view.
+    OpenSecond,
     /// Projecting the cloud onto directions.
     Project,
+    /// Projecting the second view.
+    ProjectSecond,
     /// Analysing all rows' neighbours.
     Analyse,
     /// Comparing with another file.
@@ -56,6 +60,10 @@ pub enum TaskPurpose {
     Lookup,
     /// Reading the listed neighbours' other columns.
     NeighborColumns,
+    /// Searching the picked row in the second view's file.
+    AnswerSecond,
+    /// Reading the other columns of the second view's neighbours.
+    SecondColumns,
     /// Reading the names of rows.
     Names,
     /// Searching the names of rows.

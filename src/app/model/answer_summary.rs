@@ -54,8 +54,10 @@ pub struct ClassCounts {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedNeighbor {
     pub row: u32,
-    /// From the file, or `row 12`.
+    /// From the file, or `row 12`, with the label: `row 12 (setosa)`.
     pub name: String,
+    /// The label of a row without a name, else its name.
+    pub caption: String,
     /// The distance to the query, with its unit.
     pub distance: String,
 }
@@ -67,6 +69,8 @@ pub struct AnswerSummary {
     pub found: usize,
     /// What the query is called: a name from the file, a row number, or a point.
     pub query_name: String,
+    /// The label of a query that is a row without a name.
+    pub query_label: Option<String>,
     /// The distance of the farthest neighbour, with its unit.
     pub within: String,
     /// The first [`MAX_NAMED`], without the query's own row.
@@ -113,18 +117,27 @@ impl AnswerSummary {
             _ => Self::PLACE.to_owned(),
         };
         let is_itself = !neighbors.is_empty() && distances.is_empty();
+        let has_names = table.is_some_and(|table| label_and_name(table, roles)[1].is_some());
         // Neighbours come first among the rows of the table.
-        let mut names = table.map_or_else(Vec::new, |table| names(table, roles)).into_iter();
+        let names = table.map_or_else(Vec::new, |table| names(table, roles));
+        let query_label = place_of_own.and_then(|place| names.get(place)?.clone()).filter(|_| !has_names);
+        let mut names = names.into_iter();
         let nearest = neighbors.iter().map(|&neighbor| (neighbor, names.next().flatten()));
         let nearest = nearest.filter(|((row, _), _)| Some(*row) != own).take(MAX_NAMED);
-        let nearest = nearest.map(|((row, squared), name)| NamedNeighbor {
-            row,
-            name: name.unwrap_or_else(|| row_name(answered, row)),
-            distance: distance_text(metric, metric.distance(squared)),
+        let nearest = nearest.map(|((row, squared), text)| {
+            let number = row_name(answered, row);
+            let name = match &text {
+                Some(name) if has_names => name.clone(),
+                Some(label) => format!("{number} ({label})"),
+                None => number.clone(),
+            };
+            let distance = distance_text(metric, metric.distance(squared));
+            NamedNeighbor { row, name, caption: text.unwrap_or(number), distance }
         });
         Self {
             found: distances.len(),
             query_name,
+            query_label,
             within: at_most_text(metric, farthest),
             nearest: nearest.collect(),
             distances,
@@ -392,10 +405,12 @@ mod tests {
             AnswerSummary {
                 found: distances.len(),
                 query_name,
+                query_label: None,
                 within,
                 nearest: vec![NamedNeighbor {
                     row: 7,
                     name: "Calverton".to_owned(),
+                    caption: "Calverton".to_owned(),
                     distance: distance_text(Metric::Haversine, distances[0]),
                 }],
                 distances: distances.to_vec(),

@@ -14,6 +14,8 @@ pub enum PaneKind {
     #[default]
     Plane,
     Space,
+    /// The same rows, seen otherwise.
+    Second,
     Neighbors,
     /// Analysis of all rows' neighbours.
     Analysis,
@@ -87,6 +89,13 @@ impl PaneKind {
                 Table,
                 (TabGroup::Views, 1),
                 "Three axes of the cloud.",
+            ),
+            Self::Second => (
+                ["Second view", "second", "Show Second view"],
+                None,
+                Points,
+                (TabGroup::Views, 2),
+                "The same rows along other axes, otherwise projected, or from another file.",
             ),
             Self::Neighbors => (
                 ["Neighbours", "neighbors", "Show Neighbours"],

@@ -30,6 +30,7 @@ use crate::app::features::quit::state::QuitStage;
 use crate::app::features::row_names::state::{NameSearch, RowNames};
 use crate::app::features::runs::state::RunList;
 use crate::app::features::saved::state::SavedSession;
+use crate::app::features::second::state::SecondCloud;
 use crate::app::features::selection::state::facts::SelectionStats;
 use crate::app::features::selection::state::{HoverTarget, NamedSets, RadiusInput, Selection};
 use crate::app::features::unusable::state::UnusableDialog;
@@ -152,6 +153,8 @@ pub struct Session {
     pub answered: Option<QueryAnswer>,
     /// The projection shown instead of the cloud's axes.
     pub projected: Option<Arc<CloudProjection>>,
+    /// What the second view shows.
+    pub second: SecondCloud,
     /// The analysis of all rows' neighbours, once computed.
     pub analysed: Option<Arc<AnalysisResults>>,
     /// Comparisons with other files: at most one overlap and one file of leaks.

@@ -20,6 +20,7 @@ use crate::app::features::lesson::state::session::LessonView;
 use crate::app::features::projection::state::ProjectionView;
 use crate::app::features::runs::state::RunsView;
 use crate::app::features::saved::state::Layout;
+use crate::app::features::second::state::SecondView;
 use crate::app::features::walk::state::WalkView;
 use crate::cloud::Source;
 
@@ -32,6 +33,8 @@ pub struct State {
     pub color: ColorView,
     /// Projection of clouds with more than two dimensions, in Plane and Space.
     pub projection: ProjectionView,
+    /// The second view of the rows.
+    pub second: SecondView,
     pub convergence: ConvergenceView,
     pub counts: CountsView,
     pub timings: TimingsView,
@@ -82,6 +85,7 @@ impl Default for State {
             space: SpaceView::default(),
             color: ColorView::default(),
             projection: ProjectionView::default(),
+            second: SecondView::default(),
             convergence: ConvergenceView::default(),
             counts: CountsView::default(),
             timings: TimingsView::default(),
@@ -167,9 +171,11 @@ impl State {
             before.scale = clamped(before.scale);
             before.point_sizes = before.point_sizes.map(views::diameter);
         }
-        self.plane.window = self.plane.window.filter(PlaneWindow::is_valid);
-        (self.plane.point_size, self.space.point_size) =
-            (views::diameter(self.plane.point_size), views::diameter(self.space.point_size));
+        for plane in [&mut self.plane, &mut self.second.plane] {
+            plane.window = plane.window.filter(PlaneWindow::is_valid);
+            plane.point_size = views::diameter(plane.point_size);
+        }
+        self.space.point_size = views::diameter(self.space.point_size);
         camera::clamp_view(&mut self.space);
         if !self.lesson.speed.is_finite() || self.lesson.speed <= 0.0 {
             self.lesson.speed = LessonView::default().speed;

@@ -17,7 +17,9 @@ pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
         format!("{what} — {}, k = {}, {}", record.engine, record.spec.k, source_name(&record.cloud))
     };
     match (pane, record) {
-        (PaneKind::Plane | PaneKind::Space | PaneKind::Neighbors, _) => places(session).unwrap_or_default(),
+        (PaneKind::Plane | PaneKind::Space | PaneKind::Second | PaneKind::Neighbors, _) => {
+            places(session).unwrap_or_default()
+        }
         (PaneKind::Timings, _) => {
             let record = session.record.as_ref().or(record);
             record.map_or_else(String::new, |record| of_run("Search time of each repeat", record))

@@ -1,6 +1,6 @@
 //! The workspaces: layouts of the window for exploring and for measuring. Lessons have a layout of their own.
 
-use egui_tiles::{Container, Linear, LinearDir, Tiles, Tree};
+use egui_tiles::{Container, Linear, LinearDir, Tile, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
@@ -40,10 +40,11 @@ impl Workspace {
 
     const fn rows(self) -> Rows {
         use PaneKind::{
-            Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings,
+            Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Second, Space, Timeline,
+            Timings,
         };
         match self {
-            Self::Explore => &[(1.0, &[Plane, Space, Neighbors, Analysis, Log])],
+            Self::Explore => &[(1.0, &[Plane, Space, Second, Neighbors, Analysis, Log])],
             Self::Measure => &[
                 (1.7, &[Plane, Space]),
                 (1.0, &[Timings, Timeline, Merges, Convergence, Runs, Engines, Neighbors, Log]),
@@ -80,6 +81,20 @@ impl Workspace {
         };
         Tree::new(egui::Id::unique("panes"), root, tiles)
     }
+}
+
+/// Explore's layout with the second view beside the others.
+pub fn side_by_side() -> Tree<PaneKind> {
+    let mut tree = Workspace::Explore.layout();
+    let (Some(second), Some(tabs)) = (tree.tiles.find_pane(&PaneKind::Second), tree.root) else {
+        return tree;
+    };
+    if let Some(Tile::Container(Container::Tabs(strip))) = tree.tiles.get_mut(tabs) {
+        strip.children.retain(|&tile| tile != second);
+    }
+    let beside = tree.tiles.insert_tab_tile(vec![second]);
+    tree.root = Some(tree.tiles.insert_horizontal_tile(vec![tabs, beside]));
+    tree
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use egui::Grid;
 
 use super::empty::{ExportEntry, Pane, PaneContext, without_cloud};
+use super::gallery::selection_gallery_ui;
 use crate::app::features::analysis::label_column;
 use crate::app::features::analysis::state::{AnalysisAction, AnalysisKind, AnalysisResults, AnalysisView};
 use crate::app::features::color::column_keys;
@@ -252,9 +253,10 @@ fn confusion_ui(ui: &mut Ui, analysed: &AnalysisResults, of: &Classification, co
     });
     let mut pressed: Option<&ConfusionCell> = None;
     if of.labels.len() <= MAX_LABELS {
-        Grid::new("confusion").num_columns(of.labels.len() + 1).spacing([8.0, 2.0]).striped(true).show(
-            ui,
-            |ui| {
+        ui.horizontal_top(|ui| {
+            let grid =
+                Grid::new("confusion").num_columns(of.labels.len() + 1).spacing([8.0, 2.0]).striped(true);
+            grid.show(ui, |ui| {
                 ui.label(palette.weak(format!("{column} ↓ neighbours →")));
                 of.labels.iter().for_each(|label| drop(ui.label(RichText::new(label).strong())));
                 ui.end_row();
@@ -280,8 +282,10 @@ fn confusion_ui(ui: &mut Ui, analysed: &AnalysisResults, of: &Classification, co
                     }
                     ui.end_row();
                 }
-            },
-        );
+            });
+            // What disagrees can be seen once it is selected.
+            ui.vertical(|ui| selection_gallery_ui(ui, context.session, palette, context.actions));
+        });
     } else {
         let mut wrong: Vec<&ConfusionCell> =
             of.confusion.iter().filter(|cell| cell.label != cell.predicted).collect();

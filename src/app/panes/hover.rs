@@ -35,7 +35,8 @@ pub fn hover_ui(
     screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>,
 ) {
     let session = context.session;
-    let Some(hovered) = session.hovered.filter(|hovered| hovered.pane == pane) else { return };
+    let hovered = session.hovered.filter(|hovered| hovered.pane == pane && !session.has_dialog());
+    let Some(hovered) = hovered else { return };
     let Some((cloud, row)) = session.point(hovered.what) else { return };
     let Some(place) = screen(cloud, row).filter(|place| rect.contains(*place)) else { return };
     let anchor = Rect::from_center_size(place, vec2(CLEARANCE, CLEARANCE));

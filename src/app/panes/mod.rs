@@ -9,6 +9,7 @@ pub mod bar;
 pub mod convergence;
 pub mod empty;
 pub mod engines;
+pub mod gallery;
 pub mod hover;
 pub mod log;
 pub mod map;
@@ -19,6 +20,7 @@ pub mod plane;
 pub mod plots;
 pub mod points;
 pub mod runs;
+pub mod second;
 pub mod space;
 pub mod tiles;
 pub mod timeline;
@@ -27,6 +29,7 @@ pub mod timings;
 static PANES: [&Pane; PaneKind::ALL.len()] = [
     &plane::PANE,
     &space::PANE,
+    &second::PANE,
     &neighbors::PANE,
     &analysis::PANE,
     &timings::PANE,

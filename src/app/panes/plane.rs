@@ -1,5 +1,5 @@
-//! Plane: two axes of the cloud at equal scale, or a map of longitude and latitude, with the query, its neighbours, and the circle at the k-th
-//! distance.
+//! Plane: two axes of the cloud at equal scale, or a map of longitude and latitude, with the query, its
+//! neighbours, and the circle at the k-th distance. The second view is drawn alike.
 
 use egui::emath::GuiRounding as _;
 
@@ -33,19 +33,23 @@ const KEY_STEP: f32 = 32.0;
 /// Neighbours within this radius, in screen points, get a lens.
 const CROWDED_RADIUS: f32 = 36.0;
 
-/// Texture ids of the pane and its lens.
-const VIEW: u64 = 2;
+/// Ids of the pictures of the pane and its lens, and of their points on the GPU.
+const IDS: [u64; 3] = [2, 3, 2];
 
-const LENS: u64 = 3;
+/// The same of the second view.
+const SECOND_IDS: [u64; 3] = [6, 7, 6];
 
 pub const PANE: Pane = Pane {
     kind: PaneKind::Plane,
-    draw: plane_ui,
+    draw: |ui, context| plane_ui(ui, context, PaneKind::Plane),
     data: |session| session.cloud.clone().map(PaneData::Points),
     exports: &[],
 };
 
-fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+/// Draws Plane, or the second view.
+pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>, kind: PaneKind) {
+    let is_first = kind == PaneKind::Plane;
+    let [picture_id, lens_id, slot] = if is_first { IDS } else { SECOND_IDS };
     let Some(scene) = context.session.scene() else {
         return without_cloud(context.session).ui(ui, context.palette);
     };
@@ -54,7 +58,8 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let pane = ui.max_rect();
     let on_earth = MapAxes::of(cloud, view.axes).is_some_and(|map| map.is_earth());
     let marks = [&mut view.lines, &mut view.names];
-    controls_ui(ui, context, cloud, (&mut view.axes, ["right", "up"]), "Single colour", marks, |ui, _| {
+    let axes = (&mut view.axes, ["right", "up"]);
+    controls_ui(ui, context, (kind, cloud), axes, "Single colour", marks, |ui, _| {
         ui.checkbox(&mut view.lens, "Lens")
             .on_hover_text("Magnify neighbours that are too close together to tell apart.");
         if on_earth {
@@ -75,7 +80,8 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return;
     }
     let response = ui.interact(rect, ui.scope_id().with("plane"), Sense::click_and_drag());
-    name_widget(&response, Role::Canvas, "Plane of points");
+    let name = if is_first { "Plane of points" } else { "Second view of points" };
+    name_widget(&response, Role::Canvas, name);
     let picture = context.session.picture.as_deref();
     if let (Some(window), Some(units)) =
         (&mut view.window, picture.and_then(|picture| picture.units_per_point(rect.size().into())))
@@ -83,7 +89,9 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         window.units_per_point = units;
     }
     let mut camera = PlaneCamera::for_view(rect, &view, cloud);
-    ui.data_mut(|data| data.insert_temp(shown_id(), camera));
+    if is_first {
+        ui.data_mut(|data| data.insert_temp(shown_id(), camera));
+    }
     let gesture = follow_ui(ui, &response, context.session);
     let moved = move_ui(ui, &response, &mut camera, &mut view, gesture.is_none());
 
@@ -99,10 +107,10 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .flatten();
     // Neighbours too close to distinguish are labelled in the lens.
     let without_names = PlaneView { names: view.names && lens.is_none(), ..view };
-    let note = cloud_ui(ui, context, VIEW, &camera, &scene, without_names, moved)
+    let note = cloud_ui(ui, context, [picture_id, slot], &camera, &scene, without_names, moved)
         .or_else(|| far.then(|| far_note(ui)));
     if let Some(lens) = &lens {
-        lens_ui(ui, context, &camera, lens, &scene, view);
+        lens_ui(ui, context, [lens_id, slot], &camera, lens, &scene, view);
     }
     if let Some(note) = note.filter(|_| !context.session.only_points) {
         ui.painter().text(
@@ -115,7 +123,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 
     // The mark covers part of the canvas. It handles drags and passes clicks on.
-    let mark = (context.session.tool == Tool::Move && picture.is_none())
+    let mark = (is_first && context.session.tool == Tool::Move && picture.is_none())
         .then(|| mark_ui(ui, context.session, context.palette, context.actions, &camera, &scene, view.axes))
         .flatten();
     hint_ui(ui, rect, context.session, false, context.palette);
@@ -128,7 +136,10 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let eyes = lens
         .iter()
         .chain([&camera])
-        .map(|camera| (camera.rect, PaneCamera::Plane(*camera, view.axes)))
+        .map(|camera| {
+            let of = if is_first { PaneCamera::Plane } else { PaneCamera::Second };
+            (camera.rect, of(*camera, view.axes))
+        })
         .collect::<Vec<_>>();
     if let Some(gesture) = &gesture {
         gesture_ui(ui, &response, gesture, &eyes, context.palette, context.actions);
@@ -145,7 +156,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .unwrap_or(camera);
     let screen =
         |cloud: &PointCloud, row: usize| Some(through.screen(place(scene.drawn(cloud), row, view.axes)));
-    hover_ui(ui, &response, through.rect, PaneKind::Plane, context, &screen);
+    hover_ui(ui, &response, through.rect, kind, context, &screen);
     if view != context.state.plane {
         context.actions.send(Action::SetPlane(view));
     }
@@ -175,16 +186,18 @@ fn far_note(ui: &Ui) -> String {
 fn cloud_ui(
     ui: &Ui,
     context: &mut PaneContext<'_>,
-    texture: u64,
+    [picture_id, slot]: [u64; 2],
     camera: &PlaneCamera,
     scene: &Scene,
     view: PlaneView,
     moved: bool,
 ) -> Option<String> {
-    let size = if texture == LENS { view.point_size * 1.5 } else { view.point_size };
+    let is_lens = [IDS, SECOND_IDS].iter().any(|[_, lens, _]| *lens == picture_id);
+    let size = if is_lens { view.point_size * 1.5 } else { view.point_size };
     let paints = bar::paints(context.state, context.session, context.palette);
     let sight = PointsView {
-        view: texture,
+        view: picture_id,
+        slot,
         rect: camera.rect,
         axes: view.axes,
         projection: camera.projection(),
@@ -290,6 +303,7 @@ fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
 fn lens_ui(
     ui: &Ui,
     context: &mut PaneContext<'_>,
+    ids: [u64; 2],
     camera: &PlaneCamera,
     lens: &PlaneCamera,
     scene: &Scene,
@@ -308,7 +322,7 @@ fn lens_ui(
     if view.coastlines {
         coastlines_ui(ui, lens, palette);
     }
-    cloud_ui(ui, context, LENS, lens, scene, view, false);
+    cloud_ui(ui, context, ids, lens, scene, view, false);
     if only_points {
         return;
     }

@@ -13,6 +13,7 @@ use super::empty::PaneContext;
 use crate::app::features::color::bar;
 use crate::app::features::picking::tool::tools_ui;
 use crate::app::features::projection;
+use crate::app::features::second::state::SecondAction;
 use crate::app::features::walk::{self, paint};
 use crate::app::gpu::{Drawing, Layer, LayerColors, Points, PointsCallback, Progress};
 use crate::app::look::{Paint, PointPaints};
@@ -49,6 +50,8 @@ pub fn not_loaded_ui(ui: &mut Ui, rect: Rect, context: &PaneContext<'_>) {
 pub struct PointsView<'a, const N: usize> {
     /// Identifies the pane's picture between frames.
     pub view: u64,
+    /// Identifies the pane's points and colours on the GPU.
+    pub slot: u64,
     /// The pane's rectangle, in window points.
     pub rect: Rect,
     pub axes: [usize; N],
@@ -92,7 +95,7 @@ pub fn points_ui<const N: usize>(
         Layer { points, projection, diameter, ink, opacity }
     };
     let selected = session.selection.rows();
-    let [of_cloud, of_queries, of_selection, of_over] = [0, 1, 2, 3].map(|part| N as u64 | part << 32);
+    let [of_cloud, of_queries, of_selection, of_over] = [0, 1, 2, 3].map(|part| sight.slot | part << 32);
 
     let points = gpu.points(of_cloud, cloud, &sight.axes, None);
     let ink = gpu.ink(of_cloud, cloud, None, &sight.paints.data);
@@ -183,13 +186,13 @@ pub fn zoom_factor(ui: &Ui) -> f32 {
 pub fn controls_ui<const N: usize>(
     ui: &mut Ui,
     context: &mut PaneContext<'_>,
-    cloud: &PointCloud,
+    (kind, cloud): (PaneKind, &PointCloud),
     (axes, labels): (&mut [usize; N], [&str; N]),
     plain: &str,
     [lines, names]: [&mut bool; 2],
     more: impl FnOnce(&mut Ui, &State),
 ) {
-    pane_bar_ui(ui, context, |ui, context, all| {
+    let add = |ui: &mut Ui, context: &mut PaneContext<'_>, all: bool| {
         tools_ui(ui, context.session, context.palette, context.actions);
         if !all {
             return;
@@ -198,8 +201,12 @@ pub fn controls_ui<const N: usize>(
             axis_ui(ui, label, cloud, axis, context.palette);
         }
         projection::bar_ui(ui, axes, context.state, context.session, context.palette, context.actions);
-        bar::bar_ui(ui, context.state, context.session, plain, context.actions);
-        walk::show_ui(ui, context.state, context.actions);
+        if kind == PaneKind::Second {
+            file_ui(ui, context.session, context.actions);
+        } else {
+            bar::bar_ui(ui, context.state, context.session, plain, context.actions);
+            walk::show_ui(ui, context.state, context.actions);
+        }
         more_ui(ui, |ui| {
             ui.checkbox(lines, "Lines").on_hover_text("Draw lines from the query to its neighbours.");
             ui.checkbox(names, "Names").on_hover_text(
@@ -207,7 +214,26 @@ pub fn controls_ui<const N: usize>(
             );
             more(ui, context.state);
         });
-    });
+    };
+    // The first view has the colours of both.
+    if kind == PaneKind::Second && context.session.picture.is_none() {
+        ui.horizontal_wrapped(|ui| add(ui, context, true));
+    } else {
+        pane_bar_ui(ui, context, add);
+    }
+}
+
+/// The choice of the second view's file.
+fn file_ui(ui: &mut Ui, session: &Session, actions: &mut Actions) {
+    let browse = ui.button("Another file…").on_hover_text(Command::OpenSecond.tooltip());
+    if browse.clicked() {
+        actions.send(Command::OpenSecond);
+    }
+    // In this view, the session's cloud is the other file.
+    let is_other = session.second.other.is_some();
+    if is_other && ui.button("Same file").on_hover_text("Show the rows of the first view again.").clicked() {
+        actions.send(SecondAction::Close);
+    }
 }
 
 /// Everything over the points, from bottom to top: selection, query and neighbours, the walk's points, names,

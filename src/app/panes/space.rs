@@ -30,6 +30,9 @@ const MIN_LIT_POINTS: usize = 10_000;
 /// Identifies Space's picture in the GPU cache.
 const VIEW: u64 = 4;
 
+/// Identifies its points there.
+const SLOT: u64 = 3;
+
 pub const PANE: Pane = Pane {
     kind: PaneKind::Space,
     draw: space_ui,
@@ -55,7 +58,8 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let pane = ui.max_rect();
     let plain = if view.color_by_height { "Shaded by height" } else { "Single colour" };
     let marks = [&mut view.lines, &mut view.names];
-    controls_ui(ui, context, cloud, (&mut view.axes, ["x", "y", "z"]), plain, marks, |ui, state| {
+    let axes = (&mut view.axes, ["x", "y", "z"]);
+    controls_ui(ui, context, (PaneKind::Space, cloud), axes, plain, marks, |ui, state| {
         // The colouring shared by both views takes precedence; without one, height helps to see depth.
         if state.color.by == ColorBy::Nothing {
             ui.checkbox(&mut view.color_by_height, "Shade by height")
@@ -93,6 +97,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
     let sight = PointsView {
         view: VIEW,
+        slot: SLOT,
         rect,
         axes: view.axes,
         projection: camera.projection(),

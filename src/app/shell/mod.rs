@@ -22,6 +22,7 @@ pub mod panels {
     pub mod nearest;
     pub mod prediction;
     pub mod problem;
+    pub mod selected;
     pub mod selection;
     pub mod status;
 }

@@ -170,7 +170,7 @@ fn none_if_cancelled<T>(done: Result<T, Failure>) -> Result<Option<T>, String> {
     }
 }
 
-/// A search in which every row of a cloud is a query, excluding itself.
+/// A search over a cloud; analyses query every row, excluding itself.
 #[derive(Clone, Debug)]
 pub struct AllRowsSearch {
     pub cloud: Arc<PointCloud>,
@@ -189,6 +189,18 @@ impl AllRowsSearch {
     ) -> Result<Arc<RunRecord>, Failure> {
         let engines = EnginePool::default().sharing(resident.clone());
         answer(engines, &self.spec, &self.cloud, None, progress).map(Arc::new)
+    }
+
+    /// Runs the search; `None` if cancelled.
+    ///
+    /// # Errors
+    /// Why the search failed, as a sentence.
+    pub fn answer_unless_cancelled(
+        &self,
+        resident: &ResidentPoints,
+        progress: &dyn Progress,
+    ) -> Result<Option<Arc<RunRecord>>, String> {
+        none_if_cancelled(self.answer(resident, progress))
     }
 }
 
@@ -333,15 +345,9 @@ fn overlap(
     resident: &ResidentPoints,
     progress: &dyn Progress,
 ) -> Result<FileComparison, Failure> {
-    let failure = |why: OverlapError| match why {
-        OverlapError::Cancelled => Failure::Cancelled,
-        why => Failure::Message(format!("{why}: {}", path.display())),
-    };
     let spec = neighbours.spec();
-    let source = Source::File { path: path.to_owned(), columns: columns.clone() };
-    let job = LoadJob { source, drop_nonfinite: spec.drop_nonfinite, data: None, infers_choices: true };
-    let LoadedCloud { cloud: there, left_out, .. } = load(&job, &sub_progress(progress, 0.0, 0.2))?;
-    other_cloud::check_same_rows(neighbours.cloud(), &there).map_err(failure)?;
+    let LoadedCloud { cloud: there, left_out, .. } =
+        load_same_rows(neighbours.cloud(), path, columns, &sub_progress(progress, 0.0, 0.2))?;
     let record = neighbours.find(resident, &sub_progress(progress, 0.2, 0.55))?;
     let theirs =
         AllRowsSearch { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
@@ -351,7 +357,8 @@ fn overlap(
         KnnGraph::of_run(record).map_err(|why| Failure::Message(format!("{why}: {}", path.display())))
     };
     let (here, theirs) = (graph(&*record)?, graph(&*theirs)?);
-    let shares = other_cloud::overlap(&here, &theirs, &sub_progress(progress, 0.9, 1.0)).map_err(failure)?;
+    let shares = other_cloud::overlap(&here, &theirs, &sub_progress(progress, 0.9, 1.0))
+        .map_err(|why| overlap_failure(why, path))?;
     let mut values = vec![f64::NAN; record.cloud.len()];
     here.rows().iter().zip(&shares).for_each(|(&row, &share)| values[row as usize] = share);
     let other = file_name(path);
@@ -406,6 +413,40 @@ fn leaks(
         record: Arc::new(theirs),
     };
     Ok(FileComparison::leaking(cloud, file_name(path), values.into(), leaking))
+}
+
+fn overlap_failure(why: OverlapError, path: &Path) -> Failure {
+    match why {
+        OverlapError::Cancelled => Failure::Cancelled,
+        why => Failure::Message(format!("{why}: {}", path.display())),
+    }
+}
+
+/// Loads another file and checks that it has the cloud's rows.
+fn load_same_rows(
+    cloud: &PointCloud,
+    path: &Path,
+    columns: &ColumnChoice,
+    progress: &dyn Progress,
+) -> Result<LoadedCloud, Failure> {
+    let source = Source::File { path: path.to_owned(), columns: columns.clone() };
+    let job = LoadJob { source, drop_nonfinite: cloud.dropped() > 0, data: None, infers_choices: true };
+    let loaded = load(&job, progress)?;
+    other_cloud::check_same_rows(cloud, &loaded.cloud).map_err(|why| overlap_failure(why, path))?;
+    Ok(loaded)
+}
+
+/// Opens another file of the cloud's rows; `None` if cancelled.
+///
+/// # Errors
+/// The failure, as a sentence that ends with the path.
+pub fn open_same_rows(
+    cloud: &PointCloud,
+    path: &Path,
+    columns: &ColumnChoice,
+    progress: &dyn Progress,
+) -> Result<Option<Arc<PointCloud>>, String> {
+    none_if_cancelled(load_same_rows(cloud, path, columns, progress).map(|loaded| loaded.cloud))
 }
 
 fn sub_progress(parent: &dyn Progress, from: f64, to: f64) -> SubProgress<'_> {

@@ -216,6 +216,14 @@ impl AnalysisResults {
         Some(values)
     }
 
+    /// A row's label, and the most frequent one among its neighbours.
+    pub fn label_and_vote(&self, row: u32) -> Option<[String; 2]> {
+        let (labels, votes) = self.all.labels.as_ref()?;
+        let point = self.record.query_rows.binary_search(&row).ok()?;
+        let name = |label: u32| labels.names().get(label as usize).cloned();
+        Some([name(labels.label(point)?)?, name(votes[point].predicted?)?])
+    }
+
     /// Rows whose label differs from the majority of their neighbours, or all rows of one cell of the
     /// confusion matrix.
     pub fn disagreeing(&self, cell: Option<(u32, u32)>) -> Vec<u32> {

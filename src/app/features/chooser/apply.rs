@@ -59,9 +59,10 @@ impl App {
                         None => chooser.save_file(),
                     }
                 }
-                FilePurpose::Data | FilePurpose::Queries | FilePurpose::Comparison(_) => {
-                    chooser.set_title("Open a file of points").pick_file()
-                }
+                FilePurpose::Data
+                | FilePurpose::Queries
+                | FilePurpose::Comparison(_)
+                | FilePurpose::Second => chooser.set_title("Open a file of points").pick_file(),
             };
             let missing = path.is_none() && started.elapsed() < MIN_DIALOG_TIME;
             if missing { DialogResult::NoDialog } else { DialogResult::Path(path) }
@@ -85,6 +86,7 @@ impl App {
             (FilePurpose::Data, Some(path)) => self.open(&path),
             (FilePurpose::Queries, Some(path)) => self.state.draft.query_path = path.display().to_string(),
             (FilePurpose::Comparison(kind), Some(path)) => self.compare_with(kind, path),
+            (FilePurpose::Second, Some(path)) => self.open_second(path),
             (FilePurpose::Export, Some(path)) => self.take_export_path(&path, asked),
         }
     }
@@ -93,7 +95,7 @@ impl App {
     fn choose_here(&mut self, asked_by: FilePurpose, name: &Path) {
         let folder = match asked_by {
             FilePurpose::Export => name.parent(),
-            FilePurpose::Data | FilePurpose::Queries | FilePurpose::Comparison(_) => {
+            FilePurpose::Data | FilePurpose::Queries | FilePurpose::Comparison(_) | FilePurpose::Second => {
                 self.state.recent.iter().filter_map(|path| path.parent()).find(|folder| folder.is_dir())
             }
         };

@@ -13,6 +13,8 @@ pub enum FilePurpose {
     Queries,
     /// The other file of a comparison.
     Comparison(AnalysisKind),
+    /// Another file of the same rows, for the second view.
+    Second,
     Export,
 }
 
@@ -96,6 +98,7 @@ impl Chooser {
             FilePurpose::Queries => "Open a file of queries",
             FilePurpose::Comparison(AnalysisKind::Leaks) => "Find leaks in another file",
             FilePurpose::Comparison(_) => "Compare with another file of the same rows",
+            FilePurpose::Second => "Show another file of the same rows beside",
             FilePurpose::Export => "Save as",
         }
     }

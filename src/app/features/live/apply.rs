@@ -389,8 +389,17 @@ impl App {
         self.answer(record, query);
     }
 
-    /// Picks the next query of the run, or without a run the next row of the file.
+    /// Picks the next selected row, or else the next query of the run, or the next row of the file.
     pub(in crate::app) fn step_query(&mut self, by: isize) {
+        let selected = self.session.selection.rows();
+        if !selected.is_empty() {
+            let at = match self.session.picked {
+                Some(PickedPoint::Row(row)) => selected.binary_search(&row).ok(),
+                _ => None,
+            };
+            let next = at.map_or(0, |at| (at as isize + by).rem_euclid(selected.len() as isize));
+            return self.pick_row(selected[next as usize]);
+        }
         let Some(record) = &self.session.record else {
             let Some(rows) = self.session.cloud.as_ref().map(|cloud| cloud.len() as isize) else { return };
             let next = match self.session.picked {

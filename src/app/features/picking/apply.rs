@@ -7,6 +7,7 @@ use super::state::{
     ExtraColumns, PaneCamera, PickAction, PickView, Purpose, Region, RegionSelection, RowColumns, Tool,
 };
 use crate::app::context::app::{App, Feature};
+use crate::app::features::second;
 use crate::app::features::selection::state::{HoverTarget, SelectAction, SelectionCriterion};
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
@@ -87,7 +88,12 @@ impl App {
     }
 
     fn sight(&self, eye: PaneCamera) -> Option<PickView> {
-        Some(PickView { eye, scene: self.session.scene()?, record: self.session.record.clone() })
+        let session = &self.session;
+        if eye.pane() == PaneKind::Second {
+            let session = second::session_of(session);
+            return Some(PickView { eye, scene: session.scene()?, record: session.record });
+        }
+        Some(PickView { eye, scene: session.scene()?, record: session.record.clone() })
     }
 
     fn search(&mut self, eye: PaneCamera, pointer: Pos2, purpose: Purpose) {
@@ -133,6 +139,7 @@ impl App {
                 self.pick_found(picked);
                 self.focus_if_answered();
             }
+            (Purpose::Focus, None) if pane == PaneKind::Second => self.state.second.plane.window = None,
             (Purpose::Focus, None) => self.apply(Command::FitView.into()),
             (Purpose::Hover, found) => {
                 self.select(SelectAction::Hover(found.map(|what| HoverTarget { what, pane })))

@@ -133,6 +133,8 @@ impl ExtraColumns {
 pub enum PaneCamera {
     /// Plane's camera, and its axes: right, up.
     Plane(PlaneCamera, [usize; 2]),
+    /// The same of the second view.
+    Second(PlaneCamera, [usize; 2]),
     /// Space's camera, and its axes: x, y, up.
     Space(SpaceCamera, [usize; 3]),
 }
@@ -144,6 +146,7 @@ impl PaneCamera {
     pub fn pane(&self) -> PaneKind {
         match self {
             Self::Plane(..) => PaneKind::Plane,
+            Self::Second(..) => PaneKind::Second,
             Self::Space(..) => PaneKind::Space,
         }
     }
@@ -151,7 +154,9 @@ impl PaneCamera {
     /// A row's screen position; `None` behind the eye.
     pub fn screen(&self, cloud: &PointCloud, row: usize) -> Option<Pos2> {
         match self {
-            Self::Plane(camera, axes) => Some(camera.screen(place(cloud, row, *axes))),
+            Self::Plane(camera, axes) | Self::Second(camera, axes) => {
+                Some(camera.screen(place(cloud, row, *axes)))
+            }
             Self::Space(camera, axes) => camera.screen(place(cloud, row, *axes)).map(|(screen, _)| screen),
         }
     }
@@ -169,7 +174,7 @@ impl PaneCamera {
         /// Margin around the pane, in screen points, where the dot of a row may still be visible.
         const EDGE: f32 = 4.0;
         match self {
-            Self::Plane(camera, axes) => {
+            Self::Plane(camera, axes) | Self::Second(camera, axes) => {
                 // Relative to the pointer in local coordinates, which stays precise when zoomed in deeply.
                 let (at, scale) = (camera.place(pointer), camera.units().map(f64::recip));
                 let most = reach.powi(2);

@@ -40,6 +40,7 @@ pub enum Command {
     ExportSelection,
     Analyse,
     CompareRows,
+    OpenSecond,
     FindLeaks,
     CompareEngines,
     ShowWalk,
@@ -55,6 +56,7 @@ pub enum Command {
     NextLook,
     Maximise,
     ResetLayout,
+    SideBySide,
     Explore,
     Measure,
     Show(PaneKind),
@@ -181,7 +183,7 @@ impl Command {
         Self::ExportSelection,
     ];
     /// Commands of the View menu, before panes, looks and scales.
-    pub const VIEW: [Self; 9] = [
+    pub const VIEW: [Self; 10] = [
         Self::Explore,
         Self::Measure,
         Self::Lesson,
@@ -190,6 +192,7 @@ impl Command {
         Self::Maximise,
         Self::ToggleProblem,
         Self::ToggleSelection,
+        Self::SideBySide,
         Self::ResetLayout,
     ];
     /// Scale commands of the View menu.
@@ -276,13 +279,14 @@ impl Command {
                 Explorer,
                 plain(Key::N),
                 "Next query",
-                "Pick the next query of the run, or before one the next row.",
+                "Pick the next selected row; without a selection, the next query of the run, or the next row.",
             ),
             Self::PreviousQuery => entry(
                 Explorer,
                 plain(Key::P),
                 "Previous query",
-                "Pick the previous query of the run, or before one the previous row.",
+                "Pick the previous selected row; without a selection, the previous query of the run, or the \
+                 previous row.",
             ),
             Self::LessonOfQuery => entry(
                 Explorer,
@@ -383,6 +387,13 @@ impl Command {
                 "Which share of each row's neighbours are its neighbours in another file of the same rows \
                  too, such as another embedding.",
             ),
+            Self::OpenSecond => entry(
+                Explorer,
+                None,
+                "Show another file beside…",
+                "Show another file of the same rows, such as another embedding, beside this one: a row picked \
+                 in one is picked in both.",
+            ),
             Self::FindLeaks => entry(
                 Explorer,
                 None,
@@ -464,6 +475,13 @@ impl Command {
                 None,
                 "Reset the layout",
                 "Arrange this workspace's panes as on the first start.",
+            ),
+            Self::SideBySide => entry(
+                Explorer,
+                plain(Key::T),
+                "Two views side by side",
+                "Show the second view beside Plane, with other axes, another projection or another file; \
+                 again, show one view.",
             ),
             Self::Explore => {
                 entry(Both, command_shift(Key::E), "Explore", "Your data, a question and its answer.")

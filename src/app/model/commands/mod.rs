@@ -23,6 +23,7 @@ use crate::app::features::picking::state::PickAction;
 use crate::app::features::projection::state::ProjectionView;
 use crate::app::features::quit::state::QuitAction;
 use crate::app::features::runs::state::RunsAction;
+use crate::app::features::second::state::SecondAction;
 use crate::app::features::selection::state::SelectAction;
 use crate::app::features::unusable::state::UnusableAction;
 use crate::app::features::walk::state::WalkAction;
@@ -117,6 +118,7 @@ pub enum Action {
     Runs(RunsAction),
     Walk(WalkAction),
     Analysis(AnalysisAction),
+    Second(SecondAction),
 }
 
 /// Converts the actions of features into [`Action`].
@@ -145,7 +147,8 @@ actions_of!(
     Select(SelectAction),
     Pick(PickAction),
     Walk(WalkAction),
-    Analysis(AnalysisAction)
+    Analysis(AnalysisAction),
+    Second(SecondAction)
 );
 
 /// The actions of one frame, in order.

@@ -1,6 +1,7 @@
 //! The nearest neighbours beside the answer: pictures of rows that are images, otherwise a list of names.
 
 use crate::app::model::AnswerSummary;
+use crate::app::panes::gallery::{GalleryRow, gallery_ui};
 use crate::app::panes::hover::picture_ui;
 use crate::app::prelude::*;
 use crate::text;
@@ -20,39 +21,26 @@ pub fn nearest_ui(
     actions: &mut Actions,
 ) {
     let cloud = &answered.record.cloud;
-    let about = "Pick this point instead: its neighbours are shown.";
-    let Some(pictures) = session.pictures(cloud) else {
-        for neighbor in summary.nearest.iter().take(MAX_LISTED) {
-            ui.horizontal(|ui| {
-                let name = ui.add(Button::new(&neighbor.name).frame(false).truncate()).on_hover_text(about);
-                if name.clicked() {
-                    actions.send(Action::PickRow(neighbor.row));
-                }
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    ui.label(palette.weak(&neighbor.distance));
-                });
-            });
-        }
-        return;
-    };
-    if answered.record.query_cloud.is_none() {
-        picture_ui(ui, cloud, answered.row() as usize, pictures, SIDES[0]);
-        ui.label(text::sentence_case(&summary.query_name));
-    }
-    ui.horizontal_wrapped(|ui| {
-        for neighbor in &summary.nearest {
+    let pictures = session.pictures(cloud);
+    if let Some(pictures) = pictures
+        && answered.record.query_cloud.is_none()
+    {
+        ui.horizontal_top(|ui| {
+            picture_ui(ui, cloud, answered.row() as usize, pictures, SIDES[0]);
             ui.vertical(|ui| {
-                ui.set_width(SIDES[1]);
-                let picture = picture_ui(ui, cloud, neighbor.row as usize, pictures, SIDES[1]);
-                let picture = picture.interact(Sense::click());
-                if picture
-                    .on_hover_text(format!("{}: {}. {about}", neighbor.name, neighbor.distance))
-                    .clicked()
-                {
-                    actions.send(Action::PickRow(neighbor.row));
+                if let Some(label) = &summary.query_label {
+                    ui.add(Label::new(RichText::new(label).size(24.0)).truncate());
                 }
-                ui.add(Label::new(palette.small(&neighbor.name)).truncate());
+                ui.add(Label::new(text::sentence_case(&summary.query_name)).wrap());
             });
-        }
+        });
+    }
+    let most = if pictures.is_some() { usize::MAX } else { MAX_LISTED };
+    let rows = summary.nearest.iter().take(most).map(|near| GalleryRow {
+        row: near.row,
+        name: near.name.clone(),
+        caption: near.caption.clone(),
+        detail: near.distance.clone(),
     });
+    gallery_ui(ui, (cloud, pictures, SIDES[1]), None, rows, palette, actions);
 }

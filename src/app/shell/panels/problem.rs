@@ -9,7 +9,9 @@ use crate::app::features::unusable::state::listed;
 use crate::app::look::{error_ui, field_ui, follow_ui, heading_ui, percent, row_ui, wide_field_ui};
 use crate::app::model::fields::number;
 use crate::app::model::files::{column_ranges, unused_columns_sentence};
-use crate::app::model::{DataKind, Draft, Field, FieldError, QueryKind, UnusedColumn, data_file};
+use crate::app::model::{
+    DataKind, Draft, Field, FieldError, QueryKind, UnusedColumn, data_file, source_name,
+};
 use crate::app::prelude::*;
 use crate::cloud::{ColumnChoice, GlobeAxes, PointCloud, Source, generate};
 use crate::knn::Metric;
@@ -97,20 +99,53 @@ fn data_ui(
     actions: &mut Actions,
 ) {
     heading_ui(ui, "Data");
-    ui.horizontal(|ui| {
-        ui.selectable_value(&mut draft.data, DataKind::Generate, "Generated");
-        ui.selectable_value(&mut draft.data, DataKind::File, "From a file");
-        command_ui(ui, Command::Open, actions);
-    });
-    let load = match draft.data {
-        DataKind::Generate => generator_ui(ui, draft, workspace, errors, palette),
-        DataKind::File => file_ui(ui, draft, session, errors, palette, actions),
+    let fields = |ui: &mut Ui, draft: &mut Draft, actions: &mut Actions| {
+        ui.horizontal(|ui| {
+            ui.selectable_value(&mut draft.data, DataKind::Generate, "Generated");
+            ui.selectable_value(&mut draft.data, DataKind::File, "From a file");
+            command_ui(ui, Command::Open, actions);
+        });
+        match draft.data {
+            DataKind::Generate => generator_ui(ui, draft, workspace, errors, palette),
+            DataKind::File => file_ui(ui, draft, (workspace, session), errors, palette, actions),
+        }
+    };
+    // Once there are points, Explore shows what they are; the fields are folded.
+    let load = match session.cloud.as_ref().filter(|_| workspace == Workspace::Explore) {
+        None => fields(ui, draft, actions),
+        Some(cloud) => {
+            let all = cloud_ui(ui, draft, session, cloud, palette, actions);
+            let is_wrong = errors.iter().any(|error| matches!(error.field, Field::Path | Field::Generator));
+            let folded = egui::CollapsingHeader::new("Change the data").open(is_wrong.then_some(true));
+            let shown = folded.show_unindented(ui, |ui| fields(ui, draft, actions));
+            all || shown.body_returned == Some(true)
+        }
     };
     if load {
         // Load uses the fields of this frame.
         actions.send(Action::SetDraft(Box::new(draft.clone())));
         actions.send(Action::Load);
     }
+}
+
+/// The points shown, and what was chosen of their file. Returns whether to read it again.
+fn cloud_ui(
+    ui: &mut Ui,
+    draft: &mut Draft,
+    session: &Session,
+    cloud: &PointCloud,
+    palette: &Palette,
+    actions: &mut Actions,
+) -> bool {
+    ui.add(Label::new(RichText::new(source_name(cloud)).strong()).truncate());
+    let rows = text::count(cloud.len() as u64, "row", "rows");
+    let dimensions = text::count(cloud.dims() as u64, "dimension", "dimensions");
+    ui.add(Label::new(palette.weak(format!("{rows}, {dimensions}"))).wrap());
+    ui.horizontal(|ui| {
+        command_ui(ui, Command::Open, actions);
+        columns_button_ui(ui, draft, session, actions);
+    });
+    notes_ui(ui, draft, session, palette, actions)
 }
 
 /// Returns whether to generate the cloud.
@@ -190,13 +225,12 @@ fn suggestion(generator: &generate::Generator) -> String {
 fn file_ui(
     ui: &mut Ui,
     draft: &mut Draft,
-    session: &Session,
+    (workspace, session): (Workspace, &Session),
     errors: &[FieldError],
     palette: &Palette,
     actions: &mut Actions,
 ) -> bool {
     let before = draft.path.clone();
-    let mut load_at_once = false;
     let path =
         wide_field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
     if path.changed()
@@ -205,17 +239,7 @@ fn file_ui(
         draft.leave(&before, loaded);
     }
     let columns = row_ui(ui, "Columns", palette, |ui, label| {
-        let known = session.file_columns().is_some_and(|known| !known.columns.is_empty());
-        if known
-            && draft.source().ok().as_ref().and_then(data_file)
-                == session.cloud.as_ref().and_then(|cloud| data_file(cloud.source()))
-        {
-            let about = "A table of the file's columns: which are coordinates, which is the label, which \
-                         names a row.";
-            if ui.button("Columns…").on_hover_text(about).clicked() {
-                actions.send(ColumnsAction::Open);
-            }
-        }
+        columns_button_ui(ui, draft, session, actions);
         let width = ui.available_width();
         ui.add(
             TextEdit::singleline(&mut draft.columns)
@@ -234,11 +258,49 @@ fn file_ui(
         let more = if cloud.dims() > 8 { format!(", … ({})", cloud.dims()) } else { String::new() };
         ui.label(palette.small(format!("Read: {}{more}", names.join(", "))));
     }
-    if draft
-        .source()
-        .is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source))
-        && !session.left_out.is_empty()
+    // In Explore, the notes are above the fields.
+    let load_at_once = workspace == Workspace::Measure && notes_ui(ui, draft, session, palette, actions);
+    ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞")
+        .on_hover_text("For this file only; it is off again for the next one.");
+    let entered =
+        (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(Key::Enter));
+    let ready = draft.source().is_ok();
+    ui.add_enabled(ready, Button::new("Load"))
+        .on_hover_text("Read the file and show it; Run also does this when needed.")
+        .clicked()
+        || (ready && (entered || load_at_once))
+}
+
+/// Opens the table of the file's columns, once they are listed.
+fn columns_button_ui(ui: &mut Ui, draft: &Draft, session: &Session, actions: &mut Actions) {
+    let known = session.file_columns().is_some_and(|known| !known.columns.is_empty());
+    if known
+        && draft.source().ok().as_ref().and_then(data_file)
+            == session.cloud.as_ref().and_then(|cloud| data_file(cloud.source()))
     {
+        let about =
+            "A table of the file's columns: which are coordinates, which is the label, which names a row.";
+        if ui.button("Columns…").on_hover_text(about).clicked() {
+            actions.send(ColumnsAction::Open);
+        }
+    }
+}
+
+/// What was chosen for the file shown, with remedies. Returns whether to read it again.
+fn notes_ui(
+    ui: &mut Ui,
+    draft: &mut Draft,
+    session: &Session,
+    palette: &Palette,
+    actions: &mut Actions,
+) -> bool {
+    let Some(cloud) =
+        session.cloud.as_ref().filter(|cloud| draft.source().is_ok_and(|source| *cloud.source() == source))
+    else {
+        return false;
+    };
+    let mut load_at_once = false;
+    if !session.left_out.is_empty() {
         ui.horizontal_wrapped(|ui| {
             let unused = unused_columns_sentence(&session.left_out);
             ui.label(palette.small(format!("Left out of the coordinates: {unused}.")));
@@ -249,10 +311,7 @@ fn file_ui(
             }
         });
     }
-    let is_shown = draft
-        .source()
-        .is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source));
-    if let Some(pictures) = session.suggested_image_shape().filter(|_| is_shown) {
+    if let Some(pictures) = session.suggested_image_shape() {
         ui.horizontal_wrapped(|ui| {
             ui.label(palette.small(format!("Rows may be {} pictures.", pictures.text())));
             let where_to =
@@ -262,29 +321,17 @@ fn file_ui(
             }
         });
     }
-    if let Some(note) = session.note.as_ref().filter(|_| is_shown) {
+    if let Some(note) = &session.note {
         ui.label(palette.small(text::sentence_case(note)));
     }
     let told = session.roles.sentence().filter(|_| session.left_out.is_empty());
-    if let Some(told) = told.filter(|_| is_shown) {
+    if let Some(told) = told {
         ui.label(palette.small(text::sentence_case(&told)));
     }
-    ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞")
-        .on_hover_text("For this file only; it is off again for the next one.");
-    if let Some(cloud) = session
-        .cloud
-        .as_ref()
-        .filter(|cloud| cloud.dropped() > 0 && draft.source().is_ok_and(|source| *cloud.source() == source))
-    {
+    if cloud.dropped() > 0 {
         dropped_ui(ui, cloud, palette);
     }
-    let entered =
-        (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(Key::Enter));
-    let ready = draft.source().is_ok();
-    ui.add_enabled(ready, Button::new("Load"))
-        .on_hover_text("Read the file and show it; Run also does this when needed.")
-        .clicked()
-        || (ready && (entered || load_at_once))
+    load_at_once
 }
 
 /// The number of dropped rows, and which.

@@ -1,0 +1,95 @@
+//! The second view of the rows, beside Plane: the same rows along other axes, otherwise projected, or from
+//! another file. Row, selection and colours are shared; with another file, its neighbours are listed beside
+//! those of the first.
+
+use std::collections::BTreeSet;
+
+use egui::{Frame, Margin, Panel};
+
+use super::empty::{Pane, PaneContext};
+use super::gallery::{GalleryRow, gallery_ui};
+use super::plane::plane_ui;
+use crate::app::features::export::PaneData;
+use crate::app::features::second::state::SecondAction;
+use crate::app::features::second::{session_of, state_of};
+use crate::app::model::{AnswerSummary, source_name};
+use crate::app::prelude::*;
+
+/// Width of the lists of neighbours, in screen points.
+const LISTS_WIDTH: f32 = 168.0;
+
+/// Longest side of a neighbour's picture, in screen points.
+const SIDE: f32 = 44.0;
+
+pub const PANE: Pane = Pane {
+    kind: PaneKind::Second,
+    draw: second_ui,
+    data: |session| session.second.cloud(session.cloud.as_ref()).cloned().map(PaneData::Points),
+    exports: &[],
+};
+
+fn second_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let second = &context.session.second;
+    let (session, state) = (session_of(context.session), state_of(context.state));
+    if second.other.is_some() && ui.available_width() > 2.0 * LISTS_WIDTH {
+        let frame = Frame::NONE.inner_margin(Margin { left: 6, ..Margin::ZERO });
+        let panel = Panel::right("lists of neighbours").resizable(false).exact_size(LISTS_WIDTH).frame(frame);
+        panel.show(ui, |ui| {
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| lists_ui(ui, context));
+        });
+    }
+    // The actions of Plane that belong to the second view are redirected.
+    let mut actions = Actions::default();
+    let mut own = PaneContext {
+        state: &state,
+        session: &session,
+        gpu: context.gpu.as_deref_mut(),
+        lookup: context.lookup,
+        palette: context.palette,
+        actions: &mut actions,
+    };
+    plane_ui(ui, &mut own, PaneKind::Second);
+    for action in actions.take() {
+        match action {
+            Action::SetPlane(view) => context.actions.send(SecondAction::SetPlane(view)),
+            Action::SetProjection(view) => context.actions.send(SecondAction::SetProjection(view)),
+            other => context.actions.send(other),
+        }
+    }
+}
+
+/// The neighbours here and in the other file, one below the other, and how many are common.
+fn lists_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
+    let second = &session.second;
+    let (Some(cloud), Some(other)) = (&session.cloud, &second.other) else { return };
+    if let Some((_, Err(why))) = &second.answered {
+        ui.add(Label::new(palette.weak(why)).wrap());
+        return;
+    }
+    let (Some(here), Some(there)) = (&session.answered, second.answer()) else {
+        ui.add(Label::new(palette.weak("Pick a row: its neighbours in both files are listed here.")).wrap());
+        return;
+    };
+    let rows_of = |answered: &QueryAnswer| -> BTreeSet<u32> {
+        answered.neighbors().map(|(row, _)| row).filter(|&row| row != answered.row()).collect()
+    };
+    let (in_first, in_other) = (rows_of(here), rows_of(&there));
+    let common = in_first.intersection(&in_other).count();
+    let count = in_first.len().max(in_other.len());
+    ui.add(Label::new(format!("{common} of {count} neighbours are the same.")).wrap());
+    let names = [session.listed_columns(), second.columns.as_ref()];
+    let files = [(cloud, here, &in_other), (other, &there, &in_first)];
+    for ((of, answered, elsewhere), names) in files.into_iter().zip(names) {
+        let summary = AnswerSummary::new(answered, session.picked, names, &session.roles);
+        ui.add_space(6.0);
+        ui.add(Label::new(RichText::new(source_name(of)).strong()).truncate());
+        let rows = summary.nearest.into_iter().map(|near| GalleryRow {
+            row: near.row,
+            detail: if elsewhere.contains(&near.row) { "both".to_owned() } else { near.distance },
+            name: near.name,
+            caption: near.caption,
+        });
+        gallery_ui(ui, (cloud, session.pictures(cloud), SIDE), None, rows, palette, context.actions);
+    }
+}

@@ -188,7 +188,7 @@ a   runs on 0        device 0
       memory         9 MiB
 a   cannot run on 1  no driver
 
-On the CPU only
+CPU only
 bb  runs on cpu      device cpu
       memory         9 MiB
 c   runs on cpu      device cpu

@@ -32,7 +32,7 @@ fn analysed(path: &Path) -> Window {
     until(&mut window, "the file", |app| app.session().columns.is_some() && app.session().cloud.is_some());
     until(&mut window, "the first answer", |app| app.session().answered.is_some() && !app.is_busy());
     assert!(window.state().session().analysed().is_none());
-    press(&mut window, "Analyse all rows");
+    press(&mut window, "Analyse every row's neighbours");
     until(&mut window, "the analysis", |app| app.session().analysed().is_some());
     window.run_steps(2);
     window
@@ -67,10 +67,13 @@ fn menu_commands_open_the_pane_with_the_result() {
     let mut window = window(small);
     press(&mut window, "Run");
     until(&mut window, "the run", |app| app.session().answered.is_some() && !app.is_busy());
-    assert!(window.query_by_label("Analyse all rows").is_none(), "the pane is hidden behind other tabs");
+    assert!(
+        window.query_by_label("Analyse every row's neighbours").is_none(),
+        "the pane is hidden behind other tabs"
+    );
     window.state_mut().send(Command::Analyse);
     until(&mut window, "the analysis", |app| app.session().analysed().is_some());
-    window.get_by_label("Analyse all rows");
+    window.get_by_label("Analyse every row's neighbours");
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn the_knn_graph_is_exported_in_three_formats() {
     };
     window.state_mut().send(Command::ExportGraph);
     window.run_steps(3);
-    window.get_by_label("The 8 nearest of each of 400 rows, which Analysis has found.");
+    window.get_by_label("The 8 nearest neighbours of 400 rows, from Analysis.");
     save(&mut window, "edges.tsv");
     let edges = std::fs::read_to_string(at("edges.tsv")).expect("text");
     assert!(
@@ -113,8 +116,7 @@ fn the_knn_graph_is_exported_in_three_formats() {
         window.state_mut().send(Command::ExportGraph);
         window.run_steps(3);
         window.get_by_label(
-            "The 5 nearest of each of 400 rows, with the k and the metric on the left. They are searched \
-             first.",
+            "The 5 nearest neighbours of 400 rows, searched first with k and metric on the left.",
         );
         window.get_by_role_and_label(egui::accesskit::Role::RadioButton, form).click();
         window.run_steps(3);
@@ -195,7 +197,7 @@ fn rows_are_compared_with_another_file() {
     assert!(window.query_all_by_label_contains("3 of 3 rows of test.csv").next().is_some());
     assert!(leaking(&window) > exactly);
     let rows = leaking(&window).expect("leaks");
-    press(&mut window, &format!("Select the {rows} rows here"));
+    press(&mut window, &format!("Select {rows} rows here"));
     until(&mut window, "the selection", |app| app.session().selection.rows().len() == rows);
 
     let fewer = folder.path().join("fewer.csv");

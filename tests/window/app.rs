@@ -117,7 +117,7 @@ fn file_settings_do_not_apply_to_another_path() {
     };
     let tick = |window: &mut Window| {
         fill(window, "Columns", "0-1");
-        window.get_by_role_and_label(Role::CheckBox, "Leave out rows with NaN or ∞").click();
+        window.get_by_role_and_label(Role::CheckBox, "Drop rows with NaN or ∞").click();
         window.run_steps(3);
     };
     let mut window = window(small);
@@ -229,8 +229,8 @@ fn picked_rows_reuse_the_answers_of_a_run() {
     assert_eq!(window.state().session().answered.as_ref().map(|answered| answered.record.spec.k), Some(3));
     assert_right(&window);
     assert!(window.state().session().compared_record().is_none(), "the run asked for 8");
-    window.get_by_label_contains("only the picked query is drawn");
-    unfold(&mut window, "How it was found");
+    window.get_by_label_contains("showing the picked query only");
+    unfold(&mut window, "Search details");
     window.get_by_label("k = 3, l2, lockstep");
 }
 
@@ -558,9 +558,9 @@ fn panes_without_counters_explain_why_they_are_empty() {
     press(&mut window, "Run");
     until(&mut window, "an answer", |app| app.session().derived.is_some() && !app.is_busy());
     assert_right(&window);
-    window.get_by_label("kdtree keeps no max_distance history");
+    window.get_by_label("kdtree records no max_distance history");
     press(&mut window, "Counts");
-    window.get_by_label("kdtree counts nothing");
+    window.get_by_label("kdtree has no counters");
 }
 
 /// Opens the combo box with this label.
@@ -908,7 +908,7 @@ fn all_controls_are_reachable_at_a_large_scale() {
     assert!(window.query_by_role_and_label(Role::Canvas, "Plane of points").is_none());
     window.state_mut().send(Command::Show(PaneKind::Timings));
     window.run_steps(3);
-    window.get_by_label_contains("of the search");
+    window.get_by_label_contains("Search time on");
 }
 
 /// Scrolls over something until nothing moves.

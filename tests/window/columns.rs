@@ -210,7 +210,7 @@ fn files_with_unusable_rows_open_after_confirmation() {
     assert!(window.state().session().unusable.is_none() && window.state().session().cloud.is_none());
     let said = window.state().session().log.problem().map(|entry| entry.text.clone()).expect("an error");
     assert!(
-        said.contains("line 5, row 3, column `x`: the value is NaN; tick “Leave out rows with NaN or ∞”"),
+        said.contains("line 5, row 3, column `x`: the value is NaN; tick “Drop rows with NaN or ∞”"),
         "{said}"
     );
 
@@ -220,9 +220,9 @@ fn files_with_unusable_rows_open_after_confirmation() {
     shows(&mut window, 26, 2);
     assert!(window.state().state().draft.drop_nonfinite);
     assert!(window.state().session().log.problem().is_none());
-    window.get_by_label("4 rows of the file are left out: 3, 8 to 9, 15");
+    window.get_by_label("4 rows dropped: 3, 8 to 9, 15");
     // The run uses the shown columns.
-    fill(&mut window, "How many", "2");
+    fill(&mut window, "Sample size", "2");
     press(&mut window, "Run");
     crate::driven::until_answered(&mut window);
     assert_eq!(
@@ -334,7 +334,7 @@ fn rows_of_square_length_can_be_shown_as_pictures() {
     window.state_mut().send(Action::Command(Command::Show(PaneKind::Neighbors)));
     open(&mut window, &path, 30, 64);
     assert_eq!(pictures(&window), 0);
-    window.get_by_label("Rows may be 8 × 8 pictures.");
+    window.get_by_label("Rows look like 8 × 8 pictures.");
     press(&mut window, "Show as pictures");
     window.run_steps(3);
     assert!(pictures(&window) > 1);

@@ -47,7 +47,7 @@ fn all_engines_answer_in_turn_and_agree() {
         app.session().engine_comparison.under_way().is_none() && !app.is_busy()
     });
     assert_eq!(window.state().session().engine_comparison.answers().len(), here);
-    window.get_by_role_and_label(Role::ComboBox, "Longest time of an engine");
+    window.get_by_role_and_label(Role::ComboBox, "Time limit per engine");
     // Compares all engines again: the new comparison contains no old answers.
     press(&mut window, &format!("Compare {here} engines"));
     assert!(window.state().session().engine_comparison.answers().len() < here);
@@ -66,12 +66,12 @@ fn all_engines_answer_in_turn_and_agree() {
 fn an_engine_page_describes_its_memory() {
     let mut window = ready();
     press(&mut window, "bits");
-    window.get_by_label("What it keeps");
+    window.get_by_label("Memory layout");
     window.get_by_label(
-        "K smallest so far, sorted, consecutive ones in a thread, 128 for a block; a cell stands for 4",
+        "K smallest so far, sorted, consecutive ones in a thread, 128 for a block (4 per cell)",
     );
     window.get_by_label("Registers");
-    window.get_by_label("What can be chosen");
+    window.get_by_label("Parameters");
     // The page shows the engine's source files.
     let files: Vec<_> =
         registry::find("bits".parse().expect("a name")).expect("an engine").code.iter().collect();
@@ -87,7 +87,7 @@ fn an_engine_page_describes_its_memory() {
     window.state_mut().send(Action::SetManual(None));
     window.state_mut().send(EnginesAction::Page(None));
     window.run_steps(2);
-    assert!(window.query_by_label("What it keeps").is_none());
+    assert!(window.query_by_label("Memory layout").is_none());
 }
 
 #[test]
@@ -108,12 +108,12 @@ fn slow_engines_are_skipped_with_a_note() {
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.state_mut().send(EnginesAction::SetTimeLimit(TimeLimit::TenSeconds));
     window.run_steps(3);
-    let left_out = window.query_all_by_label_contains("Left out: about").count();
+    let left_out = window.query_all_by_label_contains("Skipped: about").count();
     assert!(left_out > 0, "10,000 passes of every engine take 10 s at most");
-    window.get_by_label_contains("would take longer");
+    window.get_by_label_contains("over the limit");
     window.state_mut().send(EnginesAction::SetTimeLimit(TimeLimit::Any));
     window.run_steps(3);
-    assert_eq!(window.query_all_by_label_contains("Left out: about").count(), 0);
+    assert_eq!(window.query_all_by_label_contains("Skipped: about").count(), 0);
 }
 
 #[test]

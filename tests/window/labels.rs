@@ -248,7 +248,7 @@ fn neighbours_are_labelled_with_their_names() {
     };
     window.run_steps(3);
     assert!(named(&window).is_empty());
-    press(&mut window, "More of this view");
+    press(&mut window, "More view options");
     window.get_by_label("Names").click();
     window.run_steps(5);
     let names = named(&window);

@@ -106,7 +106,7 @@ fn all_panes_follow_a_dragged_query() {
     until_settled(&mut window);
     assert!(!window.state().session().live.is_held());
     assert_eq!(assert_at_place(window.state()), at, "the query moved after its release");
-    window.get_by_label("no row of the cloud");
+    window.get_by_label("not a row of the cloud");
     assert!((mark(&window) - to).length() < 2.0, "the mark is not at the release position");
     // The run is still available for comparison.
     assert!(window.state().session().compared_record().is_some());
@@ -200,7 +200,7 @@ fn zoom_to_query_works_before_any_run() {
 #[test]
 fn k_and_metric_changes_apply_immediately() {
     let mut window = answered(|_| ());
-    unfold(&mut window, "How it was found");
+    unfold(&mut window, "Search details");
     for k in ["5", "17"] {
         fill(&mut window, "k", k);
         until(&mut window, "an answer", |app| {

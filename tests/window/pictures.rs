@@ -27,7 +27,7 @@ const CONTROLS: [&str; 14] = [
     "Zoom in",
     "Drag a rectangle",
     "Esc:",
-    "tick “Profile”",
+    "Tick “Profile”",
     "out of view",
 ];
 

@@ -40,7 +40,7 @@ fn with_a_run() -> Window {
 }
 
 fn asks(window: &Window) -> bool {
-    window.query_by_role_and_label(Role::Button, "Quit without").is_some()
+    window.query_by_role_and_label(Role::Button, "Quit without saving").is_some()
 }
 
 fn key(window: &mut Window, key: Key) {
@@ -87,7 +87,7 @@ fn quitting_with_unsaved_runs_prompts_once() {
     until(&mut window, "another run", |app| app.session().runs.runs().len() == 2 && !app.is_busy());
     assert!(!quits(&mut window, Command::Quit));
     window.get_by_label("2 runs are not saved");
-    window.get_by_role_and_label(Role::Button, "Quit without").click();
+    window.get_by_role_and_label(Role::Button, "Quit without saving").click();
     window.step();
     let closes = has_sent(&window, &ViewportCommand::Close);
     window.step();

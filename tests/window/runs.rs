@@ -256,7 +256,7 @@ fn query_positions_are_recorded_as_positions() {
             (window.state().state().draft.queries, window.state().state().draft.query_place.as_str()),
             (QueryKind::Coordinates, "0.25,0.75")
         );
-        window.get_by_label("no row of the cloud");
+        window.get_by_label("not a row of the cloud");
         assert!(window.query_all_by_label("Row").next().is_none(), "unexpected value");
     };
     as_a_place(&window);
@@ -357,7 +357,7 @@ fn a_recording_opens_unchanged_in_another_window() {
             .log
             .entries()
             .iter()
-            .any(|entry| entry.text.starts_with("the recording did not ask for this point: "))
+            .any(|entry| entry.text.starts_with("this point is not in the recording; "))
     );
     assert_eq!(names(&fresh).len(), 2, "picking a point must not add a run");
 
@@ -419,8 +419,8 @@ fn recordings_of_unavailable_engines_can_be_opened() {
     });
     let answered = window.state().session().answered.clone().expect("an answer");
     assert_eq!(answered.record.engine, EngineId::new("lockstep"));
-    let said = "the recording did not ask for this point: it is searched on this machine, engine auto, as \
-                cuda cannot run here";
+    let said =
+        "this point is not in the recording; searched on this machine, engine auto (cuda cannot run here)";
     assert!(window.state().session().log.entries().iter().any(|entry| entry.text == said));
 }
 

@@ -57,7 +57,7 @@ fn two_failed_starts_set_the_settings_aside() {
     window.run_steps(5);
     let aside = folder.join("state.set-aside-1.json");
     let said =
-        format!("two starts failed, so this one is clean; the settings are set aside: {}", aside.display());
+        format!("two starts failed, so this one uses defaults; old settings set aside: {}", aside.display());
     assert_eq!(window.state().session().log.problem().map(|entry| entry.text.as_str()), Some(said.as_str()));
     window.get_by_label_contains("two starts failed");
     assert_eq!(window.state().state().scale, 1.0);

@@ -536,7 +536,7 @@ fn a_hundred_thousand_selected_rows_become_queries() {
     until(&mut window, "the selection", |app| app.session().selection.rows().len() == 100_000);
     press(&mut window, "Use as queries");
     assert_eq!(window.state().state().draft.queries, QueryKind::Selected);
-    window.get_by_label_contains("100,000 rows, as selected");
+    window.get_by_label_contains("100,000 rows from the selection");
     press(&mut window, "Run");
     until(&mut window, "the run", |app| app.session().record.is_some() && !app.is_busy());
     let session = window.state().session();
@@ -604,12 +604,12 @@ fn rows_within_a_distance_can_be_selected_and_saved() {
     assert_eq!(window.state().session().selection.by(), "within 0.25 of the query");
 
     fill(&mut window, "Name", "close");
-    press(&mut window, "Keep");
+    press(&mut window, "Save set");
     window.state_mut().send(Command::SelectNone);
     until(&mut window, "an empty selection", |app| app.session().selection.is_empty());
     press(&mut window, &format!("close ({})", expected.len()));
     until(&mut window, "the set again", |app| app.session().selection.rows()[..] == expected[..]);
-    press(&mut window, "Forget close");
+    press(&mut window, "Delete close");
     assert!(
         window.state().session().sets.list().is_empty() && !window.state().session().selection.is_empty()
     );

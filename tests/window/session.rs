@@ -500,7 +500,7 @@ fn a_failed_load_is_reported_and_restores_the_path() {
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(data.clone()));
     until_idle(&mut window);
-    let banner = "Not loaded, points.csv is still shown: cannot read: ";
+    let banner = "Loading failed; points.csv is still shown: cannot read: ";
     for by_hand in [false, true] {
         if by_hand {
             fill(&mut window, "Path", gone.to_str().expect("a plain path"));
@@ -660,7 +660,7 @@ fn missing_data_are_reported_and_points_restored() {
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = window_with_changes(&data);
     save(&mut window, &path);
-    for (change, how) in [(true, "their file has changed since: "), (false, "their file is gone: ")] {
+    for (change, how) in [(true, "their file has changed: "), (false, "their file is missing: ")] {
         if change {
             std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n").expect("a file");
         } else {
@@ -682,7 +682,7 @@ fn missing_data_are_reported_and_points_restored() {
 fn save_small(window: &mut Window, path: &Path) {
     window.state_mut().send(Command::SaveSession);
     window.run_steps(4);
-    window.get_by_label("With the points").click();
+    window.get_by_label("Include the points").click();
     window.run_steps(2);
     fill(window, "File", path.to_str().expect("a plain path"));
     press(window, "Save");
@@ -717,7 +717,7 @@ fn sessions_without_points_reload_the_file_or_report_it_missing() {
     );
     assert!(session.picked.is_none() && session.selection.is_empty());
     let said = format!(
-        "the data has changed since it was saved, so query, selection and views are left out: {}",
+        "the data has changed since it was saved; query, selection and views are not restored: {}",
         data.display()
     );
     assert!(
@@ -816,7 +816,7 @@ fn an_invalid_session_still_opens_its_runs() {
         ("{", "EOF"),
         ("", "EOF"),
         ("[1, 2]", "trailing"),
-        (r#"{"schema_version": 99}"#, "a later version of Warpscope wrote it"),
+        (r#"{"schema_version": 99}"#, "saved by a newer Warpscope"),
     ] {
         write(wrong);
         let mut fresh = window_on(&path);
@@ -826,7 +826,7 @@ fn an_invalid_session_still_opens_its_runs() {
         let said =
             session.log.entries().iter().find(|entry| entry.level == Level::Warning).expect("a log entry");
         assert!(
-            said.text.starts_with("only the runs are opened, as what the window showed cannot be read: ")
+            said.text.starts_with("opened only the runs: the saved window state cannot be read: ")
                 && said.text.contains(why),
             "{said:?}"
         );
@@ -1088,7 +1088,7 @@ fn a_session_stores_a_cloud_without_runs() {
     let mut fresh = window_on(&path);
     until(&mut fresh, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     until(&mut fresh, "a log entry", |app| {
-        app.session().log.entries().iter().any(|entry| entry.text.contains("their file is gone: "))
+        app.session().log.entries().iter().any(|entry| entry.text.contains("their file is missing: "))
     });
     assert_same(&mut window, &mut fresh);
 }
@@ -1108,7 +1108,7 @@ fn replaced_files_with_older_timestamps_are_detected() {
         .expect("a time");
     let mut fresh = window_on(&path);
     until(&mut fresh, "a log entry", |app| {
-        app.session().log.entries().iter().any(|entry| entry.text.contains("their file has changed since: "))
+        app.session().log.entries().iter().any(|entry| entry.text.contains("their file has changed: "))
     });
 }
 
@@ -1226,11 +1226,7 @@ fn the_first_of_several_dropped_clouds_is_opened() {
     assert_eq!(session.runs.runs().len(), 2, "the recording's runs are in the list");
     assert!(session.record.is_none(), "the file of points came last");
     let said: Vec<&str> = session.log.entries().iter().map(|entry| entry.text.as_str()).collect();
-    assert!(
-        said.iter().any(|said| said
-            .starts_with("one cloud is shown at a time: other.csv is opened, and not points.csv; ")),
-        "{said:?}"
-    );
+    assert!(said.iter().any(|said| said.starts_with("opened other.csv, but not points.csv")), "{said:?}");
     let name = folder.path().file_name().expect("a name").to_string_lossy().into_owned();
     assert!(
         said.iter()

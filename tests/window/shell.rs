@@ -146,7 +146,7 @@ fn a_row_is_found_and_queried_by_name() {
         until(window, "the reason", |app| app.session().why.explanation.is_some() && app.tasks() == 0);
     };
     ask(&mut window, "ames, ia");
-    window.get_by_label_contains("Row 61 is among them");
+    window.get_by_label_contains("Row 61 is a neighbour");
     ask(&mut window, "Boone");
     window.get_by_label_contains("No row is called “Boone”");
     // A position with the same name as a command comes after it.
@@ -201,7 +201,7 @@ fn the_command_palette_scrolls_and_fits_long_matches() {
         window.step();
     }
     window.run_steps(10);
-    let last = window.get_by_role_and_label(Role::Button, "Colour by max_distance at a moment").rect();
+    let last = window.get_by_role_and_label(Role::Button, "Colour by max_distance over the search").rect();
     let screen = window.ctx.content_rect();
     assert!(screen.contains_rect(last), "{last:?} is out of sight");
 }
@@ -349,10 +349,10 @@ fn a_tab_bar_is_dragged_by_its_background() {
         parts.iter().map(strip).collect::<Vec<_>>()
     };
     use PaneKind::{
-        Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings,
+        Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Second, Space, Timeline, Timings,
     };
     let (views, how, time) = (
-        vec![Plane, Space, Analysis, Engines],
+        vec![Plane, Space, Second, Analysis, Engines],
         vec![Convergence, Merges, Neighbors],
         vec![Timings, Timeline, Runs, Log],
     );

@@ -153,7 +153,7 @@ fn a_profile_on_the_cpu_shows_its_threads() {
     window.get_by_label("No timeline yet");
     press(&mut window, "Run");
     until_answered(&mut window);
-    window.get_by_label_contains("tick “Profile”");
+    window.get_by_label_contains("Tick “Profile”");
     window.get_by_role_and_label(Role::CheckBox, "Profile").click();
     window.run_steps(3);
     press(&mut window, "Run");
@@ -197,13 +197,13 @@ fn a_run_is_drawn_below_the_devices_roofline() {
     let peaks = record.peaks.expect("the device was measured after the run");
     let roofline = Roofline::of_run(&record).expect("lockstep tells what it computes");
     let said = roofline.sentence();
-    assert!(said.contains("dist/s that FP32 allows here: "), "{said}");
+    assert!(said.contains("dist/s at FP32 peak: "), "{said}");
     window.run_steps(3);
     window.get_by_label_contains(&said);
     window.get_by_label("Roofline").click();
     window.run_steps(3);
     assert_eq!(window.state().state().timings.figure, TimingsFigure::Roofline);
-    window.get_by_label_contains("% of it");
+    window.get_by_label_contains("% of the limit");
 
     // A second run does not measure the device again.
     press(&mut window, "Run");

@@ -148,7 +148,7 @@ fn a_new_query_preserves_the_walk_step() {
     assert_eq!(moved.answered.record.query_rows, [0]);
     // The engine and the share of the cloud visited are shown with the answer.
     let distance_evals = moved.step(moved.last()).totals.distance_evals;
-    window.get_by_label(&format!("bvh looked at {distance_evals} of 3,000 points."));
+    window.get_by_label(&format!("bvh computed distances to {distance_evals} of 3,000 points."));
 }
 
 #[test]
@@ -169,9 +169,9 @@ fn searches_without_a_walk_explain_why() {
     until(
         &mut window,
         "5 dimensions",
-        |app| matches!(&app.session().walked, WalkState::Missing(why) if why.contains("5 dimensions")),
+        |app| matches!(&app.session().walked, WalkState::Missing(why) if why.contains("only in 2 or 3 dimensions")),
     );
-    assert!(unavailable_reason(&mut window).contains("5 dimensions"));
+    assert!(unavailable_reason(&mut window).contains("only in 2 or 3 dimensions"));
 }
 
 /// On the globe and without the query itself: another engine answers the same search, and its walk uses

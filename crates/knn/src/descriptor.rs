@@ -31,8 +31,8 @@ impl Group {
         match self {
             Self::Exhaustive => "Exhaustive",
             Self::Indexed => "Indexed",
-            Self::Selection => "k-selection of the literature",
-            Self::Cpu => "On the CPU only",
+            Self::Selection => "Published k-selection",
+            Self::Cpu => "CPU only",
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::run::RunError;
 /// The checkbox that drops rows.
 macro_rules! leave_out {
     () => {
-        "“Leave out rows with NaN or ∞” on the left"
+        "“Drop rows with NaN or ∞” on the left"
     };
 }
 
@@ -15,11 +15,13 @@ fn remedy(hint: Hint) -> &'static str {
     match hint {
         Hint::LeaveRowsOut => concat!("tick ", leave_out!()),
         Hint::WholeColumns => {
-            "type its path, and COLUMNS under Columns on the left, which are coordinates without such values"
+            "type the file's path on the left, and COLUMNS under Columns to avoid such values"
         }
-        Hint::OtherColumns => "type its path, and others under Columns on the left",
+        Hint::OtherColumns => "type the file's path on the left and other columns under Columns",
         Hint::AsManyColumns => "type the data's columns on the left",
-        Hint::GlobeColumns => "type its path, and a longitude and a latitude under Columns on the left",
+        Hint::GlobeColumns => {
+            "type the file's path on the left, and a longitude and a latitude under Columns"
+        }
     }
 }
 
@@ -41,18 +43,18 @@ pub fn run_error(error: &RunError) -> String {
         }
         RunError::Problem(ProblemError::Globe(error)) => error.message(remedy),
         RunError::Engine(EngineError::Memory { needed, free, device }) => format!(
-            "the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or \
-             points, or the engine lockstep on the left"
+            "the job needs {needed} MiB on {device}, but only {free} MiB is free; use fewer queries or \
+             points, or choose engine lockstep on the left"
         ),
         RunError::Engine(EngineError::MemoryRefused { free, device }) => {
             format!(
-                "{device} has too little memory left for the job, {free} MiB: use fewer queries or points, \
-                 or the engine lockstep on the left"
+                "{device} has only {free} MiB of memory left, too little for the job; use fewer queries or \
+                 points, or choose engine lockstep on the left"
             )
         }
         RunError::Engine(EngineError::DeviceLost { device, why }) => format!(
-            "{device}: {why}; the GPU cannot be used again until Warpscope is restarted: save the session, \
-             start it again, and nothing is lost; the engines of the CPU go on"
+            "{device}: {why}; save the session and restart Warpscope to use the GPU again. CPU engines still \
+             work"
         ),
         other => other.to_string(),
     }

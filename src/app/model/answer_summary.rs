@@ -151,7 +151,7 @@ impl AnswerSummary {
     pub fn sentence(&self) -> String {
         match self.found {
             0 if self.is_itself => format!(
-                "{} is its own nearest; ask for more, or don't count the point itself.",
+                "{} is its own nearest; raise k, or tick “Don't count the point itself”.",
                 text::sentence_case(&self.query_name)
             ),
             0 => format!("Nothing was found near {}.", self.query_name),
@@ -187,7 +187,7 @@ fn row_name(answered: &QueryAnswer, row: u32) -> String {
 }
 
 fn at_zero(metric: Metric) -> &'static str {
-    if metric.compares_directions() { "in the very same direction" } else { "at the very same place" }
+    if metric.compares_directions() { "in the same direction" } else { "at the same place" }
 }
 
 pub fn distance_text(metric: Metric, distance: f64) -> String {
@@ -423,9 +423,9 @@ mod tests {
         };
         assert_eq!(
             summary(&[0.0, 0.0], "0 km"),
-            "The 2 points nearest to Holtsville, NY are at the very same place."
+            "The 2 points nearest to Holtsville, NY are at the same place."
         );
-        assert_eq!(summary(&[0.0], "0 km"), "The point nearest to Holtsville, NY is at the very same place.");
+        assert_eq!(summary(&[0.0], "0 km"), "The point nearest to Holtsville, NY is at the same place.");
         assert_eq!(
             summary(&[0.0, 2.0], "2 km"),
             "Nearest to Holtsville, NY: Calverton at 0 km. All 2 lie within 2 km."

@@ -335,7 +335,7 @@ impl Draft {
                     let what = if part.is_empty() {
                         "A coordinate is missing".to_owned()
                     } else {
-                        format!("“{part}” is no number")
+                        format!("“{part}” is not a number")
                     };
                     FieldError::new(
                         Field::QueryPlace,
@@ -574,7 +574,7 @@ mod tests {
         };
         assert_eq!(
             place("1, east"),
-            "“east” is no number; write a place as its coordinates, for example 0.5,-1."
+            "“east” is not a number; write a place as its coordinates, for example 0.5,-1."
         );
         assert_eq!(
             place(""),

@@ -91,14 +91,14 @@ pub fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
     for part in text.split([',', ' ']).map(str::trim).filter(|part| !part.is_empty()) {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
         let (Ok(from), Ok(to)) = (from.trim().parse::<u64>(), to.trim().parse::<u64>()) else {
-            return Err(wrong(format!("“{part}” is no row number; write rows as 0,5,10-20.")));
+            return Err(wrong(format!("“{part}” is not a row number; write rows as 0,5,10-20.")));
         };
         if to < from {
             return Err(wrong(format!("“{part}” runs backwards; write {to}-{from}.")));
         }
         if to - from >= MAX_ROWS || count + (to - from) >= MAX_ROWS {
             return Err(wrong(format!(
-                "“{part}” makes more than {} rows; choose all rows instead.",
+                "“{part}” exceeds {} rows; choose All instead.",
                 text::thousands(MAX_ROWS)
             )));
         }

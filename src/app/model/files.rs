@@ -91,12 +91,11 @@ impl ColumnRole {
 
     pub fn about(self) -> &'static str {
         match self {
-            Self::Coordinate => "A dimension in which is searched.",
+            Self::Coordinate => "Searched as a dimension.",
             Self::Label => {
-                "Says of what kind a row is: colours points, and counts neighbours by kind. One column can \
-                 be the label."
+                "A row's class: colours points and counts neighbours by class. At most one column."
             }
-            Self::Name => "What a row is called in tooltips, tables and answers. One column can be the name.",
+            Self::Name => "A row's name in tooltips, tables and answers. At most one column.",
             Self::Ignored => "Not searched; told of each point beside its coordinates.",
         }
     }

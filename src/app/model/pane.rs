@@ -95,7 +95,7 @@ impl PaneKind {
                 None,
                 Points,
                 (TabGroup::Views, 2),
-                "The same rows along other axes, otherwise projected, or from another file.",
+                "The same rows with other axes, another projection or another file.",
             ),
             Self::Neighbors => (
                 ["Neighbours", "neighbors", "Show Neighbours"],
@@ -109,29 +109,28 @@ impl PaneKind {
                 None,
                 Table,
                 (TabGroup::Below, 7),
-                "What the neighbours of all rows say: density, outliers, hubs, labels, duplicates.",
+                "Density, outliers, hubs, labels and duplicates, from every row's neighbours.",
             ),
             Self::Timings => (
                 ["Timings", "timings", "Show Timings"],
                 Some(Key::Num4),
                 Table,
                 (TabGroup::Below, 0),
-                "Time per phase and repeat, and what bounds the search.",
+                "Time per phase and repeat, and the bottleneck of the search.",
             ),
             Self::Timeline => (
                 ["Timeline", "timeline", "Show Timeline"],
                 Some(Key::Num8),
                 Table,
                 (TabGroup::Below, 1),
-                "Phases of the run over time, and warps on their multiprocessors, or queries on their \
-                 threads.",
+                "Phases over time, and warps per multiprocessor (queries per core on the CPU).",
             ),
             Self::Merges => (
                 ["Counts", "counts", "Show Counts"],
                 Some(Key::Num5),
                 Table,
                 (TabGroup::Below, 2),
-                "What the engine counted, as a histogram of all queries.",
+                "Histograms of the engine's counters over all queries.",
             ),
             Self::Convergence => (
                 ["Convergence", "convergence", "Show Convergence"],
@@ -152,8 +151,7 @@ impl PaneKind {
                 None,
                 Csv,
                 (TabGroup::Below, 5),
-                "Every engine on one question: time, what it counted, whether its answer is equal; and how \
-                 it works.",
+                "Every engine on the same search: times, counters and answers; and how each works.",
             ),
             Self::Log => (
                 ["Log", "log", "Show Log"],

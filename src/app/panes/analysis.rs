@@ -41,9 +41,8 @@ pub const PANE: Pane = Pane {
     },
     exports: &[ExportEntry {
         kind: ExportKind::Graph(GraphFormat::Edges),
-        text: "Graph of neighbours…",
-        about: "The nearest rows of every row: a table of edges, a sparse matrix for SciPy, or arrays for \
-                umap-learn.",
+        text: "Neighbour graph…",
+        about: "Every row's neighbours as an edge list, a SciPy sparse matrix or umap-learn arrays.",
     }],
 };
 
@@ -63,9 +62,9 @@ fn analysis_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 context.palette,
             );
         }
-        let next = "Density, outliers, hubs, dimension, duplicates and components, and how well neighbours \
-                    tell a label: each can colour the points, be brushed, and be exported.";
-        return empty_ui(ui, "What do the neighbours of all rows say?", next, context.palette);
+        let next = "Finds density, outliers, hubs, dimension, duplicates, components and label agreement. \
+                    Each can colour points, select by value, and be exported.";
+        return empty_ui(ui, "Not analysed yet", next, context.palette);
     };
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         analyses_ui(ui, analysed, context);
@@ -81,8 +80,8 @@ fn settings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let mut view = context.state.analysis.clone();
     ui.horizontal_wrapped(|ui| {
         let pressed = ui.button(AnalysisKind::START).on_hover_text(
-            "Searches the nearest rows of every row, with the k and the metric on the left, on the engine \
-             that should be fastest. Cancel stops it.",
+            "Search every row's neighbours with k and metric on the left, on the fastest engine. Cancel \
+             stops it.",
         );
         if pressed.clicked() {
             context.actions.send(AnalysisAction::Start);
@@ -90,16 +89,15 @@ fn settings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         labels_ui(ui, &mut view, session);
         let label = ui.label(palette.weak("Duplicates within"));
         let edit = TextEdit::singleline(&mut view.eps).id_salt("eps").desired_width(56.0);
-        ui.add(edit).labelled_by(label.id).on_hover_text(
-            "The largest distance between rows that count as duplicates, in the unit of the metric; 0 for \
-             equal rows.",
-        );
+        ui.add(edit)
+            .labelled_by(label.id)
+            .on_hover_text("Maximum distance between duplicates, in the metric's unit; 0 for equal rows.");
         if let Err(why) = view.eps() {
             ui.label(RichText::new(why).color(palette.error).small());
         }
         if let Some(analysed) = session.analysed() {
             let of = format!(
-                "of {}, by the {} nearest of each",
+                "{} analysed, k = {}",
                 text::count(analysed.record.query_rows.len() as u64, "row", "rows"),
                 analysed.record.spec.k
             );
@@ -127,8 +125,7 @@ fn comparisons_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         let label = ui.label(palette.weak("within"));
         let edit = TextEdit::singleline(&mut view.leak_eps).id_salt("leak eps").desired_width(56.0);
         ui.add(edit).labelled_by(label.id).on_hover_text(
-            "The largest distance between a row here and a row there that count as one, in the unit of the \
-             metric; 0 for equal rows.",
+            "Maximum distance between a leaked row and its match, in the metric's unit; 0 for equal rows.",
         );
         if let Err(why) = view.leak_eps() {
             ui.label(RichText::new(why).color(palette.error).small());
@@ -148,8 +145,8 @@ fn comparisons_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         ui.horizontal(|ui| {
             ui.add_space(NAME_WIDTH + ui.spacing().item_spacing.x);
             if ui
-                .button(format!("Export the rows of {}…", comparison.other))
-                .on_hover_text("With the nearest row here of each.")
+                .button(format!("Export rows of {}…", comparison.other))
+                .on_hover_text("Each with its nearest row here.")
                 .clicked()
             {
                 context.actions.send(Action::StartExport(ExportKind::Leaks));
@@ -157,7 +154,7 @@ fn comparisons_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             if leaking.is_empty() {
                 return;
             }
-            let name = format!("Select the {} here", text::count(leaking.len() as u64, "row", "rows"));
+            let name = format!("Select {} here", text::count(leaking.len() as u64, "row", "rows"));
             if ui.button(name).clicked() {
                 context.actions.send(SelectAction::rows(
                     leaking,
@@ -172,13 +169,13 @@ fn comparisons_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 fn labels_ui(ui: &mut Ui, view: &mut AnalysisView, session: &Session) {
     let Some(known) = session.file_columns() else { return };
     let chosen = label_column(view, session);
-    let shown = chosen.as_ref().map_or("no labels", |(_, title)| title);
+    let shown = chosen.as_ref().map_or("none", |(_, title)| title);
     let response = ComboBox::from_id_salt("labels")
         .width(90.0)
         .height(320.0)
         .selected_text(format!("Labels: {shown}"))
         .show_ui(ui, |ui| {
-            if ui.selectable_label(chosen.is_none(), "no labels").clicked() {
+            if ui.selectable_label(chosen.is_none(), "none").clicked() {
                 view.labels = Some(String::new());
             }
             for (name, key) in column_keys(known.columns.iter().map(|column| column.name.as_str())) {
@@ -187,7 +184,7 @@ fn labels_ui(ui: &mut Ui, view: &mut AnalysisView, session: &Session) {
                 }
             }
         });
-    name_chooser(&response.response, "Column of labels", shown);
+    name_chooser(&response.response, "Label column", shown);
 }
 
 /// A line for each analysis, with a button that colours the points by it.
@@ -236,7 +233,7 @@ fn colour_ui(ui: &mut Ui, kind: AnalysisKind, is_there: bool, context: &mut Pane
 fn confusion_ui(ui: &mut Ui, analysed: &AnalysisResults, of: &Classification, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let column = analysed.labels.as_deref().unwrap_or_default();
-    heading_ui(ui, "Each row’s label, and what most of its neighbours are");
+    heading_ui(ui, "Label against the majority of its neighbours");
     ui.horizontal_wrapped(|ui| {
         let wrong = of.points - of.correct;
         let rows =
@@ -257,7 +254,7 @@ fn confusion_ui(ui: &mut Ui, analysed: &AnalysisResults, of: &Classification, co
             let grid =
                 Grid::new("confusion").num_columns(of.labels.len() + 1).spacing([8.0, 2.0]).striped(true);
             grid.show(ui, |ui| {
-                ui.label(palette.weak(format!("{column} ↓ neighbours →")));
+                ui.label(palette.weak(format!("{column} ↓ majority →")));
                 of.labels.iter().for_each(|label| drop(ui.label(RichText::new(label).strong())));
                 ui.end_row();
                 for (label, name) in of.labels.iter().enumerate() {
@@ -307,14 +304,14 @@ fn confusion_ui(ui: &mut Ui, analysed: &AnalysisResults, of: &Classification, co
     }
 }
 
-/// `4 named 9`
+/// `4 predicted as 9`
 fn sentence(of: &Classification, cell: &ConfusionCell) -> String {
-    format!("{} named {}", of.labels[cell.label as usize], of.labels[cell.predicted as usize])
+    format!("{} predicted as {}", of.labels[cell.label as usize], of.labels[cell.predicted as usize])
 }
 
 fn cell_ui(ui: &mut Ui, of: &Classification, cell: &ConfusionCell, shown: RichText) -> Response {
     let response = ui.add(Button::new(shown).frame(false));
     let name = format!("{}: {}", sentence(of, cell), text::count(cell.points, "row", "rows"));
     name_widget(&response, Role::Button, &name);
-    response.on_hover_text(format!("{name}. A click selects them."))
+    response.on_hover_text(format!("{name}. Click to select them."))
 }

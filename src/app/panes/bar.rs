@@ -58,10 +58,8 @@ pub fn bar_ui(
     all.show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             let options = Button::new("Options").selected(open);
-            open ^= ui
-                .add(options)
-                .on_hover_text("Axes, colours and their range, and what else is shown.")
-                .clicked();
+            open ^=
+                ui.add(options).on_hover_text("Axes, colours, colour range and display options.").clicked();
             add(ui, context, before);
         });
         if before {
@@ -92,7 +90,7 @@ pub fn more_ui(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     let config = egui::containers::menu::MenuConfig::new()
         .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
     let (response, _) = egui::containers::menu::MenuButton::new("More").config(config).ui(ui, add);
-    name_widget(&response, Role::Button, "More of this view");
+    name_widget(&response, Role::Button, "More view options");
 }
 
 /// Whether controls and a legend of this height leave enough room.

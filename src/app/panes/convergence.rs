@@ -34,17 +34,15 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             .ui(ui, palette);
     };
     if record.convergence.queries() == 0 {
-        let next = format!(
-            "Choose {} on the left and press Run: max_distance is kept as it shrinks.",
-            any_of(&registry::with_history())
-        );
-        return empty_ui(ui, &format!("{} keeps no max_distance history", record.engine), &next, palette);
+        let next =
+            format!("Choose {} on the left and press Run to record it.", any_of(&registry::with_history()));
+        return empty_ui(ui, &format!("{} records no max_distance history", record.engine), &next, palette);
     }
     let mut view = context.state.convergence;
     let in_window = session.picture.is_none();
     ui.horizontal_wrapped(|ui| {
         if in_window {
-            ui.label("Squared max_distance over points seen");
+            ui.label("Search radius² while scanning points");
             ui.checkbox(&mut view.log_y, "Log y axis");
         }
         if session.has_legend() {
@@ -88,7 +86,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let zeros = whole.iter().any(|step| step.low == 0.0)
         || walked.iter().chain(expected_points()).any(|p| p[1] == 0.0);
     if log_y && zeros {
-        ui.label(palette.small("distances of 0 have no place on a log scale"));
+        ui.label(palette.small("distances of 0 are not drawn on a log scale"));
     }
 
     let queries = if compared.is_some() { &session.selection.queries()[..] } else { &[] };
@@ -102,7 +100,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .collect();
     if queries.len() > MAX_LINES {
         let all = text::thousands(queries.len() as u64);
-        ui.label(palette.small(format!("lines of {MAX_LINES} of the {all} selected queries, evenly chosen")));
+        ui.label(palette.small(format!("showing {MAX_LINES} of {all} selected queries, evenly spaced")));
     }
     let figure = plot(if log_y { "convergence, log" } else { "convergence" }, palette)
         .height((ui.available_height() - 4.0).max(60.0))

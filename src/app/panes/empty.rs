@@ -37,11 +37,10 @@ pub fn without_cloud(session: &Session) -> Placeholder {
             "Loading was cancelled",
             "Press Load or Generate on the left to start again, or open another file.",
         ),
-        (_, Some(FailureReason::Failed(why))) => Placeholder::new("Nothing was loaded", why),
-        (_, None) => Placeholder::new(
-            "No cloud yet",
-            "Open a file or generate a cloud on the left; dropping a file here works too.",
-        ),
+        (_, Some(FailureReason::Failed(why))) => Placeholder::new("Loading failed", why),
+        (_, None) => {
+            Placeholder::new("No cloud yet", "Open a file, drop one here, or generate a cloud on the left.")
+        }
     }
 }
 
@@ -50,17 +49,15 @@ pub fn without_run(session: &Session, what: &str, todo: &str) -> Placeholder {
     let yet = format!("No {what} yet");
     match (&session.activity, &session.endings.run, &session.endings.load) {
         (Activity::Running { stage, fraction }, ..) => {
-            Placeholder::new(yet, format!("The run goes on: {stage}{}.", percent(Some(*fraction))))
+            Placeholder::new(yet, format!("Running: {stage}{}.", percent(Some(*fraction))))
         }
         (Activity::Loading { what, fraction }, ..) => {
             Placeholder::new(yet, format!("Loading {what}{}.", percent(*fraction)))
         }
-        (_, Some(FailureReason::Cancelled), _) => {
-            Placeholder::new("The run was cancelled", format!("There is nothing to show here. {todo}"))
-        }
+        (_, Some(FailureReason::Cancelled), _) => Placeholder::new("The run was cancelled", todo),
         (_, Some(FailureReason::Failed(why)), _) => Placeholder::new("The run failed", why),
         (_, None, Some(FailureReason::Failed(why))) if session.cloud.is_none() => {
-            Placeholder::new("Nothing was loaded", why)
+            Placeholder::new("Loading failed", why)
         }
         _ => Placeholder::new(yet, todo),
     }
@@ -87,8 +84,7 @@ pub fn without_answer(session: &Session) -> Placeholder {
     }
     let next = match (&session.activity, &session.endings.run) {
         (Activity::Running { .. }, _) => {
-            "Click a point in Plane or Space for an answer now; when the run is done, its first query is \
-             picked."
+            "Click a point in Plane or Space for an answer now, or wait for the run's first query."
         }
         (_, Some(FailureReason::Cancelled)) => {
             "The run was cancelled. Click a point in Plane or Space, or press Run."
@@ -168,7 +164,7 @@ mod tests {
             Activity::Idle,
             LastFailures { load: failed("no such file: a.las"), ..LastFailures::default() },
         );
-        assert_eq!(without_cloud(&wrong), Placeholder::new("Nothing was loaded", "no such file: a.las"));
+        assert_eq!(without_cloud(&wrong), Placeholder::new("Loading failed", "no such file: a.las"));
         assert_eq!(without_run(&wrong, "timings", TODO), without_cloud(&wrong));
         assert_eq!(without_answer(&wrong), without_cloud(&wrong));
     }
@@ -181,16 +177,13 @@ mod tests {
             Placeholder::new("No timings yet", TODO)
         );
         let running = Activity::Running { stage: "repeat 2 of 5".to_owned(), fraction: 0.4 };
-        assert_eq!(of(&with(running, LastFailures::default())).next, "The run goes on: repeat 2 of 5, 40 %.");
+        assert_eq!(of(&with(running, LastFailures::default())).next, "Running: repeat 2 of 5, 40 %.");
         assert_eq!(of(&with(loading(), LastFailures::default())).next, "Loading a.las, 25 %.");
         let cancelled = with(
             Activity::Idle,
             LastFailures { run: Some(FailureReason::Cancelled), ..LastFailures::default() },
         );
-        assert_eq!(
-            of(&cancelled),
-            Placeholder::new("The run was cancelled", "There is nothing to show here. Press Run to measure.")
-        );
+        assert_eq!(of(&cancelled), Placeholder::new("The run was cancelled", "Press Run to measure."));
         let broken = with(
             Activity::Idle,
             LastFailures { run: failed("k = 9 is too large"), ..LastFailures::default() },
@@ -211,7 +204,7 @@ mod tests {
             with(None, Activity::Idle, run(None)).next,
             "Click a point in Plane or Space, or press Run."
         );
-        assert!(with(None, running, run(None)).next.contains("when the run is done"));
+        assert!(with(None, running, run(None)).next.contains("wait for the run's first query"));
         assert!(
             with(None, Activity::Idle, run(Some(FailureReason::Cancelled)))
                 .next

@@ -27,7 +27,7 @@ pub fn gallery_ui(
     palette: &Palette,
     actions: &mut Actions,
 ) {
-    const ABOUT: &str = "Pick this point instead: its neighbours are shown.";
+    const ABOUT: &str = "Pick this point and show its neighbours.";
     let Some(pictures) = pictures else {
         for GalleryRow { row, name, detail, .. } in rows {
             ui.horizontal(|ui| {

@@ -16,12 +16,7 @@ fn log_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let entries = context.session.log.entries();
     if entries.is_empty() {
-        return empty_ui(
-            ui,
-            "Nothing said yet",
-            "Everything that is loaded, run or written is listed here, and every error.",
-            palette,
-        );
+        return empty_ui(ui, "No messages yet", "Loads, runs, exports and errors are listed here.", palette);
     }
     let height = ui.text_style_height(&egui::TextStyle::Body);
     ScrollArea::both().auto_shrink(false).stick_to_bottom(true).show_rows(

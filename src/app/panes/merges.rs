@@ -16,8 +16,7 @@ use crate::knn::{EngineId, Measure};
 use crate::text;
 
 /// Note when the run is not drawn with the picked query.
-pub const DIFFERENT_PROBLEM: &str =
-    "the run asked another question (k, metric, order, engine): only the picked query is drawn";
+pub const DIFFERENT_PROBLEM: &str = "This run used other settings; showing the picked query only.";
 
 pub const PANE: Pane = Pane {
     kind: PaneKind::Merges,
@@ -41,14 +40,14 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let wanted = context.state.counts.measure.as_deref();
     let Some(&name) = names.iter().find(|&&name| Some(name) == wanted).or(names.first()) else {
         let next = format!("Choose {} on the left and press Run.", any_of(&registry::with_measures()));
-        return empty_ui(ui, &format!("{} counts nothing", record.engine), &next, palette);
+        return empty_ui(ui, &format!("{} has no counters", record.engine), &next, palette);
     };
     let declared = registry::measure(record.engine, name);
     let unit = declared.map_or([name, name], |measure| measure.unit);
     let words = Measure::words(name);
     let bins: &[(u32, u64)] = match (compared, &session.derived) {
         (Some(_), None) => {
-            return empty_ui(ui, "Counting…", "The run is done; its histograms are being built.", palette);
+            return empty_ui(ui, "Counting…", "Building the run's histograms.", palette);
         }
         (Some(_), Some(derived)) => derived.histogram(name),
         (None, _) => &[],

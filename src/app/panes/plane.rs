@@ -393,7 +393,10 @@ fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, c
     );
     let (values, decimals) =
         linear_ticks(low[0] + x.origin, high[0] + x.origin, (rect.width() / 60.0) as usize);
-    for value in values {
+    let ends = camera.map.map(|map| [map.bounds().low, map.bounds().high].map(|end| map.ordered(end)));
+    let is_on_map =
+        |value: f64, axis: usize| ends.is_none_or(|[low, high]| (low[axis]..=high[axis]).contains(&value));
+    for value in values.into_iter().filter(|&value| is_on_map(value, 0)) {
         let at = camera.screen([value - x.origin, low[1]]).x;
         inside.vline(at, rect.y_range(), Stroke::new(1.0, palette.grid));
         // Labels keep clear of the axis name.
@@ -417,7 +420,7 @@ fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, c
     );
     let (values, decimals) =
         linear_ticks(low[1] + y.origin, high[1] + y.origin, (rect.height() / 50.0) as usize);
-    for value in values {
+    for value in values.into_iter().filter(|&value| is_on_map(value, 1)) {
         let at = camera.screen([low[0], value - y.origin]).y;
         inside.hline(rect.x_range(), at, Stroke::new(1.0, palette.grid));
         if at > name.bottom() + 6.0 {

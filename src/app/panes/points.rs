@@ -36,7 +36,7 @@ pub fn not_loaded_ui(ui: &mut Ui, rect: Rect, context: &PaneContext<'_>) {
     else {
         return;
     };
-    let message = format!("Not loaded, {} is still shown: {why}", source_name(cloud));
+    let message = format!("Loading failed; {} is still shown: {why}", source_name(cloud));
     let mut over = ui.new_child(UiBuilder::new().id_salt("not loaded").max_rect(rect.shrink(8.0)));
     let frame = Frame::NONE
         .fill(context.palette.panel)
@@ -155,7 +155,7 @@ fn note(progress: Option<Progress>) -> Option<String> {
     } else if !progress.is_complete() {
         Some(format!("drawing {drawn} of {of}…"))
     } else if progress.resident < progress.total {
-        Some(format!("drawing {resident} of {of}: the graphics adapter holds no more"))
+        Some(format!("drawing {resident} of {of}: graphics memory is full"))
     } else {
         None
     }
@@ -210,7 +210,7 @@ pub fn controls_ui<const N: usize>(
         more_ui(ui, |ui| {
             ui.checkbox(lines, "Lines").on_hover_text("Draw lines from the query to its neighbours.");
             ui.checkbox(names, "Names").on_hover_text(
-                "Label the query and its neighbours by name, or by row where the file has no names.",
+                "Label the query and its neighbours by name, or by row number if the file has no names.",
             );
             more(ui, context.state);
         });

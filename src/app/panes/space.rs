@@ -46,7 +46,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     };
     let cloud = scene.data();
     if cloud.dims() < 3 {
-        let next = "Plane shows this cloud; Space needs three columns, for example of a .las or .ply file.";
+        let next = "Use Plane for this cloud. Space needs three dimensions, such as a .las or .ply scan.";
         return empty_ui(
             ui,
             &format!("This cloud has {}", text::count(cloud.dims() as u64, "dimension", "dimensions")),
@@ -63,13 +63,13 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         // The colouring shared by both views takes precedence; without one, height helps to see depth.
         if state.color.by == ColorBy::Nothing {
             ui.checkbox(&mut view.color_by_height, "Shade by height")
-                .on_hover_text("Colour points by height (the z axis), which shows depth.");
+                .on_hover_text("Colour points by height (z) to show depth.");
         }
         let lit = ui.add_enabled(
             cloud.len() >= MIN_LIT_POINTS,
             egui::Checkbox::new(&mut view.eye_dome, "Eye-dome lighting"),
         );
-        lit.on_hover_text("Darken points behind nearer ones, which shows the shape of surfaces.")
+        lit.on_hover_text("Darken points behind nearer ones to show the shape of surfaces.")
             .on_disabled_hover_text(format!(
                 "Needs at least {} points.",
                 text::thousands(MIN_LIT_POINTS as u64)

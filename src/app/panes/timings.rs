@@ -89,12 +89,10 @@ fn about(record: &RunRecord, figure: TimingsFigure) -> String {
             let rate = record
                 .summary
                 .distances_per_second
-                .map_or(",".to_owned(), |rate| format!(": {}", text::rate(rate)));
-            format!("of the search{rate} on {}", record.engine)
+                .map_or_else(String::new, |rate| format!(" at {}", text::rate(rate)));
+            format!("Search time on {}{rate}", record.engine)
         }
-        TimingsFigure::Roofline => {
-            format!("the measured peak of {}, and the search below it", record.device.name)
-        }
+        TimingsFigure::Roofline => "Hardware limits (line) and this search (dot)".to_owned(),
     }
 }
 
@@ -163,17 +161,10 @@ fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, pale
 fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, size: Vec2, palette: &Palette) {
     let weak = |ui: &mut Ui, text: &str| _ = ui.label(palette.weak(text));
     let Some(roofline) = roofline else {
-        return weak(
-            ui,
-            "No roofline: what this device does at most was not measured with this run, or the run was \
-             faster than that. Run again.",
-        );
+        return weak(ui, "No roofline: this run has no measured device peak, or exceeded it. Run again.");
     };
     let (Some(intensity), Some(achieved)) = (roofline.intensity(), roofline.achieved()) else {
-        return weak(
-            ui,
-            &format!("{} does not tell how many distances it computed in FP32 here.", record.engine),
-        );
+        return weak(ui, &format!("{} does not count FP32 distances here.", record.engine));
     };
     let Peaks { fp32_per_second, bytes_per_second, .. } = roofline.peaks;
     let ridge = bytes_per_second.map_or(intensity, |bytes| fp32_per_second / bytes);
@@ -197,7 +188,7 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
         inline_swatch_ui(
             ui,
             palette.phase(Phase::Search),
-            &format!("{}, {:.0} % of it", record.engine, achieved / roofline.roof(intensity) * 100.0),
+            &format!("{}, {:.0} % of the limit", record.engine, achieved / roofline.roof(intensity) * 100.0),
         );
     });
     plot("roofline", palette)
@@ -216,8 +207,10 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
             Some(format!("{name}\n{intensity} instructions per byte\n{rate} instructions per second"))
         }))
         .show(ui, |plot| {
-            plot.line(line("most", roof, palette.theory, 2.0));
-            plot.line(line("to the roof", below, palette.text_weak, 1.0).style(LineStyle::dashed_dense()));
+            plot.line(line("hardware limit", roof, palette.theory, 2.0));
+            plot.line(
+                line("gap to the limit", below, palette.text_weak, 1.0).style(LineStyle::dashed_dense()),
+            );
             let at = vec![log(intensity, achieved)];
             plot.points(
                 Points::new(record.engine.to_string(), PlotPoints::from(at))

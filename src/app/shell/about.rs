@@ -20,7 +20,7 @@ impl App {
         let mut names: Vec<String> = Vec::new();
         for status in gpus {
             let gpu = match &status.device {
-                None => "being looked for".to_owned(),
+                None => "detecting…".to_owned(),
                 Some(Err(_)) => format!("none: {}", status.unavailable_reason().unwrap_or_default()),
                 Some(Ok(device)) => {
                     let driver = device
@@ -40,7 +40,7 @@ impl App {
                 names.push(gpu);
             }
         }
-        facts.extend(names.into_iter().map(|gpu| ("Searching GPU", gpu)));
+        facts.extend(names.into_iter().map(|gpu| ("GPU", gpu)));
         let adapter = self.handles.render_state.as_ref().map(|render_state| render_state.adapter.get_info());
         let adapter = adapter.map_or_else(
             || "none".to_owned(),
@@ -54,11 +54,11 @@ impl App {
                 format!("{} ({}{driver})", info.name, info.backend)
             },
         );
-        facts.push(("Drawn by", adapter));
+        facts.push(("Graphics", adapter));
         let folder = self
             .settings
             .as_ref()
-            .map_or_else(|| "not kept".to_owned(), |settings| settings.folder().display().to_string());
+            .map_or_else(|| "not saved".to_owned(), |settings| settings.folder().display().to_string());
         facts.push(("Settings", folder));
         facts
     }
@@ -68,7 +68,7 @@ impl App {
         let lines: Vec<String> =
             self.about().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
         self.handles.ctx.copy_text(lines.join("\n"));
-        self.session.log.info("copied: what Warpscope is and runs on");
+        self.session.log.info("copied: version and system details");
     }
 }
 

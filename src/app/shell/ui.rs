@@ -190,7 +190,7 @@ impl App {
                     Action::KeepSettings(!state.keep_settings),
                     actions,
                 )
-                .on_hover_text("k, engine, queries and the other settings stay when another file is opened.");
+                .on_hover_text("Keep k, engine, queries and other settings when opening another file.");
                 menu_ui(ui, "Open a sample", |ui| super::about::samples_ui(ui, actions));
                 menu_items_ui(ui, &Command::FILE[1..], actions);
                 if let Some(player) = session.lesson.player.as_ref().filter(|_| session.lesson.open) {
@@ -236,7 +236,7 @@ impl App {
                 }
                 ui.separator();
                 let mut reduce = state.reduce_motion;
-                let about = "Changes are shown at once: in a lesson, keys do not move to their new places.";
+                let about = "Show changes at once, without animation.";
                 menu_entry_ui(
                     ui,
                     Checkbox::new(&mut reduce, "Reduce motion"),
@@ -309,7 +309,7 @@ fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
                 entry.on_hover_text(path.display().to_string());
             }
             ui.separator();
-            menu_entry_ui(ui, Button::new("Forget these"), Action::ForgetRecent, actions);
+            menu_entry_ui(ui, Button::new("Clear this list"), Action::ForgetRecent, actions);
         });
     });
 }

@@ -18,8 +18,8 @@ use crate::app::prelude::*;
 /// The application id for desktops, and the name of its folders.
 const APP: &str = "warpscope";
 
-/// Default size, in points.
-const SIZE: [u32; 2] = [1280, 800];
+/// Default size, in points: with a title bar it fits a screen of 1280 × 800.
+const SIZE: [u32; 2] = [1240, 740];
 
 /// Opens the window with an optional file or lesson; returns when it is closed. `on_start` receives a
 /// function that asks the window to close and returns whether there is one.

@@ -135,14 +135,17 @@ impl Roofline {
     pub fn sentence(&self) -> String {
         let rate = self.distances.map(|distances| {
             let (rate, most) = (distances / self.seconds, self.peaks.fp32_per_second / self.instructions);
-            format!("{} that FP32 allows here: ", text::rate_with_max(rate, most))
+            format!("{} at FP32 peak: ", text::rate_with_max(rate, most))
         });
         let bound = match self.bound() {
             Some(Limit::Issue) => "bound by instruction issue",
             Some(Limit::Memory) => "bound by memory",
             Some(Limit::Launches) => "bound by launches",
             Some(Limit::Merging) => "bound by merging",
-            None => "no single limit explains half of the time",
+            None if self.distances.is_some() && self.peaks.bytes_per_second.is_some() => {
+                "neither arithmetic nor memory is the bottleneck"
+            }
+            None => "no measured limit is the bottleneck",
         };
         let rate = rate.unwrap_or_default();
         let bound = if rate.is_empty() { text::sentence_case(bound) } else { bound.to_owned() };
@@ -151,7 +154,11 @@ impl Roofline {
             format!("{} {}{of}", limit.name(), percent(share))
         };
         let shares: Vec<String> = self.shares.iter().map(share).collect();
-        let shares = if shares.is_empty() { String::new() } else { format!(" ({})", shares.join(", ")) };
+        let shares = match &shares[..] {
+            [] => String::new(),
+            [_, _, ..] if self.shares[0].1 < 0.01 => " (each under 1 % of peak)".to_owned(),
+            _ => format!(" ({})", shares.join(", ")),
+        };
         format!("{rate}{bound}{shares}.")
     }
 }
@@ -262,17 +269,16 @@ pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
         .map(|sample| sample.duration_ms)
         .sum();
     let index = grown(Stage::Setup, built)
-        .map_or_else(String::new, |ms| format!(", {} to build the index", about(ms)));
+        .map_or_else(String::new, |ms| format!(", plus {} for the index", about(ms)));
     // An exhaustive search may still grow less than tenfold: merges hardly grow with the points, and launches
     // not at all.
     let rarely = engine.is_exhaustive
         && !all
         && search < SUBLINEAR_SHARE * OUTLOOK_FACTOR as f64 * record.summary.search_ms_median;
-    let why =
-        if rarely { ", less than tenfold, as part of the work does not grow with the points" } else { "" };
+    let why = if rarely { " (less than tenfold: part of the work is constant)" } else { "" };
     Some(format!(
-        "Ten times the points{}: {} to search{index}{why}.",
-        if all { ", each a query" } else { "" },
+        "With ten times the points{}: {}{index}{why}.",
+        if all { ", all as queries" } else { "" },
         about(search)
     ))
 }
@@ -313,12 +319,12 @@ mod tests {
         let mut run = run(400.0);
         assert_eq!(
             bottleneck(&run),
-            "2.50 of 4.00 Tdist/s that FP32 allows here: bound by instruction issue (FP32 62 %, \
+            "2.50 of 4.00 Tdist/s at FP32 peak: bound by instruction issue (FP32 62 %, \
              memory under 1 %, launches under 1 %)."
         );
         run.head.summary.search_ms_median = 1000.0;
         assert!(
-            bottleneck(&run).contains("no single limit explains half of the time (FP32 25 %, "),
+            bottleneck(&run).contains("neither arithmetic nor memory is the bottleneck (FP32 25 %, "),
             "{}",
             bottleneck(&run)
         );
@@ -361,7 +367,7 @@ mod tests {
         let roofline = Roofline::new(&run, &PEAKS).unwrap();
         assert_eq!((roofline.intensity(), roofline.achieved()), (None, None));
         assert!(
-            roofline.sentence().starts_with("No single limit explains half of the time ("),
+            roofline.sentence().starts_with("No measured limit is the bottleneck ("),
             "{}",
             roofline.sentence()
         );
@@ -433,11 +439,11 @@ mod tests {
         );
         assert!((1.0..=12.0).contains(&factor), "{factor}");
         let why = if factor < SUBLINEAR_SHARE * 10.0 {
-            ", less than tenfold, as part of the work does not grow with the points"
+            " (less than tenfold: part of the work is constant)"
         } else {
             ""
         };
-        let expected = format!("Ten times the points: {} to search{why}.", about(10.0 * factor));
+        let expected = format!("With ten times the points: {}{why}.", about(10.0 * factor));
         assert_eq!(outlook(&record, &planner), Some(expected.clone()));
         // Learning from a run of this size must not change the outlook for the larger one.
         record.head.summary.search_ms_median = 1000.0;
@@ -453,10 +459,10 @@ mod tests {
             duration_ms: 5.0,
         });
         let said = outlook(&record, &planner).expect("an outlook");
-        assert!(said.contains(" to search, ") && said.contains(" to build the index"), "{said}");
+        assert!(said.contains(", plus ") && said.contains(" for the index"), "{said}");
         // If all rows are queries, there are ten times as many.
         record.head.spec.queries = QuerySpec::All;
         let said = outlook(&record, &planner).expect("an outlook");
-        assert!(said.starts_with("Ten times the points, each a query: "), "{said}");
+        assert!(said.starts_with("With ten times the points, all as queries: "), "{said}");
     }
 }

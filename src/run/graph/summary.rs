@@ -155,10 +155,10 @@ impl LocalDimensions {
     pub fn sentence(&self) -> String {
         let all = self.all.map_or_else(
             || "undefined for all rows".to_owned(),
-            |all| format!("{} overall", text::significant(all)),
+            |all| format!("intrinsic dimension {} overall", text::significant(all)),
         );
         let local =
-            self.spread.as_ref().map_or_else(String::new, |of| format!("; locally {}", spread_text(of)));
+            self.spread.as_ref().map_or_else(String::new, |of| format!("; local {}", spread_text(of)));
         let undefined = text::count(self.undefined, "row undefined", "rows undefined");
         if self.undefined > 0 && self.all.is_some() {
             format!("{all}{local}; {undefined}")
@@ -258,11 +258,9 @@ impl Components {
     }
 
     pub fn sentence(&self) -> String {
-        let count = text::count(self.count, "component", "components");
-        let single = text::count(self.single, "row", "rows");
-        format!(
-            "{count} of the mutual graph; the largest has {}; {single} isolated",
-            text::count(self.largest.into(), "row", "rows")
-        )
+        let groups = text::count(self.count - self.single, "group", "groups");
+        let single = text::count(self.single, "isolated row", "isolated rows");
+        let largest = text::count(self.largest.into(), "row", "rows");
+        format!("{groups} of mutual neighbours, the largest with {largest}; {single}")
     }
 }

@@ -108,9 +108,8 @@ fn read(path: &Path) -> ReadOutcome {
         Err(why) => ReadOutcome::Damaged(why.to_string()),
         Ok(stored) if stored.format != FORMAT => ReadOutcome::Damaged("it holds something else".to_owned()),
         Ok(stored) if stored.schema_version > SCHEMA_VERSION => ReadOutcome::Later(format!(
-            "a later version of Warpscope ({}) wrote the settings (schema {}, and {SCHEMA_VERSION} is the \
-             last that is read here): this window has its own and keeps none; open that version, or remove \
-             the file: {}",
+            "the settings are from a newer Warpscope ({}, schema {}; this version reads up to \
+             {SCHEMA_VERSION}): using defaults, saving nothing; use that version or remove the file: {}",
             stored.warpscope_version,
             stored.schema_version,
             path.display()
@@ -184,11 +183,11 @@ pub fn begin(folder: &Path) -> Startup {
         let names: Vec<String> =
             aside.iter().flatten().flatten().map(|path| path.display().to_string()).collect();
         let what = if names.is_empty() {
-            "there are no settings".to_owned()
+            "there were no settings".to_owned()
         } else {
-            format!("the settings are set aside: {}", names.join(", "))
+            format!("old settings set aside: {}", names.join(", "))
         };
-        warnings.push(format!("two starts failed, so this one is clean; {what}"));
+        warnings.push(format!("two starts failed, so this one uses defaults; {what}"));
         warnings.extend(aside.into_iter().filter_map(Result::err).map(|why| cannot_save(&why, folder)));
     }
     // eframe reads its file completely, whatever its size.
@@ -224,8 +223,7 @@ pub fn begin(folder: &Path) -> Startup {
         ReadOutcome::Damaged(why) => {
             let aside = set_aside(&path).ok().flatten().unwrap_or(path);
             warnings.push(format!(
-                "the settings cannot be read, so the window opens as the first time ({why}); they are set \
-                 aside: {}",
+                "cannot read the settings ({why}), so this start uses defaults; old settings set aside: {}",
                 aside.display()
             ));
             None
@@ -242,12 +240,12 @@ fn state_path(folder: &Path) -> PathBuf {
 }
 
 fn cannot_save(why: &dyn std::fmt::Display, folder: &Path) -> String {
-    format!("settings cannot be kept: {why}: {}", folder.display())
+    format!("cannot save settings: {why}: {}", folder.display())
 }
 
 fn unreadable(why: &str, path: &Path) -> String {
     format!(
-        "the settings cannot be read, so this window has its own and keeps none: {why}: {}",
+        "cannot read the settings, so this window uses defaults and saves none: {why}: {}",
         path.display()
     )
 }
@@ -290,7 +288,7 @@ impl SettingsFile {
         };
         let text = serde_json::to_vec_pretty(&written).map_err(|why| cannot_save(&why, &self.folder))?;
         export::write(&path, |out| out.write_all(&text))
-            .map_err(|why| format!("settings cannot be kept: {why}"))?;
+            .map_err(|why| format!("cannot save settings: {why}"))?;
         self.base = mine;
         Ok(())
     }

@@ -125,7 +125,7 @@ fn two_failed_starts_reset_the_settings_once() {
     assert_eq!(
         warnings,
         [format!(
-            "two starts failed, so this one is clean; the settings are set aside: {}, {}",
+            "two starts failed, so this one uses defaults; old settings set aside: {}, {}",
             aside("state.set-aside-1.json"),
             aside("app.set-aside-1.ron")
         )]
@@ -178,8 +178,7 @@ fn unreadable_settings_are_renamed_not_deleted() {
         let aside = folder.path().join(format!("state.set-aside-{}.json", number + 1));
         let [said] = &startup.warnings[..] else { panic!("{:?}", startup.warnings) };
         assert!(
-            said.starts_with("the settings cannot be read, so the window opens as the first time (")
-                && said.ends_with(&format!(": {}", aside.display()))
+            said.starts_with("cannot read the settings") && said.ends_with(&format!(": {}", aside.display()))
         );
         assert!(startup.found.is_none() && !path.exists());
         assert_eq!(&fs::read_to_string(aside).unwrap(), wrong);
@@ -197,7 +196,7 @@ fn settings_that_cannot_be_opened_are_left_untouched() {
     let [said] = &warnings[..] else { panic!("{warnings:?}") };
     assert!(
         said.starts_with(
-            "the settings cannot be read, so this window has its own and keeps none: is a directory"
+            "cannot read the settings, so this window uses defaults and saves none: is a directory"
         ),
         "{said}"
     );
@@ -211,7 +210,7 @@ fn settings_that_cannot_be_opened_are_left_untouched() {
         settings
             .write(&State { scale: 3.0, ..state }, None)
             .unwrap_err()
-            .starts_with("the settings cannot be read")
+            .starts_with("cannot read the settings")
     );
     assert!(path.is_dir());
 }
@@ -252,8 +251,8 @@ fn settings_of_later_versions_are_left_untouched() {
     let Startup { mut settings, found, warnings, .. } = begin(folder.path());
     assert!(found.is_none());
     let expected = format!(
-        "a later version of Warpscope (9.1.0) wrote the settings (schema 2, and 1 is the last that is read \
-         here): this window has its own and keeps none; open that version, or remove the file: {}",
+        "the settings are from a newer Warpscope (9.1.0, schema 2; this version reads up to 1): using defaults, \
+             saving nothing; use that version or remove the file: {}",
         path.display()
     );
     assert_eq!(warnings, std::slice::from_ref(&expected));
@@ -281,7 +280,7 @@ fn failed_writes_keep_the_old_settings() {
     let said = settings.write(&State { scale: 1.0, ..state }, None).unwrap_err();
     assert_eq!(
         said,
-        format!("settings cannot be kept: cannot write: the existing file is read-only: {}", path.display())
+        format!("cannot save settings: cannot write: the existing file is read-only: {}", path.display())
     );
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(names(folder.path()), ["state.json", "state.lock"]);

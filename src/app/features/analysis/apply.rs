@@ -46,7 +46,9 @@ pub static FEATURE: Feature = Feature {
 
 /// The analysis of all rows; `None` if cancelled.
 pub static ANALYSE: TaskKind<App, (), Result<Option<AnalysisResults>, String>> = TaskKind {
-    purpose: |(), fraction| Some(Activity::Preparing { what: "Analysing all rows".to_owned(), fraction }),
+    purpose: |(), fraction| {
+        Some(Activity::Preparing { what: "Analysing every row's neighbours".to_owned(), fraction })
+    },
     ..TaskKind::new(TaskPurpose::Analyse, "analyse", App::analysed)
 };
 
@@ -114,7 +116,7 @@ impl App {
         let Some(analysed) = self.task_result("analyse", outcome) else { return };
         let (rows, k) = (analysed.record.query_rows.len() as u64, analysed.record.spec.k);
         let message = format!(
-            "{} analysed by the {k} nearest of each, by {}",
+            "{} analysed with k = {k} on {}",
             text::count(rows, "row", "rows"),
             analysed.record.engine
         );

@@ -256,18 +256,16 @@ impl NeighborSource {
         }
     }
 
-    /// `The 15 nearest of each of 1,797 rows, which Analysis has found.`
+    /// `The 15 nearest neighbours of 1,797 rows, from Analysis.`
     pub fn sentence(&self) -> String {
         let (rows, k, then) = match self {
-            Self::Known(record) => (record.query_rows.len(), record.spec.k, "which Analysis has found."),
-            Self::Asked(question) => (
-                question.cloud.len(),
-                question.spec.k,
-                "with the k and the metric on the left. They are searched first.",
-            ),
+            Self::Known(record) => (record.query_rows.len(), record.spec.k, "from Analysis."),
+            Self::Asked(question) => {
+                (question.cloud.len(), question.spec.k, "searched first with k and metric on the left.")
+            }
         };
         format!(
-            "The {} nearest of each of {}, {then}",
+            "The {} nearest neighbours of {}, {then}",
             text::thousands(k as u64),
             text::count(rows as u64, "row", "rows")
         )
@@ -367,7 +365,7 @@ fn overlap(
     let columns: Vec<&str> = left_out.iter().map(|column| column.name.as_str()).collect();
     let without = match columns.len() {
         0 => String::new(),
-        _ => format!("; there without {}", columns.join(", ")),
+        _ => format!("; not used there: {}", columns.join(", ")),
     };
     let sentence = format!("{sentence}; k = {}{without}", text::thousands(here.k() as u64));
     let cloud = Arc::clone(&record.cloud);
@@ -530,7 +528,7 @@ mod tests {
                 .expect("worked out")
         };
         assert!(
-            said(AnalysisKind::Components).starts_with("2 components"),
+            said(AnalysisKind::Components).starts_with("2 groups of mutual neighbours"),
             "{}",
             said(AnalysisKind::Components)
         );
@@ -595,8 +593,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).expect("text").lines().count(), 1 + 9 * 2);
         assert_eq!(
             neighbours(9, 2).sentence(),
-            "The 2 nearest of each of 9 rows, with the k and the metric on the left. They are searched \
-             first."
+            "The 2 nearest neighbours of 9 rows, searched first with k and metric on the left."
         );
     }
 
@@ -673,13 +670,13 @@ mod tests {
         assert_eq!(
             comparison.sentence,
             "1 of 3 rows of there.csv (33.33 %) within 0 of a row here, 1 at 0; 2 rows here are within 0 of \
-             a row of it"
+             its rows"
         );
         let wider = comparison.within(1.0);
         assert_eq!(wider.leaking_rows(), [0, 1, 2]);
         assert!(
             wider.sentence.starts_with("2 of 3 rows")
-                && wider.sentence.ends_with("3 rows here are within 1 of a row of it"),
+                && wider.sentence.ends_with("3 rows here are within 1 of its rows"),
             "{}",
             wider.sentence
         );

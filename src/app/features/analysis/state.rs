@@ -35,7 +35,7 @@ impl AnalysisKind {
     pub const ALL: &[Self] = Self::VARIANTS;
 
     /// The button that computes all of them.
-    pub const START: &str = "Analyse all rows";
+    pub const START: &str = "Analyse every row's neighbours";
 
     /// Whether it involves another file, and is computed separately.
     pub const fn is_comparison(self) -> bool {
@@ -45,55 +45,49 @@ impl AnalysisKind {
     /// Title, name of the exported column, and description of the value.
     const fn words(self) -> [&'static str; 3] {
         match self {
-            Self::Density => [
-                "density",
-                "k_distance",
-                "Each row's distance to its k-th neighbour: small where points are dense.",
-            ],
+            Self::Density => {
+                ["density", "k_distance", "Distance to the k-th neighbour: small where points are dense."]
+            }
             Self::Outliers => [
                 "local outlier factor",
                 "lof",
-                "How much sparser a row's surroundings are than those of its neighbours: about 1 inside a \
-                 cluster, well above 1 for an outlier.",
+                "Density of the neighbours relative to the row: about 1 inside a cluster, well above 1 for \
+                 outliers.",
             ],
             Self::Hubness => [
                 "hubness",
                 "k_occurrence",
-                "Of how many other rows a row is among the k nearest: a hub is a neighbour of very many.",
+                "Number of rows that have this row among their k nearest. Hubs have very many.",
             ],
             Self::Dimension => [
                 "local dimension",
                 "lid",
-                "Along how many directions the data spread around a row, estimated from the distances of \
-                 its neighbours.",
+                "Intrinsic dimension around a row, estimated from the distances of its neighbours.",
             ],
             Self::Labels => [
                 "label agreement",
                 "same_label",
-                "Which share of a row's neighbours has the row's own label, and whether their majority \
-                 names it.",
+                "Share of a row's neighbours with the same label, and the label of their majority.",
             ],
             Self::Duplicates => [
                 "duplicates",
                 "duplicate_group_size",
-                "Groups of rows within a distance of one another; the value is the size of a row's group.",
+                "Groups of rows within a distance of each other, by group size.",
             ],
-            Self::Components => [
-                "components",
-                "component",
-                "Rows that are joined by pairs of mutual neighbours, numbered from the largest component on.",
-            ],
+            Self::Components => {
+                ["components", "component", "Groups of mutual neighbours, numbered from the largest."]
+            }
             Self::Overlap => [
                 "overlap with another file",
                 "overlap",
-                "Which share of a row's k neighbours are its neighbours in another file of the same rows \
-                 too, such as another embedding.",
+                "Share of a row's k neighbours in common with another file of the same rows, such as a \
+                 second embedding.",
             ],
             Self::Leaks => [
                 "leaks",
                 "leak_distance",
-                "How far the nearest row of another file is; rows that have one within a distance leak, as \
-                 test data that training has seen.",
+                "Distance to the nearest row of another file. Rows within the limit leak, like test data \
+                 seen in training.",
             ],
         }
     }
@@ -113,9 +107,9 @@ impl AnalysisKind {
     /// The words after the number of rows without a value.
     pub const fn without(self) -> &'static str {
         match self {
-            Self::Labels => "have no label, or no neighbour with one",
-            Self::Duplicates => "are in no group",
-            Self::Dimension => "have neighbours that do not tell",
+            Self::Labels => "have no label or no labelled neighbour",
+            Self::Duplicates => "have no duplicates",
+            Self::Dimension => "have too few distinct distances",
             _ => "were not searched",
         }
     }
@@ -160,7 +154,7 @@ impl AnalysisView {
 fn distance(typed: &str) -> Result<f64, String> {
     let typed = typed.trim();
     let eps = typed.parse().ok().filter(|eps: &f64| eps.is_finite() && *eps >= 0.0);
-    eps.ok_or_else(|| format!("“{typed}” is not a distance; type 0 for rows that are equal, or more."))
+    eps.ok_or_else(|| format!("“{typed}” is not a distance; type 0 for equal rows, or a larger number."))
 }
 
 /// The results of all analyses.
@@ -281,7 +275,7 @@ impl FileComparison {
         let unit = leaking.record.spec.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
         let here = values.iter().filter(|&&distance| distance <= eps).count() as u64;
         let sentence = format!(
-            "{}; {} here {} within {}{unit} of a row of it",
+            "{}; {} here {} within {}{unit} of its rows",
             summary::leaks(&other, &leaking.theirs.counts(), &unit),
             text::count(here, "row", "rows"),
             if here == 1 { "is" } else { "are" },

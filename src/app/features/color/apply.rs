@@ -155,8 +155,7 @@ impl App {
     /// keeps its message about the file, such as dropped rows.
     fn forget_color_column(&mut self) {
         if let (ColorBy::Column(key), Some(cloud)) = (&self.state.color.by, &self.session.cloud) {
-            let said =
-                format!("no column colours the points, as there is no column {key}: {}", cloud.source());
+            let said = format!("colours reset: the file has no column {key}: {}", cloud.source());
             self.session.log.list(Level::Info, said);
         }
         self.state.color.choose(ColorBy::Nothing);
@@ -175,7 +174,14 @@ impl App {
             // Columns of a file are checked once they are listed.
             _ => true,
         };
-        if !has {
+        // What was measured of one file does not colour another.
+        let is_other = |shown: &Arc<PointCloud>| cloud.file().is_some() && shown.file() != cloud.file();
+        let is_measured = !matches!(
+            self.state.color.by,
+            ColorBy::Axis(_) | ColorBy::Column(_) | ColorBy::FileColors | ColorBy::Nothing
+        );
+        let is_stale = is_measured && self.session.cloud.as_ref().is_some_and(is_other);
+        if !has || is_stale {
             self.state.color.choose(ColorBy::Nothing);
         }
         if !self.shows(cloud) && matches!(self.state.color.range, ColorRange::Typed(..)) {

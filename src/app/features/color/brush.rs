@@ -32,8 +32,8 @@ pub fn histogram_ui(
 ) {
     let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click_and_drag());
     let response = response.on_hover_text(format!(
-        "Distribution of {}. Drag to select by it, or choose by arrow keys and Enter; Shift adds, Ctrl adds \
-         or removes.",
+        "Distribution of {}. Drag to select a range, or use the arrow keys and Enter. Shift adds; Ctrl \
+         toggles.",
         channel.title
     ));
     let bins = ((width / BIN_WIDTH) as usize).max(1);
@@ -169,7 +169,7 @@ pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &NumericValues, action
             for (text, highest) in [("Highest", true), ("Lowest", false)] {
                 if ui
                     .button(text)
-                    .on_hover_text("Selects this many points, and any that tie with the last of them.")
+                    .on_hover_text("Select this many points, plus ties with the last.")
                     .clicked()
                 {
                     actions.send(ColorAction::SelectMost { count, highest, how });
@@ -179,5 +179,5 @@ pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &NumericValues, action
         });
         ui.data_mut(|data| data.insert_temp(id, count));
     });
-    button.on_hover_text("Select points by this value: between two numbers, or the highest and lowest.");
+    button.on_hover_text("Select points by value: a range, or the highest or lowest.");
 }

@@ -23,7 +23,7 @@ fn by_row(record: &RunRecord, value: impl Fn(usize) -> f32) -> (PointSet, Vec<f3
 fn channel(record: &RunRecord, title: String, unit: &'static str, value: impl Fn(usize) -> f32) -> Channel {
     let (points, values) = by_row(record, value);
     let missing = missing(&values);
-    Channel::of_numbers(points, title, unit, NumericValues::new(values, 0.0), (missing, "were not asked"))
+    Channel::of_numbers(points, title, unit, NumericValues::new(values, 0.0), (missing, "are not queries"))
 }
 
 /// A counter or the k-th distance, at each query's row.
@@ -95,7 +95,7 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
     let partly_recorded = partly_recorded(record, points_seen);
     if partly_recorded > 0 {
         let queries = text::count(partly_recorded, "query", "queries");
-        notes.push(format!("of {queries} with more merges than a run keeps, the last bound that was kept"));
+        notes.push(format!("{queries} with more merges than a run records: the last recorded bound"));
     }
     let title = match metric {
         Metric::L2 => "√max_distance",
@@ -109,7 +109,7 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
         title,
         unit(metric),
         numbers,
-        (missing.saturating_sub(nothing_yet), "were not asked"),
+        (missing.saturating_sub(nothing_yet), "are not queries"),
     );
     Channel { note: (!notes.is_empty()).then(|| notes.join("; ")), ..channel }
 }

@@ -132,7 +132,7 @@ fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Pal
         let (text, tooltip) = if playing {
             ("Pause", "Stop here.")
         } else {
-            ("Play", "Play the search from here to its end, in ten seconds.")
+            ("Play", "Play the search from here to the end in ten seconds.")
         };
         if ui.button(text).on_hover_text(tooltip).clicked() {
             actions.send(ColorAction::Play(!playing));
@@ -214,17 +214,16 @@ fn map_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, channel: &Channel) {
 
 fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &NumericValues) {
     if numbers.can_be_log() {
-        ui.checkbox(&mut view.log, "Log")
-            .on_hover_text("Logarithmic: equal factors are equal steps of colour.");
+        ui.checkbox(&mut view.log, "Log").on_hover_text("Logarithmic: equal ratios are equal colour steps.");
     }
     let ranges = [
         (
             ColorRange::Most,
             "Most values",
-            "From the 1st to the 99th percentile with a margin, or the whole range if that is not much wider. \
-             Values beyond have the colours of the ends.",
+            "1st to 99th percentile plus a margin, or the whole range if it is not much wider. Values \
+             outside take the end colours.",
         ),
-        (ColorRange::Whole, "Whole range", "From the smallest value to the largest."),
+        (ColorRange::Whole, "Whole range", "Smallest to largest value."),
     ];
     for (range, text, about) in ranges {
         ui.selectable_value(&mut view.range, range, text).on_hover_text(about);
@@ -454,7 +453,7 @@ fn categories_ui(
         let text = format!("     {name}  {count}");
         let button = Button::new(RichText::new(text).size(12.0)).frame_when_inactive(false);
         let tooltip = format!(
-            "Select the {} in which {} is {}.",
+            "Select {} where {} is {}.",
             text::count(category.count, "row", "rows"),
             channel.title,
             category.name

@@ -123,7 +123,7 @@ impl Request {
             session
                 .record
                 .clone()
-                .ok_or_else(|| "Press Run: this is of queries that were answered.".to_owned())
+                .ok_or_else(|| "Press Run: only queries of a run have this value.".to_owned())
         };
         Ok(Some(match &view.by {
             ColorBy::Nothing => return Ok(None),
@@ -134,7 +134,7 @@ impl Request {
                 Self::Axis(cloud, *axis)
             }
             ColorBy::Column(key) => {
-                let path = cloud.file().ok_or("A generated cloud has no columns but its axes.")?.to_owned();
+                let path = cloud.file().ok_or("A generated cloud has only its axes as columns.")?.to_owned();
                 let title = column_title(session, key).ok_or("Choose a column.")?;
                 Self::Column { path, key: key.clone(), title, cloud }
             }
@@ -162,19 +162,14 @@ impl Request {
             ColorBy::Analysis(kind) if kind.is_comparison() => {
                 let what =
                     if *kind == AnalysisKind::Leaks { Command::FindLeaks } else { Command::CompareRows };
-                let first = || format!("Show the pane Analysis and press “{}”.", what.text());
+                let first = || format!("Press “{}” in Analysis.", what.text());
                 Self::FileComparison(Arc::clone(session.file_comparison(*kind).ok_or_else(first)?))
             }
             ColorBy::Analysis(kind) => {
-                let first = || {
-                    format!(
-                        "Show the pane Analysis and press {}: this is of the neighbours of all rows.",
-                        AnalysisKind::START
-                    )
-                };
+                let first = || format!("Press “{}” in Analysis.", AnalysisKind::START);
                 let analysed = session.analysed().ok_or_else(first)?;
                 if *kind == AnalysisKind::Labels && analysed.all.labels.is_none() {
-                    return Err("Choose a column of labels in the pane Analysis.".to_owned());
+                    return Err("Choose a label column in Analysis.".to_owned());
                 }
                 Self::Analysed(Arc::clone(analysed), *kind)
             }
@@ -183,11 +178,11 @@ impl Request {
                 if record.measured.column(name).is_none() {
                     let who = any_of(&registry::counting(name));
                     let what = if record.measured.is_empty() {
-                        "nothing".to_owned()
+                        "has no counters".to_owned()
                     } else {
-                        format!("no {}", Measure::words(name))
+                        format!("does not count {}", Measure::words(name))
                     };
-                    return Err(format!("{} counts {what}; run {who}.", record.engine));
+                    return Err(format!("{} {what}; run {who}.", record.engine));
                 }
                 Self::Counted(record, view.by.clone())
             }
@@ -195,7 +190,7 @@ impl Request {
                 let record = record()?;
                 if record.convergence.queries() == 0 {
                     return Err(format!(
-                        "{} keeps no max_distance history; run {}.",
+                        "{} records no max_distance history; run {}.",
                         record.engine,
                         any_of(&registry::with_history())
                     ));

@@ -68,10 +68,8 @@ fn check_records(cloud: &PointCloud, path: &Path, what: String, records: usize) 
     if last < records as u64 {
         return Ok(());
     }
-    let why = format!(
-        "the file has {records} records, and the cloud was read of {}: it was changed, load it again",
-        last + 1
-    );
+    let why =
+        format!("the file has {records} records, but the cloud was read from {}; load it again", last + 1);
     Err(FormatError::Malformed { what, why, path: path.to_owned() })
 }
 
@@ -261,7 +259,7 @@ pub fn rank_channel(answered: &QueryAnswer) -> Channel {
     let missing = missing(&values);
     let mut sparse_rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     sparse_rows.sort_unstable();
-    let (numbers, missing) = (NumericValues::new(values, 0.0), (missing, "are no neighbours of the query"));
+    let (numbers, missing) = (NumericValues::new(values, 0.0), (missing, "are not neighbours of the query"));
     let title = "rank among the neighbours";
     let channel = Channel::of_numbers(PointSet::Data, title, "0 is the nearest", numbers, missing);
     Channel { sparse_rows: Some(sparse_rows.into()), ..channel }
@@ -309,7 +307,7 @@ pub fn analysis_channel(analysed: &AnalysisResults, kind: AnalysisKind) -> Optio
             },
             text::ordinal(analysed.record.spec.k as u64)
         ),
-        (AnalysisKind::Duplicates, _) => "size of the group of duplicates".to_owned(),
+        (AnalysisKind::Duplicates, _) => "size of the duplicate group".to_owned(),
         (AnalysisKind::Components, _) => "component".to_owned(),
         (kind, _) => kind.title().to_owned(),
     };

@@ -37,7 +37,7 @@ impl App {
             }
             DatasetsAction::Close => {
                 self.session.datasets = None;
-                self.session.log.info("no cloud of the file was chosen");
+                self.session.log.info("no cloud was chosen");
                 self.name_shown_data();
             }
         }

@@ -20,11 +20,7 @@ pub fn datasets_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut 
     let Some(dialog) = &session.datasets else { return };
     let modal = Modal::new(Id::unique("parts")).show(ui.ctx(), |ui| {
         ui.set_width(420.0);
-        ui.heading(if dialog.is_of_queries() {
-            "Which of the file's clouds are the queries?"
-        } else {
-            "Which of the file's clouds?"
-        });
+        ui.heading(if dialog.is_of_queries() { "Choose the cloud of queries" } else { "Choose a cloud" });
         let name = dialog.path.file_name().unwrap_or(dialog.path.as_os_str()).to_string_lossy().into_owned();
         ui.add(Label::new(palette.weak(name)).truncate());
         ui.add_space(6.0);
@@ -67,10 +63,7 @@ pub fn datasets_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut 
         ui.add_space(6.0);
         let mut close = false;
         ui.horizontal(|ui| {
-            let buttons = [
-                ui.button("Load this one"),
-                ui.button("Close").on_hover_text("Keep what is shown and load nothing."),
-            ];
+            let buttons = [ui.button("Load this one"), ui.button("Close").on_hover_text("Load nothing.")];
             open |= buttons[0].clicked();
             close = buttons[1].clicked();
             let on_button = buttons.iter().any(Response::has_focus);

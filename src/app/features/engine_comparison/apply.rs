@@ -66,8 +66,8 @@ impl App {
     fn start_engine_comparison(&mut self, only: Option<EngineId>) {
         let known = candidates(&self.state.draft, &self.session, &Planner::shared());
         let Some((spec, _, candidates)) = known else {
-            let why = "engines are compared on a cloud that is loaded, with queries of its rows; load it \
-                       first, or wait until the engines are known";
+            let why = "cannot compare engines: load a cloud and choose its rows as queries, or wait until \
+                       engines are detected";
             return self.session.log.error(Subject::Run, why);
         };
         let time_limit = self.session.engine_comparison.time_limit;
@@ -77,7 +77,7 @@ impl App {
         };
         if engines.is_empty() {
             let why = format!(
-                "no engine can answer this question ({}); choose a longer time, or run one by itself",
+                "no engine can run this search within the limit ({}); choose a longer time or run one engine",
                 time_limit.text()
             );
             return self.session.log.error(Subject::Run, why);

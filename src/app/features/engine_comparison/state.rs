@@ -38,7 +38,7 @@ impl TimeLimit {
             Self::TenSeconds => "up to 10 s each",
             Self::Minute => "up to 1 min each",
             Self::TenMinutes => "up to 10 min each",
-            Self::Any => "however long",
+            Self::Any => "no time limit",
         }
     }
 
@@ -203,7 +203,7 @@ impl EngineComparison {
         Some(if others.is_empty() {
             format!("All {} engines gave the same neighbours, bit for bit.", answers.len())
         } else {
-            format!("Other neighbours than {first}: {}.", others.join(", "))
+            format!("Different neighbours from {first}: {}.", others.join(", "))
         })
     }
 }
@@ -296,7 +296,10 @@ mod tests {
             *distance = f32::from_bits(distance.to_bits() + 1);
         });
         ask(&mut comparison, &[other]);
-        assert_eq!(comparison.verdict().as_deref(), Some("Other neighbours than lockstep: bits in 1 query."));
+        assert_eq!(
+            comparison.verdict().as_deref(),
+            Some("Different neighbours from lockstep: bits in 1 query.")
+        );
         assert_eq!(
             ["lockstep", "bits", "bvh"].map(|name| comparison.differing(EngineId::new(name))),
             [Some(0), Some(1), None]

@@ -176,9 +176,10 @@ impl App {
             && let left_out = self.left_out()
             && !left_out.is_empty()
         {
-            self.session.log.list(Level::Info, format!("the neighbours are written{left_out}"));
+            self.session.log.list(Level::Info, format!("neighbours written{left_out}"));
         }
         let begun = match (dialog.kind, data) {
+            (ExportKind::Selection, Some(None)) => Err("No rows are selected.".to_owned()),
             (_, Some(None)) => Err("There is nothing to export yet; run first, or pick a query.".to_owned()),
             (_, Some(Some(data))) => {
                 self.jobs.start(&SAVE, Box::new(dialog.clone()), move |progress| data.save(&path, progress));
@@ -314,7 +315,7 @@ impl App {
             Some(table) if table.rows() > MAX_ROWS => {
                 let rows = text::thousands(table.rows() as u64);
                 let why = format!(
-                    "cannot copy {rows} rows: the clipboard takes {MAX_ROWS} here; export them to a file"
+                    "cannot copy {rows} rows: the clipboard holds at most {MAX_ROWS}; export them to a file"
                 );
                 self.session.log.error(Subject::File, why);
             }

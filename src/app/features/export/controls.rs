@@ -59,17 +59,14 @@ fn graph_ui(ui: &mut Ui, dialog: &mut ExportDialog, palette: &Palette) {
     ui.horizontal_wrapped(|ui| {
         for form in GraphFormat::ALL {
             let (name, about) = match form {
-                GraphFormat::Edges => {
-                    ("Table of edges", "A line for each row and neighbour: row, rank, neighbor, distance.")
+                GraphFormat::Edges => ("Edge list", "One line per edge: row, rank, neighbor, distance."),
+                GraphFormat::Csr => {
+                    ("SciPy matrix", "Sparse n × n distance matrix (CSR) for scipy.sparse.load_npz.")
                 }
-                GraphFormat::Csr => (
-                    "SciPy matrix",
-                    "A sparse n × n matrix of distances (CSR), which scipy.sparse.load_npz reads.",
-                ),
                 GraphFormat::Umap => (
                     "umap-learn",
-                    "Arrays indices and distances, the row itself first, as umap-learn takes them for \
-                     precomputed_knn.",
+                    "Arrays indices and distances for umap-learn's precomputed_knn; each row comes first in \
+                     its own list.",
                 ),
             };
             if ui.radio(form == shown, name).on_hover_text(about).clicked() && form != shown {
@@ -88,11 +85,7 @@ fn medium_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
     ui.horizontal(|ui| {
         for (name, ending, about) in [
             ("PNG", "png", "A bitmap, at the screen's resolution or higher."),
-            (
-                "SVG",
-                "svg",
-                "Vector graphics, for documents: sharp at any size. The cloud of points is a bitmap inside.",
-            ),
+            ("SVG", "svg", "Vector graphics, sharp at any size. Points are embedded as a bitmap."),
         ] {
             let chosen = shapes == (ending == "svg");
             if ui.selectable_label(chosen, name).on_hover_text(about).clicked() && !chosen {
@@ -103,9 +96,9 @@ fn medium_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
         ui.add_enabled_ui(!shapes, |ui| {
             let usual = dialog.picture.as_ref().map_or(PictureSize::Window, |picture| picture.choice.size);
             let about = match usual {
-                PictureSize::Window => "As many pixels along a side as the screen has, times this.",
-                PictureSize::Slide => "1920 × 1080 pixels, times this along a side.",
-                PictureSize::Column | PictureSize::Page => "300 dpi, times this.",
+                PictureSize::Window => "Screen resolution times this factor.",
+                PictureSize::Slide => "1920 × 1080 pixels times this factor per side.",
+                PictureSize::Column | PictureSize::Page => "300 dpi times this factor.",
             };
             for value in [1, 2, 4] {
                 ui.selectable_value(&mut dialog.times, value, format!("{value}×")).on_hover_text(about);
@@ -155,7 +148,7 @@ fn picture_ui(
         left = ui.add(edit).labelled_by(label).lost_focus();
     });
     if pane.is_plot() {
-        row_ui(ui, "With", palette, |ui, _| {
+        row_ui(ui, "Include", palette, |ui, _| {
             ui.checkbox(&mut choice.legend, "Legend");
             if matches!(pane, PaneKind::Plane | PaneKind::Space) {
                 ui.checkbox(&mut picture.names, "Names of the query and its neighbours");
@@ -194,14 +187,14 @@ pub fn export_ui(
         let pane = pane.map(|rect| (rect.size().into(), ui.ctx().pixels_per_point()));
         left |= picture_ui(ui, &mut dialog, pane, palette);
         if dialog.kind.is_recording() {
-            ui.checkbox(&mut dialog.points, "With the points").on_hover_text(
-                "The recording then opens on any machine, with all columns, as it holds copies of the \
-                 data's files. Without the points it is small, and they are read again from those files.",
+            ui.checkbox(&mut dialog.points, "Include the points").on_hover_text(
+                "Embed copies of the data files, so that the recording opens on any machine. Without them it \
+                 is small and reads the original files.",
             );
         }
         if dialog.kind == ExportKind::Session {
-            let about = "All runs of the list, and what is shown: cloud, query, selection, views, fields \
-                         and layout. Open… restores it.";
+            let about = "Saves all runs, the cloud, query, selection, views, settings and layout. Open… \
+                         restores them.";
             ui.label(palette.small(about));
         }
         if let Some(range) = &mut dialog.range {

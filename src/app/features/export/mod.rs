@@ -140,8 +140,7 @@ impl PaneData {
                 Err(why) => (
                     None,
                     Some(format!(
-                        "the rows are written without the file’s other columns, as it cannot be read again: \
-                         {why}"
+                        "rows written without the file’s other columns: it cannot be read again: {why}"
                     )),
                 ),
             };

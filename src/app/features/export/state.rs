@@ -145,7 +145,7 @@ impl ExportKind {
             Self::Picture(pane) => format!("Save a picture of {}", pane.title()),
             Self::Trace => "Export the timeline as a trace".to_owned(),
             Self::Selection => "Export the selected rows".to_owned(),
-            Self::Graph(_) => "Export the graph of neighbours".to_owned(),
+            Self::Graph(_) => "Export the neighbour graph".to_owned(),
             Self::Leaks => "Export the rows of the other file".to_owned(),
             Self::Window => "Save a picture of the window".to_owned(),
             Self::Recording(which) => {

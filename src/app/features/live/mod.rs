@@ -68,7 +68,7 @@ pub fn mark_ui(
     // A point under the pointer shows its own tooltip.
     if session.hovered.is_none() {
         response = response.on_hover_text(format!(
-            "{anywhere}; its neighbours follow. Arrow keys move it too, with Shift less; Escape puts it \
+            "{anywhere}; its neighbours follow. Arrow keys move it, Shift in smaller steps; Escape puts it \
              back."
         ));
     }
@@ -221,7 +221,7 @@ pub fn place_ui(
                 .desired_width(width);
             ui.add(edit)
                 .labelled_by(label)
-                .on_hover_text("Type a place in the file's own units and press Enter.")
+                .on_hover_text("Type coordinates in the file's units and press Enter.")
         });
         entered |= response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         if let Some((_, why)) = live.wrong.as_ref().filter(|(wrong, _)| *wrong == axis) {

@@ -283,14 +283,15 @@ fn icon(ui: &Ui, tool: Tool, rect: Rect, color: Color32) {
 
 /// A hint while a region tool is selected.
 pub fn hint_ui(ui: &Ui, rect: Rect, session: &Session, space: bool, palette: &Palette) {
-    let behind = if space { ", also points behind others" } else { "" };
+    let behind = if space { " to select points, including hidden ones" } else { " to select points" };
     let what = match session.tool {
         Tool::Move => return,
         Tool::Rectangle => "Drag a rectangle",
-        Tool::Lasso => "Draw around points",
+        Tool::Lasso => "Draw an outline",
     };
-    let text =
-        format!("{what}{behind}. Shift adds, Ctrl takes away, Alt moves the view. Esc: back to moving");
+    let text = format!(
+        "{what}{behind}. Shift adds, Ctrl removes, Alt moves the view, Escape returns to the move tool"
+    );
     let galley =
         ui.painter().layout(text, FontId::proportional(12.0), palette.text, (rect.width() - 16.0).max(40.0));
     let place = Align2::LEFT_TOP.anchor_size(rect.left_top() + vec2(8.0, 6.0), galley.size());

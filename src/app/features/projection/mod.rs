@@ -53,13 +53,13 @@ pub fn bar_ui(
     });
     name_chooser(&response.response, "Shown", view.kind.text());
     if !explained.is_empty() {
-        response.response.on_hover_text(format!("Of the points’ variance: {}.", explained.join(", ")));
+        response.response.on_hover_text(format!("Explained variance: {}.", explained.join(", ")));
     }
     if view.kind == ProjectionKind::Random {
         let label = ui.label(palette.weak("seed"));
         ui.add(DragValue::new(&mut view.seed).speed(0.05))
             .labelled_by(label.id)
-            .on_hover_text("Another seed gives other directions.");
+            .on_hover_text("Seed of the random directions.");
     }
     if view != state.projection {
         actions.send(Action::SetProjection(view));

@@ -34,10 +34,8 @@ impl ProjectionKind {
 
     pub fn about(self) -> &'static str {
         match self {
-            Self::Axes => "Columns of the cloud as they are.",
-            Self::Pca => {
-                "Principal components: the orthogonal directions along which the points differ most."
-            }
+            Self::Axes => "The cloud's axes, unprojected.",
+            Self::Pca => "Principal components: orthogonal directions of largest variance.",
             Self::Random => "Random orthogonal directions, drawn from a seed.",
         }
     }

@@ -29,11 +29,7 @@ pub fn quit_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Acti
             }
         ));
         ui.add_space(6.0);
-        let about = if count == 1 {
-            "It is in no file, and is lost with the window."
-        } else {
-            "They are in no file, and are lost with the window."
-        };
+        let about = if count == 1 { "Quitting discards it." } else { "Quitting discards them." };
         ui.add(Label::new(palette.weak(about)).wrap());
         ui.add_space(6.0);
         let mut chosen = None;
@@ -42,10 +38,10 @@ pub fn quit_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Acti
                 (QuitAction::Save, "Save the session", Command::SaveSession.tooltip()),
                 (
                     QuitAction::Without,
-                    "Quit without",
-                    "The window closes, and the runs are gone; settings are kept.",
+                    "Quit without saving",
+                    "Discard the runs and close the window. Settings are saved.",
                 ),
-                (QuitAction::Stay, "Stay", "The window stays as it is. Escape"),
+                (QuitAction::Stay, "Stay", "Keep the window open. Escape"),
             ];
             let buttons = answers.map(|(action, text, about)| (action, ui.button(text).on_hover_text(about)));
             // In the first frame, the focus is still on the widget used before.

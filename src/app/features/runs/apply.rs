@@ -81,7 +81,7 @@ impl App {
         if !gone.is_empty() {
             let oldest = text::count(gone.len() as u64, "run", "runs");
             let said = format!(
-                "the list of runs is full: {oldest} that were not pinned have been removed, oldest first: {}",
+                "the list of runs is full: removed the oldest unpinned, {oldest}: {}",
                 gone.join("; ")
             );
             self.session.log.warn(Subject::Run, said);
@@ -251,7 +251,7 @@ impl App {
             other => {
                 if let Some(Err(why)) = other {
                     let said = format!(
-                        "only the runs are opened, as what the window showed cannot be read: {why}: {}",
+                        "opened only the runs: the saved window state cannot be read: {why}: {}",
                         path.display()
                     );
                     // A success in showing the rest must not clear this warning.
@@ -294,9 +294,9 @@ impl App {
             spec.engine = EngineChoice::Auto;
         }
         let gone =
-            if spec.engine == recorded { String::new() } else { format!(", as {recorded} cannot run here") };
+            if spec.engine == recorded { String::new() } else { format!(" ({recorded} cannot run here)") };
         let said = format!(
-            "the recording did not ask for this point: it is searched on this machine, engine {}{gone}",
+            "this point is not in the recording; searched on this machine, engine {}{gone}",
             spec.engine
         );
         if self.session.log.last().is_none_or(|entry| entry.text != said) {
@@ -336,7 +336,7 @@ impl App {
     ) -> Result<(), String> {
         let runs = self.saved_runs(which);
         if runs.is_empty() {
-            return Err("There is no such run; choose others.".to_owned());
+            return Err("There is no such run; choose another.".to_owned());
         }
         let (ids, runs): (Vec<RunId>, Vec<RecordedRun>) = runs.into_iter().unzip();
         let place = |chosen: Option<RunId>| ids.iter().position(|&id| Some(id) == chosen);

@@ -106,7 +106,7 @@ impl App {
         self.session.file = alone.then_some(file);
         self.name_window();
         if !alone {
-            self.session.log.info("the list holds other runs too, so Save session asks where");
+            self.session.log.info("other runs are open too; Save session will ask for a file");
         }
     }
 
@@ -214,14 +214,14 @@ impl App {
             .and_then(|cloud| cloud.file);
         let (file, expected) = (path.clone(), fingerprint.clone());
         let work = move |progress: &dyn Progress| match FileState::read(&source) {
-            None if !file.exists() => CheckResult::Other("is gone"),
+            None if !file.exists() => CheckResult::Other("is missing"),
             Some(now) if Some(now) == before || read.is_some_and(|read| now.is_before(read)) => {
                 CheckResult::Same(Some(now))
             }
             // Even an older file may have replaced the original.
             now => match load(&source, drop_nonfinite, progress) {
                 Ok(cloud) if *cloud.fingerprint() == expected => CheckResult::Same(now),
-                Ok(_) => CheckResult::Other("has changed since"),
+                Ok(_) => CheckResult::Other("has changed"),
                 Err(CloudError::Cancelled) => CheckResult::Cancelled,
                 Err(_) => CheckResult::Other("cannot be read any more"),
             },
@@ -231,19 +231,17 @@ impl App {
 
     /// Handles the result of the check.
     fn checked(&mut self, FileCheck { path, fingerprint }: FileCheck, found: Outcome<CheckResult>) {
-        let unknown =
-            |why: &str| format!("{why} whether the points are still those of their file: {}", path.display());
+        let unknown = |why: &str| {
+            format!("{why}; cannot tell whether the points still match their file: {}", path.display())
+        };
         match found {
             Ok(CheckResult::Same(file)) => self.session.loaded_file = file.map(|file| (fingerprint, file)),
             Ok(CheckResult::Other(how)) => {
-                let said =
-                    format!("the points are those of the session; their file {how}: {}", path.display());
+                let said = format!("showing the session's points; their file {how}: {}", path.display());
                 self.session.log.warn(Subject::Data, said);
             }
-            Ok(CheckResult::Cancelled) => self.session.log.info(unknown("cancelled; it is not known")),
-            Err(stopped) => {
-                self.session.log.error(Subject::Data, unknown(&format!("{stopped}; it is not known")))
-            }
+            Ok(CheckResult::Cancelled) => self.session.log.info(unknown("cancelled")),
+            Err(stopped) => self.session.log.error(Subject::Data, unknown(&stopped.to_string())),
         }
     }
 }
@@ -317,8 +315,8 @@ impl App {
                     }
                     None => {
                         let said = format!(
-                            "the session was saved without its points; load their file to continue, or put \
-                             it beside the session: {}",
+                            "the session was saved without its points; load their file, or put it in the \
+                             session's folder: {}",
                             cloud.source
                         );
                         self.session.endings.load = Some(self.failed(Subject::Data, said));
@@ -360,7 +358,7 @@ impl App {
             return self.restore_views(saved);
         }
         let said = format!(
-            "the data has changed since it was saved, so query, selection and views are left out: {}",
+            "the data has changed since it was saved; query, selection and views are not restored: {}",
             cloud.source()
         );
         self.session.log.warn(Subject::Data, said);
@@ -520,7 +518,7 @@ mod tests {
         waiting.recv().expect("it goes on");
         window.state_mut().jobs.set_start(TaskPurpose::Check, Instant::now() - SHOWN_AFTER);
         window.run_steps(2);
-        window.get_by_label_contains("Reading large.csv again, to see whether it has changed 25 %");
+        window.get_by_label_contains("Checking large.csv for changes 25 %");
         window.get_by_label("Cancel").click();
         let started = Instant::now();
         while window.state().jobs.has(&CHECK) {
@@ -530,6 +528,6 @@ mod tests {
         window.run_steps(2);
         assert!(window.query_by_label_contains("Reading large.csv again").is_none());
         let said = window.state().session.log.last().map(|entry| entry.text.clone());
-        assert!(said.is_some_and(|said| said.starts_with("cancelled; it is not known whether")));
+        assert!(said.is_some_and(|said| said.starts_with("cancelled; cannot tell whether")));
     }
 }

@@ -166,6 +166,6 @@ mod tests {
         let why = |text: &str| SavedSession::read(text.as_bytes()).expect_err("no session");
         assert!(why("{").contains("EOF"));
         assert!(why("[]").contains("expected"), "{}", why("[]"));
-        assert!(why(r#"{"schema_version": 2}"#).starts_with("a later version of Warpscope wrote it"));
+        assert!(why(r#"{"schema_version": 2}"#).starts_with("saved by a newer Warpscope"));
     }
 }

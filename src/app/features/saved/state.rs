@@ -119,8 +119,8 @@ impl SavedSession {
         let head: Header = serde_json::from_slice(text).map_err(|why| why.to_string())?;
         if head.schema_version > u64::from(SCHEMA_VERSION) {
             return Err(format!(
-                "a later version of Warpscope wrote it (schema {}, and {SCHEMA_VERSION} is the last that is \
-                 read here); open it with that one",
+                "saved by a newer Warpscope (schema {}; this version reads up to {SCHEMA_VERSION}); open it \
+                 with that version",
                 head.schema_version
             ));
         }

@@ -103,7 +103,7 @@ impl App {
     fn second_opened(&mut self, path: PathBuf, outcome: Outcome<Result<Option<Arc<PointCloud>>, String>>) {
         match self.done("second view", outcome) {
             Some(Ok(Some(cloud))) => {
-                let said = format!("{} shown beside, row by row", file_name(&path));
+                let said = format!("{} shown side by side", file_name(&path));
                 self.session.log.done(Subject::File, said);
                 self.forget_second();
                 self.session.second.other = Some(cloud);
@@ -112,7 +112,9 @@ impl App {
                 }
             }
             Some(Ok(None)) => self.session.log.info("cancelled"),
-            Some(Err(why)) => self.session.log.error(Subject::File, format!("cannot show beside: {why}")),
+            Some(Err(why)) => {
+                self.session.log.error(Subject::File, format!("cannot show the file side by side: {why}"))
+            }
             None => {}
         }
     }

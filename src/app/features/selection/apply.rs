@@ -96,7 +96,7 @@ impl App {
         let session = &mut self.session;
         match session.sets.keep(&session.selection.rows, &session.selection.by) {
             Ok(set) => session.log.info(format!(
-                "{} kept as “{}”",
+                "{} saved as “{}”",
                 text::count(set.rows.len() as u64, "row", "rows"),
                 set.name
             )),
@@ -138,7 +138,7 @@ impl App {
         let middle = |axis: usize| range(axis).map_or(0.0, |(low, high)| (low + high) / 2.0);
         let half = |axis: usize| range(axis).map_or(0.0, |(low, high)| (high - low) / 2.0);
         if extremes.is_empty() {
-            return self.session.log.info("nothing to zoom to: no row of the cloud is selected");
+            return self.session.log.info("nothing to zoom to: no rows are selected");
         }
         let axes = self.state.plane.axes;
         let size = self
@@ -171,7 +171,7 @@ impl App {
         let Some(cloud) = &self.session.cloud else { return };
         let rows = self.session.selection.rows();
         if rows.is_empty() {
-            return self.session.log.info("no queries: no row of the cloud is selected");
+            return self.session.log.info("no queries: no rows are selected");
         }
         let records = rows.iter().map(|&row| cloud.record(row as usize));
         let draft = &mut self.state.draft;
@@ -209,14 +209,12 @@ impl App {
         let session = &mut self.session;
         let sentence = match (session.selection.is_empty(), &session.record) {
             (true, _) if session.answered.is_none() => {
-                Some("nothing to grow: select points, or pick a query")
+                Some("no neighbours to add: select points, or pick a query")
             }
-            (false, None) => {
-                Some("nothing to grow: neighbours are known once a run has asked for them; press Run")
-            }
-            (false, Some(_)) if session.selection.queries().is_empty() => {
-                Some("nothing to grow: no selected row is a query of the run; press Use as queries, then Run")
-            }
+            (false, None) => Some("no neighbours to add: press Run first"),
+            (false, Some(_)) if session.selection.queries().is_empty() => Some(
+                "no neighbours to add: no selected row is a query of the run; press Use as queries, then Run",
+            ),
             _ => None,
         };
         match sentence {

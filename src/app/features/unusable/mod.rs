@@ -23,12 +23,12 @@ pub fn unusable_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut 
             ui.label(reason);
         }
         ui.add_space(6.0);
-        let rows = "The other rows keep their numbers in the file, which are those that are shown.";
+        let rows = "The other rows keep their row numbers.";
         ui.label(palette.small(rows));
         ui.add_space(6.0);
         ui.horizontal(|ui| {
             let open = ui.button("Open without them");
-            let close = ui.button("Close").on_hover_text("Open nothing; what is shown stays.");
+            let close = ui.button("Close").on_hover_text("Don't open the file.");
             // In the first frame, Enter presses the first button.
             if !open.has_focus() && !close.has_focus() && ui.memory(|memory| memory.focused().is_none()) {
                 open.request_focus();

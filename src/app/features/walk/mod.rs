@@ -43,27 +43,21 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<QueryAnswer>, 
         };
     };
     let record = &answered.record;
-    let Some(engine) = record.descriptor().filter(|engine| engine.walk.is_some()) else {
+    if record.descriptor().is_none_or(|engine| engine.walk.is_none()) {
         let looked = match record.descriptor() {
             Some(engine) if engine.is_exhaustive => {
-                "compared the query with every point, so there is no way to walk"
+                "compared the query with every point, without a walk to show"
             }
-            _ => "does not record its way",
+            _ => "does not record its steps",
         };
-        return Err(format!(
-            "{} {looked}. Choose the engine {} on the left, and press Run.",
-            record.engine,
-            any_of(&registry::with_walk())
-        ));
-    };
+        return Err(format!("{} {looked}; {} records one.", record.engine, any_of(&registry::with_walk())));
+    }
     match scene.dims() {
-        dims if dims > AXES => Err(format!(
-            "{} searched in {dims} dimensions, but a search can only be drawn in two or three.",
-            engine.id
-        )),
-        _ if scene.is_projected() => Err("The search follows the axes of the cloud: show axes instead of a \
-                                          projection to see it."
-            .to_owned()),
+        dims if dims > AXES => Err("The walk can be drawn only in 2 or 3 dimensions.".to_owned()),
+        _ if scene.is_projected() => {
+            Err("The walk can be drawn only on the cloud's axes; show axes instead of a projection."
+                .to_owned())
+        }
         _ => Ok(Some(answered.clone())),
     }
 }
@@ -133,7 +127,7 @@ pub fn walk_ui(
             if let Some((words, draft)) = remedy(&state.draft, session)
                 && ui
                     .button(words)
-                    .on_hover_text("Changes the fields on the left, and answers the picked query anew.")
+                    .on_hover_text("Choose this engine on the left and search again.")
                     .clicked()
             {
                 actions.send(WalkAction::Answer(Box::new(draft)));
@@ -211,7 +205,7 @@ fn button_ui(ui: &mut Ui, text: &str, command: Command, enabled: bool, actions: 
 fn legend_ui(ui: &mut Ui, walked: &Walkthrough, numbered: bool, palette: &Palette) {
     let colors = RegionStrokes::new(palette);
     let [leaf, _] = walked.leaf();
-    let visited = format!("{leaf}, visited{}", if numbered { ", with its turn" } else { "" });
+    let visited = format!("{leaf}, visited{}", if numbered { ", numbered" } else { "" });
     // Clusters have no nodes.
     let nodes = walked.walk.regions.iter().any(|region| matches!(region.kind, RegionKind::Node { .. }));
     ui.horizontal_wrapped(|ui| {
@@ -220,7 +214,7 @@ fn legend_ui(ui: &mut Ui, walked: &Walkthrough, numbered: bool, palette: &Palett
             (colors.opened, "node, opened"),
             (colors.visited, &visited),
             (colors.waiting, "seen"),
-            (colors.pruned, "left out"),
+            (colors.pruned, "pruned"),
         ] {
             if nodes || stroke != colors.opened {
                 entry_ui(ui, stroke, name, palette);
@@ -280,10 +274,9 @@ mod tests {
         );
         assert_eq!(
             why(&session(2, "cuda", Metric::L2)),
-            "cuda compared the query with every point, so there is no way to walk. Choose the engine bvh or \
-             step on the left, and press Run."
+            "cuda compared the query with every point, without a walk to show; bvh or step records one."
         );
-        assert!(why(&session(2, "kdtree", Metric::L2)).starts_with("kdtree does not record its way."));
+        assert!(why(&session(2, "kdtree", Metric::L2)).starts_with("kdtree does not record its steps;"));
         // The remedy keeps the answer's k and metric, not those of the fields.
         let fields = Draft { k: "999".to_owned(), metric: Metric::Angular, ..Draft::default() };
         let fixed = |session: &Session| {
@@ -300,7 +293,7 @@ mod tests {
             (fixed(&session(4, "cuda", Metric::L2)), fixed(&session(2, "bvh", Metric::Haversine))),
             (None, None)
         );
-        assert!(why(&session(4, "bvh", Metric::L2)).contains("in 4 dimensions"));
+        assert!(why(&session(4, "bvh", Metric::L2)).contains("only in 2 or 3 dimensions"));
         let unanswered = Session { answered: None, ..session(2, "bvh", Metric::L2) };
         assert!(why(&unanswered).starts_with("Click a point"));
         assert!(

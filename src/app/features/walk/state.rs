@@ -94,8 +94,7 @@ impl Walkthrough {
             Event::Sorted => {
                 let clusters = text::count(self.walk.regions.len() as u64, "cluster", "clusters");
                 format!(
-                    "{clusters} {} sorted by how near their spheres come to the query; the nearest is \
-                     visited first.",
+                    "{clusters} {} sorted by the distance to their spheres; the nearest is visited first.",
                     if self.walk.regions.len() == 1 { "is" } else { "are" }
                 )
             }
@@ -122,10 +121,12 @@ impl Walkthrough {
                     _ => "",
                 };
                 let some = |taken: u32| {
-                    if taken == 1 { "1 is taken".to_owned() } else { format!("{taken} are taken") }
+                    if taken == 1 { "1 is retained".to_owned() } else { format!("{taken} are retained") }
                 };
                 let found = match (step.before.is_finite(), near.count_ones(), taken.count_ones()) {
-                    (false, near, taken) if taken == near => format!("all taken, as there is no {kth} yet"),
+                    (false, near, taken) if taken == near => {
+                        format!("all retained, as there is no {kth} yet")
+                    }
                     (false, _, taken) => format!("{}, as there is a {kth} before the last", some(taken)),
                     (true, 0, _) => {
                         format!("none is nearer than the {kth} so far ({})", self.distance(step.before))
@@ -149,7 +150,7 @@ impl Walkthrough {
                 let farther = if bound > step.after { "farther" } else { "no nearer" };
                 let which = if *count == 1 { "it is".to_owned() } else { "the nearest is".to_owned() };
                 format!(
-                    "Left out: {boxes}; {which} {farther} ({}) than the {kth} ({}).",
+                    "Pruned: {boxes}; {which} {farther} ({}) than the {kth} ({}).",
                     self.distance(bound),
                     self.distance(step.after)
                 )
@@ -165,7 +166,7 @@ impl Walkthrough {
                 } else {
                     String::new()
                 };
-                format!("Done{end}. {looked} of {all} were looked at, in {leaves}.")
+                format!("Done{end}. Visited {looked} of {all}, in {leaves}.")
             }
         }
     }
@@ -185,9 +186,9 @@ impl Walkthrough {
         };
         let count = |count: u32, one: &str, many: &str| text::count(u64::from(count), one, many);
         let counts = [
-            count(totals.distance_evals, "point looked at", "points looked at"),
+            count(totals.distance_evals, "point visited", "points visited"),
             count(totals.leaves, leaf, leaves),
-            count(totals.pruned, &format!("{kind} left out"), &format!("{kinds} left out")),
+            count(totals.pruned, &format!("{kind} pruned"), &format!("{kinds} pruned")),
         ];
         bound.into_iter().chain([after]).chain(counts).collect()
     }
@@ -329,20 +330,20 @@ mod tests {
         assert_eq!(
             sentences,
             [
-                "Leaf 1, the query's own: 3 points, all taken, as there is no 4th neighbour yet.",
+                "Leaf 1, the query's own: 3 points, all retained, as there is no 4th neighbour yet.",
                 "The root is opened: of 3 boxes not yet visited, 3 can hold neighbours.",
                 "Leaf 0: 2 points, 1 nearer than the 4th neighbour so far (2.50); now it is at 2.00.",
-                "Left out: 2 boxes; the nearest is no nearer (2.00) than the 4th neighbour (2.00).",
-                "Done: the 4th neighbour is at 1.50. 5 points of 50 were looked at, in 2 leaves.",
+                "Pruned: 2 boxes; the nearest is no nearer (2.00) than the 4th neighbour (2.00).",
+                "Done: the 4th neighbour is at 1.50. Visited 5 points of 50, in 2 leaves.",
             ]
         );
         assert_eq!(
             walked.facts(0).join(", "),
-            "the query is in the box, no 4th neighbour yet, 3 points looked at, 1 leaf, 0 boxes left out"
+            "the query is in the box, no 4th neighbour yet, 3 points visited, 1 leaf, 0 boxes pruned"
         );
         assert_eq!(
             walked.facts(2)[..3],
-            ["the box is at least 1.00 away", "4th neighbour at 2.00", "5 points looked at"]
+            ["the box is at least 1.00 away", "4th neighbour at 2.00", "5 points visited"]
         );
         assert_eq!(walked.facts(4)[0], "4th neighbour at 1.50", "the last step has no box");
     }
@@ -385,18 +386,17 @@ mod tests {
         assert_eq!(
             (0..=walked.last()).map(|at| walked.sentence(at)).collect::<Vec<_>>(),
             [
-                "2 clusters are sorted by how near their spheres come to the query; the nearest is visited \
-                 first.",
-                "Cluster 7: 3 points, all taken, as there is no 4th neighbour yet; now it is at 2.00.",
+                "2 clusters are sorted by the distance to their spheres; the nearest is visited first.",
+                "Cluster 7: 3 points, all retained, as there is no 4th neighbour yet; now it is at 2.00.",
                 "Cluster 7 goes on: 2 points, none is nearer than the 4th neighbour so far (2.00).",
-                "Left out: 1 sphere; it is farther (2.50) than the 4th neighbour (2.00).",
-                "Done: the 4th neighbour is at 2.00. 5 points of 50 were looked at, in 1 cluster.",
+                "Pruned: 1 sphere; it is farther (2.50) than the 4th neighbour (2.00).",
+                "Done: the 4th neighbour is at 2.00. Visited 5 points of 50, in 1 cluster.",
             ]
         );
         assert_eq!(
             walked.facts(2).join(", "),
-            "the query is in the sphere, 4th neighbour at 2.00, 5 points looked at, 1 cluster, 0 spheres \
-             left out"
+            "the query is in the sphere, 4th neighbour at 2.00, 5 points visited, 1 cluster, 0 spheres \
+             pruned"
         );
         assert_eq!(walked.region(0), None);
     }

@@ -31,7 +31,7 @@ pub static FEATURE: Feature = Feature {
 /// The row's standing in an answer; `None` if it was excluded from the search.
 pub static WHY: TaskKind<App, QueryAnswer, Result<Option<RowRank>, RunError>> = TaskKind {
     shown_after: SHOWN_AFTER,
-    purpose: |_, fraction| Some(Activity::Preparing { what: "Comparing a row".to_owned(), fraction }),
+    purpose: |_, fraction| Some(Activity::Preparing { what: "Ranking a row".to_owned(), fraction }),
     ..TaskKind::new(TaskPurpose::Why, "why", App::explain)
 };
 
@@ -60,7 +60,7 @@ impl App {
         let Some(standing) = self.done("why", standing) else { return };
         let sentences = match standing {
             Ok(Some(standing)) => Ok(state::sentences(&standing, &answered)),
-            Ok(None) => Err("That row was left out of the search.".to_owned()),
+            Ok(None) => Err("This row was excluded from the search.".to_owned()),
             Err(why) => Err(run_error(&why)),
         };
         self.session.why.explanation = Some(Explanation { answered, sentences });

@@ -37,9 +37,9 @@ pub fn row_of(typed: &str, cloud: &PointCloud, names: Option<&RowNames>) -> Resu
     };
     let last = cloud.record(cloud.len() - 1);
     cloud.row_of_record(record).map(|row| row as u32).ok_or_else(|| match record < last {
-        true => format!("Row {} was left out when the file was read.", text::thousands(record)),
+        true => format!("Row {} was dropped when the file was read.", text::thousands(record)),
         false => {
-            format!("There is no row {}: the last one is {}.", text::thousands(record), text::thousands(last))
+            format!("There is no row {}; the last row is {}.", text::thousands(record), text::thousands(last))
         }
     })
 }
@@ -61,18 +61,18 @@ pub fn sentences(standing: &RowRank, answered: &QueryAnswer) -> Vec<String> {
     let mut said = Vec::new();
     match others.last() {
         _ if others.iter().any(|&(row, _)| row == standing.row) => {
-            said.push(format!("{name} is among them: the {place} nearest, at {at}."))
+            said.push(format!("{name} is a neighbour: it ranks {place}, at {at}."))
         }
-        None => said.push(format!("{name} is the {place} nearest, at {at}.")),
+        None => said.push(format!("{name} ranks {place}, at {at}.")),
         Some(&(_, last)) => {
             let last = metric.distance(last);
             let farther = distance_text(metric, distance - last);
             let how = if distance > last {
                 format!("{farther} farther than the {}", text::ordinal(others.len() as u64))
             } else {
-                format!("as far as the {}, and later in order", text::ordinal(others.len() as u64))
+                format!("as far as the {}, but later in the file", text::ordinal(others.len() as u64))
             };
-            said.push(format!("{name} is the {place} nearest, at {at}: {how}."));
+            said.push(format!("{name} ranks {place}, at {at}: {how}."));
         }
     }
     if let Some(back) = standing.reverse_rank.filter(|_| k > 0) {
@@ -81,15 +81,12 @@ pub fn sentences(standing: &RowRank, answered: &QueryAnswer) -> Vec<String> {
         } else {
             "they are not mutual neighbours"
         };
-        let of = if k == 1 { "for the nearest one".to_owned() } else { format!("among {k} each") };
-        said.push(format!(
-            "From its side the query is the {} nearest: {of}, {mutual}.",
-            text::ordinal(back as u64 + 1)
-        ));
+        let back = text::ordinal(back as u64 + 1);
+        said.push(format!("In reverse, the query ranks {back}: {mutual} at k = {k}."));
     }
     if let Some(bound) = standing.bound {
         let met = format!(
-            "The search met it as point {} of {}",
+            "The search visited it as point {} of {}",
             text::thousands(u64::from(standing.position) + 1),
             text::thousands(cloud.len() as u64)
         );
@@ -102,7 +99,7 @@ pub fn sentences(standing: &RowRank, answered: &QueryAnswer) -> Vec<String> {
                 )
             }
             () => format!(
-                "when the bound was already {}, so it was passed over",
+                "when the bound was already {}, so it was rejected",
                 distance_text(metric, metric.distance(bound))
             ),
         };
@@ -131,7 +128,7 @@ mod tests {
         assert!(
             row_of("4,000,000,000", cloud, None)
                 .unwrap_err()
-                .starts_with("There is no row 4,000,000,000: the last one is ")
+                .starts_with("There is no row 4,000,000,000; the last row is ")
         );
     }
 
@@ -156,14 +153,12 @@ mod tests {
         let said = sentences(&far, &answered).join(" ");
         let last = text::ordinal(others.len() as u64);
         assert!(
-            said.contains(&format!("is the {} nearest, at 1,000: ", text::ordinal(k as u64 + 21)))
+            said.contains(&format!("ranks {}, at 1,000: ", text::ordinal(k as u64 + 21)))
                 && said.contains(&format!("than the {last}")),
             "{said}"
         );
         assert!(
-            said.contains("not mutual neighbours")
-                && said.contains("already 2")
-                && said.contains("passed over"),
+            said.contains("not mutual neighbours") && said.contains("already 2") && said.contains("rejected"),
             "{said}"
         );
         // The last row listed, and the first that is not.
@@ -178,12 +173,12 @@ mod tests {
         };
         let said = sentences(&listed, &answered);
         assert!(
-            said[0].contains(&format!("among them: the {last} nearest"))
+            said[0].contains(&format!("is a neighbour: it ranks {last}"))
                 && said[1].contains("became a candidate"),
             "{said:?}"
         );
         let next = RowRank { row: stranger, rank: others.len(), ..listed };
-        assert!(!sentences(&next, &answered)[0].contains("among them"));
+        assert!(!sentences(&next, &answered)[0].contains("is a neighbour"));
         let itself = RowRank { row: own, ..far };
         assert_eq!(
             sentences(&itself, &answered),

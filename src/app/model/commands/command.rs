@@ -236,15 +236,14 @@ impl Command {
                 Both,
                 command(Key::O),
                 "Open…",
-                "Choose a file of points: text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, HDF5, \
-                 Parquet, Arrow, PLY, PCD, LAS, LAZ or E57; a recording; or a session.",
+                "Open points (text, JSON, word vectors, .npy, .npz, .fvecs, .fbin, IDX, HDF5, Parquet, \
+                 Arrow, PLY, PCD, LAS, LAZ, E57), a recording or a session.",
             ),
             Self::SaveSession => entry(
                 Explorer,
                 command(Key::S),
                 "Save session",
-                "Save cloud, query, selection, views and all runs to the session's file; the first time, \
-                 you are asked for one.",
+                "Save the cloud, query, selection, views and all runs. The first save asks for a file.",
             ),
             Self::SaveSessionAs => {
                 entry(Explorer, None, "Save session as…", "Save the session to another file.")
@@ -252,9 +251,8 @@ impl Command {
             Self::ExportGraph => entry(
                 Explorer,
                 None,
-                "Export graph of neighbours…",
-                "Write the nearest rows of every row: as a table of edges, as a sparse matrix for SciPy, or \
-                 as arrays for umap-learn.",
+                "Export neighbour graph…",
+                "Write every row's neighbours as an edge list, a SciPy sparse matrix or umap-learn arrays.",
             ),
             Self::SaveWindow => entry(
                 Both,
@@ -266,14 +264,19 @@ impl Command {
                 Both,
                 command(Key::Q),
                 "Quit",
-                "Close the window; settings are kept, and runs that are in no file are asked about.",
+                "Close the window. Settings are saved; you are asked about unsaved runs.",
             ),
-            Self::Run => entry(Explorer, command(Key::Enter), "Run", "Answer the problem on the left."),
+            Self::Run => entry(
+                Explorer,
+                command(Key::Enter),
+                "Run",
+                "Benchmark the search: warm-up, timed repeats, one pass with counters.",
+            ),
             Self::Cancel => entry(
                 Both,
                 plain(Key::Escape),
                 "Cancel",
-                "Stop what is running, as soon as it is safe; in the lesson, otherwise leave full screen.",
+                "Cancel the running task. In a lesson with nothing running, leave full screen.",
             ),
             Self::NextQuery => entry(
                 Explorer,
@@ -298,14 +301,14 @@ impl Command {
                 Explorer,
                 plain(Key::F),
                 "Fit the views to the cloud",
-                "Show the whole cloud in Plane and Space; press again for where most points are. Over \
-                 Timeline: the picked query's warp.",
+                "Fit the whole cloud in Plane and Space; press again to fit most points. Over Timeline: zoom \
+                 to the picked query's warp.",
             ),
             Self::FocusQuery => entry(
                 Explorer,
                 plain(Key::Z),
                 "Zoom to the query",
-                "Show the picked query and its neighbours large in Plane and Space.",
+                "Zoom Plane and Space to the picked query and its neighbours.",
             ),
             Self::Undo => entry(
                 Both,
@@ -315,117 +318,111 @@ impl Command {
                  in a lesson, the last move of the query or a point.",
             ),
             Self::Redo => {
-                entry(Explorer, command_shift(Key::Z), "Redo", "Redo what was undone; also Ctrl+Y.")
+                entry(Explorer, command_shift(Key::Z), "Redo", "Redo the last undone change; also Ctrl+Y.")
             }
             Self::MoveTool => entry(
                 Explorer,
                 plain(Key::V),
                 "Move tool",
-                "A drag moves the view; with Shift, it selects what is in a rectangle.",
+                "Drag to move the view; Shift+drag selects a rectangle.",
             ),
             Self::RectangleTool => entry(
                 Explorer,
                 plain(Key::R),
                 "Rectangle tool",
-                "A drag selects what is in a rectangle, in Space also what is behind others.",
+                "Drag a rectangle to select points; in Space, hidden points too.",
             ),
             Self::LassoTool => entry(
                 Explorer,
                 plain(Key::Y),
                 "Lasso tool",
-                "A drag selects what it goes around, in Space also what is behind others.",
+                "Draw around points to select them; in Space, hidden points too.",
             ),
-            Self::SelectAll => entry(
+            Self::SelectAll => {
+                entry(Explorer, command(Key::A), "Select all", "Select all rows, and all queries of the run.")
+            }
+            Self::SelectNone => entry(
                 Explorer,
-                command(Key::A),
-                "Select all",
-                "All rows of the cloud, and all queries of the run.",
+                command_shift(Key::A),
+                "Clear the selection",
+                "Deselect all rows; the query stays.",
             ),
-            Self::SelectNone => entry(Explorer, command_shift(Key::A), "Select nothing", "The query stays."),
             Self::InvertSelection => entry(
                 Explorer,
                 command_shift(Key::I),
                 "Invert the selection",
-                "Select exactly the rows that are not selected now.",
+                "Swap selected and unselected rows.",
             ),
             Self::GrowSelection => entry(
                 Explorer,
                 plain(Key::G),
-                "Grow to the neighbours",
-                "Add the neighbours of the selected queries; if nothing is selected, select those of the \
-                 picked query.",
+                "Add neighbours to the selection",
+                "Add the selected queries' neighbours. With nothing selected, select the picked query's \
+                 neighbours.",
             ),
             Self::ZoomToSelection => entry(
                 Explorer,
                 shift(Key::Z),
                 "Zoom to the selection",
-                "Show the selected points large in Plane and Space.",
+                "Zoom Plane and Space to the selected points.",
             ),
-            Self::UseAsQueries => entry(
-                Explorer,
-                None,
-                "Use as queries",
-                "Make the selected rows the queries on the left, for the next run.",
-            ),
+            Self::UseAsQueries => {
+                entry(Explorer, None, "Use as queries", "Use the selected rows as queries for the next run.")
+            }
             Self::ExportSelection => entry(
                 Explorer,
                 None,
                 "Export selected rows…",
-                "Write the selected rows, with all columns of the file and what was measured of them, to a \
-                 file.",
+                "Write the selected rows to a file, with all columns and measurements.",
             ),
             Self::Analyse => entry(
                 Explorer,
                 None,
                 AnalysisKind::START,
-                "Search the nearest rows of every row, and say in Analysis what they tell.",
+                "Report density, outliers, hubs, duplicates and label agreement in Analysis.",
             ),
             Self::CompareRows => entry(
                 Explorer,
                 None,
                 "Compare with another file…",
-                "Which share of each row's neighbours are its neighbours in another file of the same rows \
-                 too, such as another embedding.",
+                "Compare neighbours with a second embedding of the same rows.",
             ),
             Self::OpenSecond => entry(
                 Explorer,
                 None,
-                "Show another file beside…",
-                "Show another file of the same rows, such as another embedding, beside this one: a row picked \
-                 in one is picked in both.",
+                "Show another file side by side…",
+                "Show another file of the same rows, such as a second embedding. Picking a row picks it in \
+                 both.",
             ),
             Self::FindLeaks => entry(
                 Explorer,
                 None,
                 "Find leaks in another file…",
-                "Which rows of another file, such as test data, are within a distance of a row here, and \
-                 which rows here they are near.",
+                "Find rows of another file, such as test data, within a distance of a row here.",
             ),
             Self::CompareEngines => entry(
                 Explorer,
                 None,
                 "Compare engines",
-                "Have the question on the left answered by every engine that can, one after another, and \
-                 hold times and answers side by side.",
+                "Run this search on every available engine and compare times and answers.",
             ),
             Self::ShowWalk => entry(
                 Explorer,
                 plain(Key::B),
                 "Walk through the search",
-                "Show which boxes or clusters the search of the picked query looked into, in which order, \
-                 and which it left out.",
+                "Step through the boxes or clusters that the picked query's search visited or pruned.",
             ),
             Self::WalkForward => entry(
                 Explorer,
                 plain(Key::Period),
                 "Next step of the walk",
-                "One step of the search forwards.",
+                "Step forward through the search.",
             ),
             Self::WalkBack => entry(
                 Explorer,
                 plain(Key::Comma),
                 "Previous step of the walk",
-                "One step of the search backwards.",
+                "Step back through the search.",
             ),
             Self::PlayWalk => {
                 entry(Explorer, plain(Key::Space), "Play or pause the walk", "Play the search step by step.")
@@ -434,7 +431,7 @@ impl Command {
                 Both,
                 command(Key::B),
                 "Show or hide the left panel",
-                "The problem to search; in the lesson, the list of lessons.",
+                "Data, question and engine; in a lesson, the list of lessons.",
             ),
             Self::ToggleSelection => entry(
                 Explorer,
@@ -467,8 +464,8 @@ impl Command {
                 Explorer,
                 plain(Key::M),
                 "Maximise the pane, or restore it",
-                "Give the pane under the pointer the whole window; Escape restores it. So does a double \
-                 click on its tab.",
+                "Fill the window with the pane under the pointer, or double-click its tab. Escape restores \
+                 it.",
             ),
             Self::ResetLayout => entry(
                 Explorer,
@@ -480,8 +477,7 @@ impl Command {
                 Explorer,
                 plain(Key::T),
                 "Two views side by side",
-                "Show the second view beside Plane, with other axes, another projection or another file; \
-                 again, show one view.",
+                "Show a second view with its own axes, projection or file; press again for one view.",
             ),
             Self::Explore => {
                 entry(Both, command_shift(Key::E), "Explore", "Your data, a question and its answer.")
@@ -590,14 +586,12 @@ impl Command {
             Self::LevelSearch => {
                 entry(Lesson, plain(Key::Num1), "Level 1, search", "A step is a batch of points.")
             }
-            Self::LevelMerge => {
-                entry(Lesson, plain(Key::Num2), "Level 2, merge", "A step is a merge as a whole.")
-            }
+            Self::LevelMerge => entry(Lesson, plain(Key::Num2), "Level 2, merge", "A step is a whole merge."),
             Self::LevelStage => entry(
                 Lesson,
                 plain(Key::Num3),
                 "Level 3, stage",
-                "A step is what a merge consists of, or candidates that go into the buffer.",
+                "A step is one stage of a merge, or candidates entering the buffer.",
             ),
             Self::LevelLayer => entry(
                 Lesson,
@@ -609,7 +603,7 @@ impl Command {
                 Lesson,
                 plain(Key::Num5),
                 "Level 5, lane",
-                "A step is anything that lanes do, distances and slots included.",
+                "A step is any lane operation, including distances and slots.",
             ),
             Self::Predict => entry(
                 Lesson,
@@ -622,20 +616,20 @@ impl Command {
                 Lesson,
                 plain(Key::K),
                 "Line of the kernel",
-                "The lines of CUDA source behind what is shown.",
+                "Show the CUDA source of the current step.",
             ),
             Self::Zoom => entry(
                 Lesson,
                 plain(Key::Z),
                 "Zoom a panel, or show all",
-                "Give the panel under the pointer, or else the largest, all the room; again or Escape shows \
-                 all of them. A double click does the same.",
+                "Zoom the panel under the pointer, or the largest one; or double-click a panel. Escape shows \
+                 all panels.",
             ),
             Self::ZoomNext => entry(
                 Lesson,
                 shift(Key::Z),
                 "Zoom the next panel",
-                "Give the next panel of the lesson all the room, the code included.",
+                "Zoom the lesson's next panel, including the code.",
             ),
             Self::Presenter => entry(
                 Lesson,
@@ -644,7 +638,7 @@ impl Command {
                 "Full screen, large type, high contrast, with the player.",
             ),
             Self::Bare => {
-                entry(Lesson, plain(Key::F6), "Only the picture", "Full screen, nothing but the picture.")
+                entry(Lesson, plain(Key::F6), "Only the picture", "Full screen with only the picture.")
             }
             Self::PresenterScale => entry(
                 Explorer,
@@ -656,22 +650,24 @@ impl Command {
                 Both,
                 command(Key::P),
                 "Find a row or a command…",
-                "By a few words of its name; also a file’s path, k 64, an engine, a colour, an axis, a \
-                 sample. Ctrl+F does the same.",
+                "Type part of a name, a file’s path, k 64, an engine, a colour, an axis or a sample; also \
+                 Ctrl+F.",
             ),
             Self::Contents => entry(
                 Both,
                 plain(Key::F1),
                 "Contents",
-                "The tour, the formats, the engines and all other documents, to be read and searched here.",
+                "Read and search the tour, formats, engines and all other documents.",
             ),
             Self::About => entry(
                 Both,
                 None,
                 "About Warpscope",
-                "Version, licence, the GPU that searches, what draws, and where settings are kept.",
+                "Version, licence, GPU, graphics adapter and settings folder.",
             ),
-            Self::Shortcuts => entry(Both, plain(Key::Questionmark), "Keyboard shortcuts", "This sheet."),
+            Self::Shortcuts => {
+                entry(Both, plain(Key::Questionmark), "Keyboard shortcuts", "List all keyboard shortcuts.")
+            }
         }
     }
 

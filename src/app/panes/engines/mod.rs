@@ -40,10 +40,9 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let Some((spec, job, candidates)) = candidates(&context.state.draft, session, &Planner::shared()) else {
         let known = session.engines.iter().all(|status| status.device.is_some());
         let next = if known {
-            "Engines are compared on the cloud that is loaded, with queries of its rows: choose these on the \
-             left."
+            "To compare engines, load a cloud and choose its rows as queries on the left."
         } else {
-            "What can run here is still being found out."
+            "Detecting available engines…"
         };
         ui.label(palette.weak(next));
         return;
@@ -91,11 +90,11 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
 fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]) {
     let comparison = &context.session.engine_comparison;
     if let Some((engine, left)) = comparison.under_way() {
-        if ui.button("Stop").on_hover_text("Stop the engine that runs, and run no more.").clicked() {
+        if ui.button("Stop").on_hover_text("Cancel this engine and skip the rest.").clicked() {
             context.actions.send(EnginesAction::Stop);
         }
-        let more = if left == 0 { "the last one".to_owned() } else { format!("{left} to come") };
-        ui.label(context.palette.weak(format!("{engine} runs, {more}")));
+        let more = if left == 0 { "the last engine".to_owned() } else { format!("{left} left") };
+        ui.label(context.palette.weak(format!("Running {engine}, {more}")));
         return;
     }
     let time_limit = comparison.time_limit;
@@ -103,9 +102,8 @@ fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]
         .fold((0, 0.0), |(count, total), candidate| (count + 1, total + candidate.total_ms.unwrap_or(0.0)));
     let button = ui
         .add_enabled(count > 0, Button::new(format!("Compare {}", text::count(count, "engine", "engines"))));
-    let left_out = "Runs them one after another, with the warm-ups and repeats on the left. Left out is \
-                    what cannot run here, cannot take this question, or is predicted to take longer than is \
-                    chosen beside.";
+    let left_out = "Run each engine with the warm-ups and repeats on the left. Skips engines that cannot run \
+                    this search or would exceed the time limit.";
     if button.on_hover_text(left_out).on_disabled_hover_text(left_out).clicked() {
         context.actions.send(EnginesAction::Start);
     }
@@ -115,7 +113,7 @@ fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]
             ui.selectable_value(&mut chosen, time_limit, time_limit.text());
         }
     });
-    name_chooser(&chooser.response, "Longest time of an engine", time_limit.text());
+    name_chooser(&chooser.response, "Time limit per engine", time_limit.text());
     if chosen != time_limit {
         context.actions.send(EnginesAction::SetTimeLimit(chosen));
     }
@@ -125,7 +123,7 @@ fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]
         notes.push(format!("about {} in all", about(total)));
     }
     if slow > 0 {
-        notes.push(format!("{} would take longer", text::count(slow, "engine", "engines")));
+        notes.push(format!("{} over the limit", text::count(slow, "engine", "engines")));
     }
     ui.label(context.palette.weak(notes.join("; ")));
 }
@@ -145,9 +143,9 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
         }
     });
     ui.label(engine.about);
-    ui.label(palette.weak(format!("After {}.", engine.source)));
+    ui.label(palette.weak(format!("Based on {}.", engine.source)));
     links_ui(ui, context, engine);
-    heading_ui(ui, "What it keeps");
+    heading_ui(ui, "Memory layout");
     for memory in MemorySpace::ALL {
         let applies = |buffer: &&Buffer| buffer.memory == memory && (buffer.is_used)(shape);
         let mut here = engine.buffers.iter().filter(applies).peekable();
@@ -159,7 +157,7 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
         }
     }
     if !engine.measures.is_empty() {
-        heading_ui(ui, "What it counts, of each query");
+        heading_ui(ui, "Counters per query");
         for measure in engine.measures {
             ui.horizontal_wrapped(|ui| {
                 ui.label(number(measure.name.to_owned()).strong());
@@ -168,20 +166,20 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
         }
     }
     if !engine.parameters.is_empty() {
-        heading_ui(ui, "What can be chosen");
+        heading_ui(ui, "Parameters");
         for parameter in engine.parameters {
             ui.horizontal_wrapped(|ui| {
                 ui.label(number(parameter.name.to_owned()).strong());
                 ui.label(format!(
-                    "{} It may be {}; usually {}.",
+                    "{} Values: {}; default: {}.",
                     parameter.help, parameter.values, parameter.default
                 ));
             });
         }
         let first = &engine.parameters[0];
-        ui.label(palette.weak(format!("Written after the engine's name: {}:{}=…", engine.id, first.name)));
+        ui.label(palette.weak(format!("Syntax: {}:{}=…", engine.id, first.name)));
     }
-    heading_ui(ui, "Its source");
+    heading_ui(ui, "Source code");
     for (at, code) in engine.code.iter().enumerate() {
         let lines = text::thousands(code.text.lines().count() as u64);
         if ui.link(number(format!("{}, {lines} lines", code.path))).clicked() {
@@ -245,9 +243,9 @@ fn buffer_ui(ui: &mut Ui, buffer: &Buffer, shape: &Shape, palette: &Palette) {
     let each = elements.max(1).div_ceil(MAX_CELLS);
     let cells = elements.max(1).div_ceil(each);
     let size = match elements {
-        0 => format!("{}: as many as there is room for", buffer.owner),
+        0 => format!("{}: as many as fit", buffer.owner),
         _ if each > 1 => format!(
-            "{} for {}; a cell stands for {}",
+            "{} for {} ({} per cell)",
             text::thousands(elements as u64),
             buffer.owner,
             text::thousands(each as u64)

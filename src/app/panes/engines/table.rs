@@ -49,44 +49,32 @@ const HEADS: [ColumnHeader; 10] = {
         ColumnHeader { cell, title, width, hover }
     }
     [
-        head(TableColumn::Engine, "engine", 104.0, "A click shows how it works."),
+        head(TableColumn::Engine, "engine", 104.0, "Click to see how it works."),
         head(
             TableColumn::Predicted,
             "predicted",
             64.0,
-            "What one search of all queries should take, as it was predicted before the run, by earlier \
-             runs on this machine.",
+            "Predicted time to search all queries, from earlier runs on this machine.",
         ),
         head(
             TableColumn::Time,
             "search",
             66.0,
-            "Median of the repeats. The window takes a little of the processor: for figures, use `warpscope \
-             run`.",
+            "Median of the repeats. The window uses some CPU time; for publication, use `warpscope run`.",
         ),
         head(TableColumn::Deviation, "±", 58.0, "One standard deviation of the repeats."),
         head(TableColumn::Bar, "", 88.0, ""),
-        head(TableColumn::Times, "× fastest", 58.0, "How many times as long as the fastest."),
+        head(TableColumn::Times, "× fastest", 58.0, "Time relative to the fastest engine."),
         head(
             TableColumn::Memory,
             "memory",
             56.0,
-            "The share of the device's memory bandwidth that reading points and queries once and writing \
-             the answers takes of this time. A matrix of distances is not counted.",
+            "Share of the memory bandwidth used to read points and queries once and write answers. Excludes \
+             distance matrices.",
         ),
-        head(
-            TableColumn::Answer,
-            "answer",
-            48.0,
-            "Whether its neighbours are those of the engine that answered first.",
-        ),
+        head(TableColumn::Answer, "answer", 48.0, "Whether its neighbours match those of the first engine."),
         head(TableColumn::Buttons, "", 76.0, ""),
-        head(
-            TableColumn::Counted,
-            "counted",
-            150.0,
-            "Means of all queries; the pointer over them says what they count.",
-        ),
+        head(TableColumn::Counted, "counted", 150.0, "Means over all queries. Hover for descriptions."),
     ]
 };
 
@@ -415,7 +403,7 @@ fn counted_ui(ui: &mut Ui, line: &EngineRow<'_>) {
         (None, Some(why), _) => (text::sentence_case(why), palette.error),
         (None, None, Some(why)) => (text::sentence_case(why), palette.text_weak),
         (None, None, None) if time_limit.excludes(candidate) => (
-            format!("Left out: about {} with all passes", about(candidate.total_ms.unwrap_or(0.0))),
+            format!("Skipped: about {} with all passes", about(candidate.total_ms.unwrap_or(0.0))),
             palette.text_weak,
         ),
         (None, None, None) => return,

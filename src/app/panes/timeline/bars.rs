@@ -48,11 +48,10 @@ impl TrackPainter<'_> {
             }
             Row::Warps => {
                 let about = match self.timeline.unit {
-                    UnitKind::Multiprocessor => format!(
-                        "Warps, of at most {} at a time",
-                        text::thousands(self.timeline.max_warps() as u64)
-                    ),
-                    UnitKind::Thread => "Threads, while they answer queries".to_owned(),
+                    UnitKind::Multiprocessor => {
+                        format!("Active warps, at most {}", text::thousands(self.timeline.max_warps() as u64))
+                    }
+                    UnitKind::Thread => "Threads answering queries".to_owned(),
                 };
                 let painter = ui.painter_at(Rect::from_x_y_ranges(canvas.x_range(), y));
                 painter.text(
@@ -242,7 +241,7 @@ impl TrackPainter<'_> {
         response.clone().on_hover_ui_at_pointer(|ui| {
             ui.set_max_width(300.0);
             ui.spacing_mut().item_spacing.y = 2.0;
-            ui.label(format!("{} after the run began", text::time(at_us.max(0.0) / 1e3)));
+            ui.label(format!("{} since start", text::time(at_us.max(0.0) / 1e3)));
             if let Some(under) = &under {
                 self.about_ui(ui, under);
             }
@@ -346,7 +345,7 @@ impl TrackPainter<'_> {
                         fact_ui(ui, phase, share, palette);
                     }
                 }
-                ui.label(palette.small("Click to select its queries; with Shift or Ctrl, more."));
+                ui.label(palette.small("Click to select its queries. Shift adds them; Ctrl toggles them."));
             }
         }
     }

@@ -38,7 +38,7 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return empty_ui(
             ui,
             "Building the timeline…",
-            "The run is done; its timeline is being built.",
+            "Arranging the run's phases, warps and queries.",
             palette,
         );
     };
@@ -126,12 +126,12 @@ fn head_ui(
         }
         if timeline.multiprocessors.is_empty() {
             let why = if record.spec.profile {
-                format!("{} has no profile to give on {}.", record.engine, record.device.name)
+                format!("{} cannot be profiled on {}.", record.engine, record.device.name)
             } else {
                 let engines = any_of(&registry::with_profile());
                 format!(
-                    "To see warps on their multiprocessors, or queries on the threads of the CPU, tick \
-                     “Profile” on the left and run again; on a GPU, {engines}."
+                    "Tick “Profile” on the left and run again to see warps per multiprocessor ({engines}) or \
+                     queries per CPU thread."
                 )
             };
             ui.label(palette.small(why));

@@ -11,11 +11,10 @@ use crate::text;
 
 const AUTO: &str = "Auto";
 
-const ABOUT_AUTO: &str =
-    "The engine that is predicted to be fastest, chosen anew for each run; Run says which and why.";
+const ABOUT_AUTO: &str = "Use the engine predicted to be fastest. Run shows which and why.";
 
 /// Hint of an empty parameter field.
-const DEFAULT_HINT: &str = "left to the engine";
+const DEFAULT_HINT: &str = "engine default";
 
 pub fn engine_ui(
     ui: &mut Ui,
@@ -30,9 +29,9 @@ pub fn engine_ui(
     parameters_ui(ui, draft, errors, palette);
     row_ui(ui, "Order", palette, |ui, _| {
         ui.selectable_value(&mut draft.order, Order::File, "File")
-            .on_hover_text("Points are searched in the order of the file.");
+            .on_hover_text("Search points in file order.");
         ui.selectable_value(&mut draft.order, Order::Shuffled, "Shuffled")
-            .on_hover_text("Points are searched in a random order, as the theory assumes.");
+            .on_hover_text("Search points in random order, as the theory assumes.");
     });
     row_ui(ui, "Warm-up", palette, |ui, label| {
         ui.add(TextEdit::singleline(&mut draft.warmup).id_salt("warmup").desired_width(48.0))
@@ -41,8 +40,8 @@ pub fn engine_ui(
         ui.add(TextEdit::singleline(&mut draft.repeats).id_salt("repeats").desired_width(48.0))
             .labelled_by(repeats.id);
     });
-    let profile = "One more pass at the end, for Timeline: when each warp ran and on which multiprocessor, \
-                   with its cycles by phase; on a CPU, when each query was answered, and by which thread.";
+    let profile = "Add a profiling pass for Timeline: times, multiprocessor and cycles of each warp; on a \
+                   CPU, time and thread of each query.";
     ui.checkbox(&mut draft.profile, "Profile").on_hover_text(profile);
     error_ui(ui, Field::Warmup, errors, palette);
     error_ui(ui, Field::Repeats, errors, palette);
@@ -146,14 +145,14 @@ fn device_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, palette: &Palett
                 devices
                     .iter()
                     .find(|(of, _)| *of == device)
-                    .map_or_else(|| format!("{device}: not here"), |(_, text)| text.clone())
+                    .map_or_else(|| format!("{device}: not available"), |(_, text)| text.clone())
             },
         );
         let combo =
             ComboBox::from_id_salt("device").width(ui.available_width()).selected_text(shown).truncate();
         let response = combo.show_ui(ui, |ui| {
             ui.selectable_value(&mut draft.device, None, "Auto")
-                .on_hover_text("The first device that the engine can use.");
+                .on_hover_text("Use the engine's first available device.");
             for (device, text) in &devices {
                 ui.selectable_value(&mut draft.device, Some(*device), text);
             }
@@ -184,7 +183,7 @@ fn parameters_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette:
                 error_ui(ui, Field::Parameter(parameter.name), errors, palette);
             }
             let reset = ui.add_enabled(!given.is_empty(), Button::new("Reset"));
-            if reset.on_hover_text("Let the engine choose all of them.").clicked() {
+            if reset.on_hover_text("Reset all parameters to the engine's defaults.").clicked() {
                 draft.choose_engine(engine);
             }
         },

@@ -13,7 +13,7 @@ use crate::app::model::{
     DataKind, Draft, Field, FieldError, QueryKind, UnusedColumn, data_file, source_name,
 };
 use crate::app::prelude::*;
-use crate::cloud::{ColumnChoice, GlobeAxes, PointCloud, Source, generate};
+use crate::cloud::{Axis, ColumnChoice, GlobeAxes, PointCloud, Source, generate};
 use crate::knn::Metric;
 use crate::run::planner::Purpose;
 use crate::text;
@@ -27,7 +27,7 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
         |ui| {
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
                 // Keeps the floating scroll bar off the fields.
-                ui.set_max_width(ui.available_width() - ui.spacing().scroll.bar_width / 2.0);
+                ui.set_max_width(ui.available_width() - ui.spacing().scroll.bar_width);
                 ui.spacing_mut().item_spacing.y = 4.0;
                 data_ui(ui, &mut draft, (state.workspace, session), &errors, palette, actions);
                 question_ui(ui, &mut draft, session, &errors, palette);
@@ -86,7 +86,7 @@ fn too_many_queries(draft: &Draft, session: &Session) -> Option<FieldError> {
     let rows = text::count(cloud.len() as u64, "row", "rows");
     (count > cloud.len() as u64).then(|| FieldError {
         field: Field::QueryCount,
-        sentence: format!("The cloud has {rows}; choose All, or fewer."),
+        sentence: format!("The cloud has only {rows}; choose All or a smaller sample."),
     })
 }
 
@@ -260,8 +260,8 @@ fn file_ui(
     }
     // In Explore, the notes are above the fields.
     let load_at_once = workspace == Workspace::Measure && notes_ui(ui, draft, session, palette, actions);
-    ui.checkbox(&mut draft.drop_nonfinite, "Leave out rows with NaN or ∞")
-        .on_hover_text("For this file only; it is off again for the next one.");
+    ui.checkbox(&mut draft.drop_nonfinite, "Drop rows with NaN or ∞")
+        .on_hover_text("Applies to this file only.");
     let entered =
         (path.lost_focus() || columns.lost_focus()) && ui.input(|input| input.key_pressed(Key::Enter));
     let ready = draft.source().is_ok();
@@ -278,8 +278,7 @@ fn columns_button_ui(ui: &mut Ui, draft: &Draft, session: &Session, actions: &mu
         && draft.source().ok().as_ref().and_then(data_file)
             == session.cloud.as_ref().and_then(|cloud| data_file(cloud.source()))
     {
-        let about =
-            "A table of the file's columns: which are coordinates, which is the label, which names a row.";
+        let about = "Choose the coordinate, label and name columns.";
         if ui.button("Columns…").on_hover_text(about).clicked() {
             actions.send(ColumnsAction::Open);
         }
@@ -313,9 +312,8 @@ fn notes_ui(
     }
     if let Some(pictures) = session.suggested_image_shape() {
         ui.horizontal_wrapped(|ui| {
-            ui.label(palette.small(format!("Rows may be {} pictures.", pictures.text())));
-            let where_to =
-                "Shows each row as a picture, in tooltips and in Neighbours. Columns… takes it back.";
+            ui.label(palette.small(format!("Rows look like {} pictures.", pictures.text())));
+            let where_to = "Show rows as pictures in tooltips and Neighbours. Columns… undoes this.";
             if ui.small_button("Show as pictures").on_hover_text(where_to).clicked() {
                 actions.send(ColumnsAction::ShowPictures(pictures));
             }
@@ -328,10 +326,30 @@ fn notes_ui(
     if let Some(told) = told {
         ui.label(palette.small(text::sentence_case(&told)));
     }
+    if let Some(axis) = dominant_axis(cloud.axes()).filter(|_| draft.metric == Metric::L2) {
+        let said = format!(
+            "{} ranges from {} to {}, much further than the others: it decides nearly every distance.",
+            axis.name,
+            text::coordinate(axis.min),
+            text::coordinate(axis.max)
+        );
+        ui.add(Label::new(RichText::new(said).color(palette.warning).small()).wrap());
+    }
     if cloud.dropped() > 0 {
         dropped_ui(ui, cloud, palette);
     }
     load_at_once
+}
+
+/// The axis whose range is so much wider than all others that it decides nearly every distance. Clouds of few
+/// dimensions have a unit in common.
+fn dominant_axis(axes: &[Axis]) -> Option<&Axis> {
+    const MIN_DIMS: usize = 4;
+    const SHARE: f64 = 0.99;
+    let squared = |axis: &Axis| (axis.max - axis.min).powi(2);
+    let widest = axes.iter().max_by(|a, b| squared(a).total_cmp(&squared(b)))?;
+    let sum: f64 = axes.iter().map(squared).sum();
+    (axes.len() >= MIN_DIMS && squared(widest) > SHARE * sum).then_some(widest)
 }
 
 /// The number of dropped rows, and which.
@@ -339,9 +357,8 @@ fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
     /// Ranges listed in the label and in the tooltip.
     const MAX_LISTED: [usize; 2] = [5, 300];
     let [few, many] = MAX_LISTED.map(|most| listed(cloud.dropped_records(), most));
-    let are = if cloud.dropped() == 1 { "is" } else { "are" };
-    let said = format!("{} of the file {are} left out: {few}", text::count(cloud.dropped(), "row", "rows"));
-    ui.label(palette.small(said)).on_hover_text(format!("Rows that are left out: {many}"));
+    let said = format!("{} dropped: {few}", text::count(cloud.dropped(), "row", "rows"));
+    ui.label(palette.small(said)).on_hover_text(format!("Dropped rows: {many}"));
 }
 
 /// The typed columns and those that were left out.
@@ -369,27 +386,28 @@ fn query_ui(
     actions: &mut Actions,
 ) {
     heading_ui(ui, "Measure");
-    let about = "Time the search for all of these queries: a warm-up, the repeats, and a pass with counters.";
+    let about = "Benchmark the search on these queries.";
     ui.label(palette.small(about));
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.selectable_value(&mut draft.queries, QueryKind::Count, "Random sample")
-            .on_hover_text("So many rows, chosen at random; the seed decides which.");
-        ui.selectable_value(&mut draft.queries, QueryKind::All, "All").on_hover_text("Every row is a query.");
+            .on_hover_text("A random sample of rows, set by the seed.");
+        ui.selectable_value(&mut draft.queries, QueryKind::All, "All")
+            .on_hover_text("Use every row as a query.");
         ui.selectable_value(&mut draft.queries, QueryKind::Rows, "Rows")
-            .on_hover_text("The rows typed here, or the one picked in a view.");
+            .on_hover_text("Rows by number, or the row picked in a view.");
         if draft.queries == QueryKind::Selected || !draft.selected_rows.is_empty() {
             ui.selectable_value(&mut draft.queries, QueryKind::Selected, "Selected")
-                .on_hover_text("The rows that were selected in the views.");
+                .on_hover_text("Rows selected in the views.");
         }
         ui.selectable_value(&mut draft.queries, QueryKind::Coordinates, "Place")
-            .on_hover_text("Any place, by coordinates in the data's units.");
+            .on_hover_text("A point given by coordinates in the data's units.");
         ui.selectable_value(&mut draft.queries, QueryKind::File, "A file")
             .on_hover_text("A file of queries, in the data's coordinates.");
     });
     match draft.queries {
         QueryKind::Count => {
-            field_ui(ui, "How many", &mut draft.query_count, "1000", Field::QueryCount, errors, palette);
+            field_ui(ui, "Sample size", &mut draft.query_count, "1000", Field::QueryCount, errors, palette);
         }
         QueryKind::All => {
             let rows = session.cloud.as_ref().map_or(String::new(), |cloud| {
@@ -413,8 +431,7 @@ fn query_ui(
         }
         QueryKind::Selected => {
             let rows = text::count(draft.selected_rows.len() as u64, "row", "rows");
-            let about =
-                format!("{rows}, as selected when Use as queries was pressed: too many to be typed here.");
+            let about = format!("{rows} from the selection; too many to list here.");
             ui.label(palette.small(about));
             error_ui(ui, Field::QueryRows, errors, palette);
         }
@@ -446,14 +463,14 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
     k_ui(ui, draft, errors, palette);
     row_ui(ui, "Metric", palette, |ui, _| {
         ui.selectable_value(&mut draft.metric, Metric::L2, "L2")
-            .on_hover_text("Euclidean distance; its square is what is compared.");
+            .on_hover_text("Euclidean distance. Searches compare its square.");
         ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular")
-            .on_hover_text("The angle between rows, taken as vectors.");
+            .on_hover_text("Angle between rows as vectors.");
         // Cosine finds the same neighbours as the angular metric, so it is offered only if a recording uses
         // it.
         if draft.metric == Metric::Cosine {
             ui.selectable_value(&mut draft.metric, Metric::Cosine, "Cosine")
-                .on_hover_text("1 − cos of that angle: the same neighbours.");
+                .on_hover_text("1 − cos of the angle; same neighbours as Angular.");
         }
         let axes = session.cloud.as_ref().map_or(&[][..], |cloud| cloud.axes());
         let globe = GlobeAxes::from_axes(axes).ok();
@@ -461,8 +478,7 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
             ui.selectable_value(&mut draft.metric, Metric::Sky, "Sky")
                 .on_hover_text("Angle in degrees between positions on the celestial sphere.");
         } else if globe.is_some() || draft.metric == Metric::Haversine {
-            let about = "Great-circle distance in km between longitudes and latitudes in degrees, told \
-                         apart to about 0.5 m.";
+            let about = "Great-circle distance in km from longitude and latitude in degrees, to about 0.5 m.";
             let assumed = globe
                 .and_then(|globe| globe.note(axes))
                 .map_or_else(String::new, |note| format!("\n{}.", text::sentence_case(&note)));
@@ -479,7 +495,7 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
         ui.label(palette.small(unit));
     }
     ui.checkbox(&mut draft.exclude_self, "Don't count the point itself")
-        .on_hover_text("A query that is a row of the data is not among its own neighbours.");
+        .on_hover_text("Exclude a query's own row from its neighbours.");
 }
 
 /// The slider's maximum; larger values of k are typed. A slider up to the largest k of any engine would leave
@@ -502,10 +518,7 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
         ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
         let slider = ui.add(egui::Slider::new(&mut k, 1..=most).logarithmic(true).show_value(false));
         slider.widget_info(|| egui::WidgetInfo::slider(true, k as f64, "k, slider"));
-        if slider
-            .on_hover_text("The picked query is answered again as k changes, if that takes only a moment.")
-            .changed()
-        {
+        if slider.on_hover_text("Set the number of neighbours. Fast answers update as you drag.").changed() {
             draft.k = k.to_string();
         }
     });
@@ -576,4 +589,20 @@ fn run_ui(
         }
     }
     asked.take()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_that_dwarfs_the_others_is_named() {
+        let axes = |ranges: &[f64]| -> Vec<Axis> {
+            let axis = |(at, &max): (usize, &f64)| Axis { name: at.to_string(), origin: 0.0, min: 0.0, max };
+            ranges.iter().enumerate().map(axis).collect()
+        };
+        let named = |ranges: &[f64]| dominant_axis(&axes(ranges)).map(|axis| axis.name.clone());
+        assert_eq!(named(&[1.0, 2.0, 1000.0, 3.0]).as_deref(), Some("2"));
+        assert_eq!((named(&[1.0, 2.0, 10.0, 3.0]), named(&[1.0, 1000.0, 2.0])), (None, None));
+    }
 }

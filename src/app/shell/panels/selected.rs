@@ -18,8 +18,8 @@ pub fn selected_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &
     heading_ui(ui, "Selection");
     let (selection, facts) = (&session.selection, &session.selected);
     if selection.is_empty() {
-        let next = "Nothing. Drag with Shift in Plane or Space, or over the histogram of their colours; or \
-                    click a bin of Counts or a row of Neighbours.";
+        let next = "Nothing selected. Drag with Shift in Plane or Space, drag over the histogram of colours, or click \
+                    a bin of Counts or a row of Neighbours.";
         ui.label(palette.weak(next));
         return sets_ui(ui, session, palette, actions);
     }
@@ -27,7 +27,7 @@ pub fn selected_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &
     if session.record.is_some() {
         fact_ui(ui, "Queries", text::thousands(selection.queries().len() as u64), palette);
     }
-    fact_ui(ui, "By", selection.by(), palette);
+    fact_ui(ui, "Selected by", selection.by(), palette);
     if let [a, b] = selection.rows()[..] {
         let asked = session.answered.as_ref().map(|answered| &answered.record).or(session.record.as_ref());
         let metric = asked.map_or_else(Metric::default, |record| record.spec.metric);
@@ -66,7 +66,7 @@ pub fn selected_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &
         for (text, command) in [
             ("Clear", Command::SelectNone),
             ("Zoom to", Command::ZoomToSelection),
-            ("Grow", Command::GrowSelection),
+            ("Add neighbours", Command::GrowSelection),
             ("Use as queries", Command::UseAsQueries),
             ("Export rows…", Command::ExportSelection),
         ] {
@@ -91,11 +91,11 @@ fn keep_ui(ui: &mut Ui, session: &Session, actions: &mut Actions) {
         let edit = TextEdit::singleline(&mut typed)
             .id_salt("set")
             .hint_text(session.selection.by())
-            .desired_width(ui.available_width() - 60.0);
+            .desired_width(ui.available_width() - 84.0);
         let field = ui.add(edit).labelled_by(label.id).on_hover_text("A name for the selected rows.");
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-        let about = "Keep the selected rows under this name, to select them again; a session saves them.";
-        let keeps = ui.button("Keep").on_hover_text(about).clicked() || entered;
+        let about = "Save the selection under this name. Sessions include saved sets.";
+        let keeps = ui.button("Save set").on_hover_text(about).clicked() || entered;
         if typed != session.sets.typed {
             actions.send(SelectAction::TypeName(typed));
         }
@@ -110,17 +110,17 @@ fn sets_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Acti
     if session.sets.list().is_empty() {
         return;
     }
-    ui.label(palette.weak("Kept sets"));
+    ui.label(palette.weak("Saved sets"));
     for set in session.sets.list() {
         ui.horizontal(|ui| {
-            let forget = ui.small_button("×").on_hover_text("Forget this set; its rows stay selected.");
-            name_widget(&forget, Role::Button, &format!("Forget {}", set.name));
+            let forget = ui.small_button("×").on_hover_text("Delete this set; its rows stay selected.");
+            name_widget(&forget, Role::Button, &format!("Delete {}", set.name));
             if forget.clicked() {
                 actions.send(SelectAction::Forget(set.name.clone()));
             }
             let shown = format!("{} ({})", set.name, text::thousands(set.rows.len() as u64));
             let selected = session.selection.rows() == &set.rows;
-            let about = "Select these rows; with Shift, add them; with Ctrl, add or remove them.";
+            let about = "Select these rows. Shift adds them; Ctrl toggles them.";
             let label = ui.add(Button::selectable(selected, shown).truncate()).on_hover_text(about);
             if label.clicked() {
                 let how = SelectMode::from_modifiers(ui.input(|input| input.modifiers));

@@ -55,7 +55,7 @@ pub fn picked_ui(
         }
         Some((cloud, row)) => {
             match cloud.source() {
-                Source::Coordinates(_) => fact_ui(ui, "Place", "no row of the cloud", palette),
+                Source::Coordinates(_) => fact_ui(ui, "Place", "not a row of the cloud", palette),
                 _ => fact_ui(ui, "Row", text::thousands(cloud.record(row)), palette),
             }
             if !place_ui(ui, session, cloud, palette, actions) {
@@ -102,18 +102,18 @@ fn search_ui(ui: &mut Ui, answered: &QueryAnswer, palette: &Palette) {
     {
         let (accessed, all) =
             (text::thousands(accessed.into()), text::count(record.cloud.len() as u64, "point", "points"));
-        ui.label(palette.small(format!("{} looked at {accessed} of {all}.", engine.id)));
+        ui.label(palette.small(format!("{} computed distances to {accessed} of {all}.", engine.id)));
     }
-    folded_ui(ui, "How it was found", |ui| {
+    folded_ui(ui, "Search details", |ui| {
         let spec = &record.spec;
-        fact_ui(ui, "Asked", format!("k = {}, {}, {}", spec.k, spec.metric, record.engine), palette);
+        fact_ui(ui, "Settings", format!("k = {}, {}, {}", spec.k, spec.metric, record.engine), palette);
         let squared = answered.max_squared_distance();
         if squared.is_finite() {
             let what = if spec.metric == Metric::L2 { "Squared distance" } else { "Squared chord" };
             fact_ui(ui, what, text::digits(f64::from(squared), 6), palette);
         }
         if record.measured.queries() <= answered.query {
-            ui.label(palette.small(format!("{} counts nothing.", record.engine)));
+            ui.label(palette.small(format!("{} has no counters.", record.engine)));
             return;
         }
         for (name, value) in record.measured.for_query(answered.query) {
@@ -144,8 +144,8 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
         command_ui(ui, Command::FocusQuery, actions);
     });
     ui.horizontal(|ui| {
-        let place = current.map_or("This query is not part of the run".to_owned(), |at| {
-            format!("Query {}, of 0 to {}", text::thousands(at as u64), text::thousands(count as u64 - 1))
+        let place = current.map_or("Not a query of the run".to_owned(), |at| {
+            format!("Query {} (0 to {})", text::thousands(at as u64), text::thousands(count as u64 - 1))
         });
         ui.label(palette.weak(place));
     });
@@ -215,9 +215,8 @@ fn method_ui(ui: &mut Ui, method: &str, state: &State, actions: &mut Actions) {
     if engine == state.draft.engine {
         return;
     }
-    let button = ui
-        .button("Use these parameters")
-        .on_hover_text("Copy them to the fields on the left, for the next run.");
+    let button =
+        ui.button("Use these parameters").on_hover_text("Copy them to the left panel for the next run.");
     if button.clicked() {
         actions.send(Action::SetDraft(Box::new(Draft { engine, ..state.draft.clone() })));
     }
@@ -239,9 +238,9 @@ pub fn answer_ui(
     let summary = answer_summary(ui, session, answered);
     heading_ui(ui, "Answer");
     let order = if session.has_record(&answered.record) {
-        "From the run: ordered by squared distances in f32, as measured."
+        "From the run: sorted by the measured squared distances (f32)."
     } else {
-        "Ordered by the distances of the file's values; equal distances by row."
+        "Sorted by exact distance; ties by row."
     };
     ui.add(Label::new(RichText::new(summary.sentence()).size(15.0)).wrap()).on_hover_text(order);
     if let Some(classes) = &summary.classes {
@@ -268,8 +267,7 @@ fn nearby_ui(
     ui.horizontal_wrapped(|ui| {
         let label = ui.label(palette.weak("Select everything within"));
         let edit = TextEdit::singleline(&mut typed).id_salt("radius").hint_text("0.5").desired_width(56.0);
-        let about =
-            "Every row at most so far from the query, counted by the same distances as its neighbours.";
+        let about = "Select every row within this distance of the query.";
         let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
         if let Some(unit) = metric.unit() {
             ui.label(unit);
@@ -277,7 +275,7 @@ fn nearby_ui(
         let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         let pressed = ui
             .add_enabled(!typed.trim().is_empty(), Button::new("Select"))
-            .on_hover_text("Select these rows.")
+            .on_hover_text("Select all rows within this distance.")
             .clicked();
         if typed != session.nearby.typed {
             actions.send(Action::TypeRadius(typed));
@@ -298,8 +296,8 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &QueryAnswer, palette: &Pale
         .horizontal_wrapped(|ui| {
             let label = ui.label(palette.weak("Where does"));
             let edit = TextEdit::singleline(&mut typed).id_salt("why").hint_text("row").desired_width(88.0);
-            let about = "Where any row of the data stands, by its number or its name: its rank and \
-                         distance, the query’s rank from its side, and what the distance is made of.";
+            let about = "Type a row number or name to see its rank, its distance, and how each axis \
+                         contributes.";
             let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             if entered {
@@ -314,7 +312,7 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &QueryAnswer, palette: &Pale
                 _ => session.rank.and_then(|rank| answered.neighbors().nth(rank)).map(|(row, _)| row),
             };
             if let Some(row) = selected
-                && ui.button("Selected").on_hover_text("Ask about the row that is selected.").clicked()
+                && ui.button("Use selected").on_hover_text("Show where the selected row ranks.").clicked()
             {
                 typed = answered.record.cloud.record(row as usize).to_string();
                 return true;

@@ -12,6 +12,7 @@ pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palett
             actions.send(Command::Shortcuts);
         }
         device_ui(ui, session, palette);
+        selected_ui(ui, session, palette, actions);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             // Loads and runs have their Cancel button in the left panel, if visible.
             let on_the_left = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
@@ -49,7 +50,7 @@ fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut A
     if let Some(problem) = log.problem() {
         let dismiss = ui.add(Button::new(palette.weak("×")).frame(false).min_size(vec2(18.0, 18.0)));
         name_widget(&dismiss, Role::Button, "Dismiss the message");
-        if dismiss.on_hover_text("Dismiss it; Log keeps it. Escape").clicked() {
+        if dismiss.on_hover_text("Dismiss (Escape). Log still lists it.").clicked() {
             actions.send(Action::DismissProblem);
         }
         let room = ui.available_width() * if note.is_some() { 1.0 - REST } else { 1.0 };
@@ -75,7 +76,7 @@ fn activity_text(activity: &Activity) -> Option<String> {
         Activity::Recording { what, fraction } => format!("Recording {what}{}", percent(fraction)),
         Activity::Preparing { what, fraction } => format!("{what}{}", percent(fraction)),
         Activity::Checking { what, fraction } => {
-            format!("Reading {what} again, to see whether it has changed{}", percent(fraction))
+            format!("Checking {what} for changes{}", percent(fraction))
         }
         Activity::Exporting { path, fraction } => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
@@ -85,6 +86,24 @@ fn activity_text(activity: &Activity) -> Option<String> {
         Activity::Asking => "Answering the picked query…".to_owned(),
         Activity::Selecting => "Selecting…".to_owned(),
     })
+}
+
+/// The number of selected rows, which a click shows.
+fn selected_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
+    let rows = session.selection.rows().len() as u64;
+    if rows == 0 || session.lesson.open {
+        return;
+    }
+    let said =
+        RichText::new(format!("{} selected", text::count(rows, "row", "rows"))).color(palette.selected);
+    let [zoom, clear] = [Command::ZoomToSelection, Command::SelectNone].map(|command| {
+        let keys = command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
+        format!("{}: {keys}", command.text())
+    });
+    let about = format!("A click zooms to them. {zoom}. {clear}. Under Selection they can be exported.");
+    if ui.add(Button::new(said).frame(false)).on_hover_text(about).clicked() {
+        actions.send(Command::ZoomToSelection);
+    }
 }
 
 /// The GPU, or why no GPU is available.

@@ -121,9 +121,8 @@ impl NumericValues {
         let (low, high, _) = self.ends(view);
         let (least, most) = self.whole;
         let range = self.span(least, most);
-        (least < low || most > high).then(|| {
-            format!("values range from {range}; those beyond the scale have the colours of its ends")
-        })
+        (least < low || most > high)
+            .then(|| format!("values range from {range}; those outside the scale take its end colours"))
     }
 
     /// Whether a log scale is possible; a value of 0 gets the colour of the low end.
@@ -338,7 +337,7 @@ mod tests {
             channel(Some(numbers.clone()), None).scaled(&with(ColorRange::Most), true).expect("values").1;
         assert!(scale.place(0.9) - scale.place(0.1) > 0.6 && scale.place(1000.0) == 1.0);
         let note = numbers.clamped(&ColorView::default()).expect("a value beyond the scale");
-        assert!(note.starts_with("values range from 50.00 to 1,050; those beyond"), "{note}");
+        assert!(note.starts_with("values range from 50.00 to 1,050; those outside"), "{note}");
         assert_eq!(numbers.clamped(&with(ColorRange::Whole)), None, "nothing is clamped");
     }
 

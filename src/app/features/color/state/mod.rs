@@ -153,7 +153,7 @@ impl ColorBy {
             Self::KthDistance => "k-th distance",
             Self::Analysis(kind) => kind.title(),
             Self::Measure(name) => return Measure::words(name),
-            Self::Moment => "max_distance at a moment",
+            Self::Moment => "max_distance over the search",
         }
         .to_owned()
     }
@@ -163,7 +163,7 @@ impl ColorBy {
             Self::Nothing => "All points in one colour.",
             Self::Axis(_) => "A dimension of the cloud.",
             Self::Column(_) => "Any column of the file: numbers, or texts as categories.",
-            Self::FileColors => "The red, green and blue that the file has of each point.",
+            Self::FileColors => "Each point's red, green and blue from the file.",
             Self::Distance => "How far each point is from the picked query.",
             Self::Rank => "The picked query's neighbours by rank, from 0, as in the files.",
             Self::KthDistance => "Distance to each query's k-th neighbour: small where points are dense.",
@@ -171,7 +171,9 @@ impl ColorBy {
             Self::Measure(name) => {
                 registry::measures().find(|measure| measure.name == name).map_or("", |measure| measure.help)
             }
-            Self::Moment => "Each query's bound (max_distance) after so many points: watch it shrink.",
+            Self::Moment => {
+                "Each query's bound (max_distance) after the points seen so far. Play to watch it shrink."
+            }
         }
     }
 

@@ -317,8 +317,8 @@ impl App {
             self.session.log.warn(
                 Subject::Other,
                 format!(
-                    "one cloud is shown at a time: {shown} is opened, and not {left}; drop one alone, or \
-                     type it on the left under Queries, A file"
+                    "opened {shown}, but not {left}: only one cloud is shown at a time. Drop files one by \
+                     one, or choose one as queries under Measure, A file"
                 ),
             );
         }

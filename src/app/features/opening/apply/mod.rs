@@ -211,7 +211,7 @@ impl App {
 
     /// Reports the columns left out, and colours by their label column, if any.
     fn report_unused_columns(&mut self, left_out: Vec<UnusedColumn>) {
-        self.session.log.info(format!("left out of the coordinates: {}", unused_columns_sentence(&left_out)));
+        self.session.log.info(format!("not used as coordinates: {}", unused_columns_sentence(&left_out)));
         if let Some(label) = left_out.iter().find(|column| column.role == Role::Label) {
             self.session.roles.label =
                 RoleChoice::Column(FileColumn { name: label.name.clone(), key: label.key.clone() });
@@ -248,8 +248,8 @@ impl App {
                 match written {
                     Ok(path) => self.open(&path),
                     Err(why) => {
-                        let ended = self
-                            .failed(Subject::Data, format!("the sample cannot be written: {why}: {name}"));
+                        let ended =
+                            self.failed(Subject::Data, format!("cannot write the sample: {why}: {name}"));
                         self.load_failed(ended);
                     }
                 }

@@ -243,7 +243,7 @@ impl NamedSets {
     /// A sentence if there are no rows, or too many sets.
     pub fn keep(&mut self, rows: &Arc<[u32]>, by: &str) -> Result<&NamedSet, String> {
         if rows.is_empty() {
-            return Err("nothing to keep: no row of the cloud is selected".to_owned());
+            return Err("nothing to save: no rows are selected".to_owned());
         }
         let typed = if self.typed.trim().is_empty() { by.trim() } else { self.typed.trim() };
         let name: String = typed.chars().take(MAX_NAME_CHARS).collect();
@@ -251,7 +251,7 @@ impl NamedSets {
         let at = match self.list.iter().position(|known| known.name == set.name) {
             Some(at) => at,
             None if self.list.len() == MAX_SETS => {
-                return Err(format!("{MAX_SETS} sets are saved; forget one first"));
+                return Err(format!("{MAX_SETS} sets are saved already; delete one first"));
             }
             None => self.list.len(),
         };
@@ -460,7 +460,7 @@ mod tests {
     fn set_names_are_unique() {
         let mut sets = NamedSets::default();
         let rows = |rows: &[u32]| Arc::<[u32]>::from(rows);
-        assert!(sets.keep(&rows(&[]), "lasso in Plane").is_err_and(|why| why.starts_with("nothing to keep")));
+        assert!(sets.keep(&rows(&[]), "lasso in Plane").is_err_and(|why| why.starts_with("nothing to save")));
         sets.typed = " far ".to_owned();
         assert_eq!(
             sets.keep(&rows(&[1, 2]), "lasso in Plane").map(|set| set.name.clone()),

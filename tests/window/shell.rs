@@ -77,7 +77,7 @@ fn the_command_palette_runs_a_command() {
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("no such thing");
     window.run_steps(2);
-    window.get_by_label("No matching command.");
+    window.get_by_label("No command matches “no such thing”.");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn the_command_palette_opens_paths_and_changes_settings() {
     // Unavailable commands are listed with the reason.
     ask(&mut window, "k 100000");
     assert!(window.state().session().finder.is_some() && window.state().state().draft.k == "64");
-    window.get_by_label_contains("k may be 1 to");
+    window.get_by_label_contains("k = 100,000: must be between 1 and");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     ask(&mut window, path.to_str().expect("a plain path"));
     until(&mut window, "the file", |app| {

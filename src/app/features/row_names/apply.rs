@@ -51,7 +51,11 @@ impl App {
             known.columns.iter().any(|column| column.name == **heading && column.kind == ColumnKind::Text)
         };
         let [kind, name] = answer_summary::label_and_name(columns, &self.session.roles)
-            .map(|heading| heading.filter(is_text).map(str::to_owned));
+            .map(|heading| heading.filter(is_text));
+        // Without a label, another text tells equal names apart.
+        let texts = known.columns.iter().map(|column| column.name.as_str()).filter(is_text);
+        let kind = kind.or_else(|| texts.into_iter().find(|&heading| Some(heading) != name));
+        let [kind, name] = [kind, name].map(|heading| heading.map(str::to_owned));
         let columns = [name, kind];
         if columns[0].is_none()
             || self.session.row_names.as_ref().is_some_and(|known| known.is_of(&cloud, &columns))

@@ -102,10 +102,12 @@ impl App {
     /// Sets the target file; `overwrite` says whether the dialog has already asked about overwriting.
     pub(in crate::app) fn take_export_path(&mut self, path: &Path, overwrite: bool) {
         if let Some(dialog) = &mut self.session.export {
+            let named = dialog.with_ending(path);
             *dialog = ExportDialog {
-                path: path.display().to_string(),
+                // The question was about the name without an ending.
+                overwrite: overwrite && named == path,
+                path: named.display().to_string(),
                 error: None,
-                overwrite,
                 writing: None,
                 ..dialog.clone()
             };
@@ -114,8 +116,6 @@ impl App {
 
     /// The default target, which may exist.
     fn default_path(&self, kind: ExportKind) -> PathBuf {
-        let folder = directories::UserDirs::new()
-            .map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
         let mut name = PathBuf::from(kind.default_name());
         if kind == ExportKind::Session {
             if let Some(file) =
@@ -130,16 +130,17 @@ impl App {
                     .with_added_extension(recording::EXTENSION);
             }
         }
-        folder.unwrap_or_default().join(name)
+        self.current_folder().join(name)
     }
 
     /// Starts the export, or shows in the dialog why it is impossible.
     fn save_export(&mut self) {
         // Saving twice writes once.
-        let Some(dialog) = self.session.export.clone().filter(|dialog| dialog.writing.is_none()) else {
+        let Some(mut dialog) = self.session.export.clone().filter(|dialog| dialog.writing.is_none()) else {
             return;
         };
-        let path = PathBuf::from(dialog.path.trim());
+        let path = dialog.with_ending(Path::new(dialog.path.trim()));
+        dialog.path = path.display().to_string();
         let refuse = |app: &mut Self, error: &str| {
             app.session.export = Some(ExportDialog { error: Some(error.to_owned()), ..dialog.clone() });
         };

@@ -423,6 +423,8 @@ mod tests {
             dialog.end_in(ending);
             assert_eq!(dialog.path, at(offered));
         }
+        assert_eq!(dialog.with_ending(Path::new("/x/mine")), Path::new("/x/mine.csv"));
+        assert_eq!(dialog.with_ending(Path::new("mine.txt")), Path::new("mine.txt"), "refused, not renamed");
         dialog.path = at("mine-2.csv");
         dialog.end_in("tsv");
         assert_eq!(dialog.path, at("mine-2.tsv"), "typed names are kept");

@@ -27,7 +27,7 @@
 //! | `quit` | closes the window, after a question if runs would be lost |
 //! | `chooser` | the built-in file dialog, for desktops without one |
 //! | `shortcuts` | the shortcut sheet |
-//! | `history` | undo and redo of selection, query and view |
+//! | `history` | undo and redo of selection, query, question, columns and view |
 //! | `running` | runs the problem in the left panel |
 //! | `errors` | wording of errors in the window |
 

@@ -11,7 +11,6 @@ use crate::app::context::app::{App, EXPORT, ExportContent, ExportTask, Exported,
 use crate::app::context::offscreen_render::{OffscreenRender, OutputFormat};
 use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::features::chooser::state::FilePurpose;
-use crate::app::features::color::state::channel::ColoringState;
 use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
 use crate::app::features::picking::state::ExtraColumns;
 use crate::app::jobs::table::{ExitPolicy, TaskKind, TaskPurpose};
@@ -166,7 +165,10 @@ impl App {
         let data = match dialog.kind {
             ExportKind::Data(pane) => Some((panes::pane(pane).data)(&self.session)),
             ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
-            ExportKind::Selection => Some(self.selected_data()),
+            ExportKind::Selection => {
+                let rows = Arc::clone(self.session.selection.rows());
+                Some(SelectionExport::new(&self.session, rows).map(|rows| PaneData::Rows(Box::new(rows))))
+            }
             ExportKind::Leaks => {
                 Some(self.session.file_comparison(AnalysisKind::Leaks).cloned().map(PaneData::Leaks))
             }
@@ -280,27 +282,6 @@ impl App {
             }
         });
         OffscreenRender { state, session, size: layout.points.into(), picture }
-    }
-
-    fn selected_data(&self) -> Option<PaneData> {
-        let rows = self.session.selection.rows();
-        let cloud = self.session.cloud.clone().filter(|_| !rows.is_empty())?;
-        let record = self.session.record.clone().filter(|record| Arc::ptr_eq(&record.cloud, &cloud));
-        let channel = if let ColoringState::Ready(channel) = &self.session.colored {
-            Some(Arc::clone(channel))
-        } else {
-            None
-        };
-        let (analysed, comparisons) =
-            (self.session.analysed().cloned(), self.session.file_comparisons().cloned().collect());
-        Some(PaneData::Rows(Box::new(SelectionExport {
-            cloud,
-            rows: Arc::clone(rows),
-            record,
-            analysed,
-            comparisons,
-            channel,
-        })))
     }
 
     fn copy_table(&mut self, pane: PaneKind) {

@@ -349,10 +349,10 @@ fn a_tab_bar_is_dragged_by_its_background() {
         parts.iter().map(strip).collect::<Vec<_>>()
     };
     use PaneKind::{
-        Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Space, Timeline, Timings,
+        Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Points, Runs, Space, Timeline, Timings,
     };
     let (views, how, time) = (
-        vec![Plane, Space, Analysis, Engines],
+        vec![Plane, Space, Analysis, Engines, Points],
         vec![Convergence, Merges, Neighbors],
         vec![Timings, Timeline, Runs, Log],
     );

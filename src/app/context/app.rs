@@ -350,6 +350,8 @@ pub struct Handles {
     pub lookup: Lookup,
     /// The file's other columns for the listed neighbours.
     pub neighbor_lookup: Lookup,
+    /// The file's other columns for the listed points.
+    pub point_lookup: Lookup,
     /// Whether to zoom to the picked point once it is answered.
     pub focus_when_answered: bool,
     pub picture_of_lesson: LessonPicture,
@@ -387,6 +389,7 @@ impl Handles {
             last_job: 0,
             lookup: Lookup::default(),
             neighbor_lookup: Lookup::default(),
+            point_lookup: Lookup::default(),
             focus_when_answered: false,
             picture_of_lesson: LessonPicture::default(),
             projecting: ProjectionCache::default(),

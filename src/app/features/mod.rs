@@ -17,6 +17,7 @@
 //! | `export` | the contents of a pane as a table or a file |
 //! | `row_names` | names of all rows, read and searched |
 //! | `walk` | the walk through the picked query's search of an index |
+//! | `points_table` | the table of all points: sorted, filtered, read page by page |
 //! | `why` | why a row is, or is not, among the neighbours |
 //! | `engine_comparison` | comparison of all engines on one problem |
 //! | `runs` | runs of this session and of opened recordings |
@@ -51,6 +52,10 @@ pub mod live;
 pub mod manual;
 pub mod opening;
 pub mod picking;
+pub mod points_table {
+    pub mod apply;
+    pub mod state;
+}
 pub mod projection;
 pub mod quit;
 pub mod row_names {

@@ -15,6 +15,7 @@ pub static FEATURES: &[&Feature] = &[
     &super::projection::apply::FEATURE,
     &super::analysis::apply::FEATURE,
     &super::color::apply::FEATURE,
+    &super::points_table::apply::FEATURE,
     &super::walk::apply::FEATURE,
     &super::why::apply::FEATURE,
     &super::selection::apply::FEATURE,

@@ -18,6 +18,8 @@ pub mod picture;
 pub mod plane;
 pub mod plots;
 pub mod points;
+pub mod points_table;
+pub mod rows;
 pub mod runs;
 pub mod space;
 pub mod tiles;
@@ -28,6 +30,7 @@ static PANES: [&Pane; PaneKind::ALL.len()] = [
     &plane::PANE,
     &space::PANE,
     &neighbors::PANE,
+    &points_table::PANE,
     &analysis::PANE,
     &timings::PANE,
     &timeline::PANE,

@@ -78,7 +78,8 @@ pub enum ColumnRole {
 }
 
 impl ColumnRole {
-    pub const ALL: [Self; 4] = [Self::Coordinate, Self::Label, Self::Name, Self::Ignored];
+    /// What a column can be used as.
+    pub const USES: [Self; 3] = [Self::Coordinate, Self::Label, Self::Name];
 
     pub fn text(self) -> &'static str {
         match self {
@@ -97,7 +98,7 @@ impl ColumnRole {
                  be the label."
             }
             Self::Name => "What a row is called in tooltips, tables and answers. One column can be the name.",
-            Self::Ignored => "Not searched; told of each point beside its coordinates.",
+            Self::Ignored => "Not searched; listed with each point.",
         }
     }
 }

@@ -8,10 +8,10 @@ use crate::app::features::columns::state::ColumnsAction;
 use crate::app::features::unusable::state::listed;
 use crate::app::look::{error_ui, field_ui, follow_ui, heading_ui, percent, row_ui, wide_field_ui};
 use crate::app::model::fields::number;
-use crate::app::model::files::{column_ranges, unused_columns_sentence};
-use crate::app::model::{DataKind, Draft, Field, FieldError, QueryKind, UnusedColumn, data_file};
+use crate::app::model::files::unused_columns_sentence;
+use crate::app::model::{DataKind, Draft, Field, FieldError, QueryKind, data_file};
 use crate::app::prelude::*;
-use crate::cloud::{ColumnChoice, GlobeAxes, PointCloud, Source, generate};
+use crate::cloud::{GlobeAxes, PointCloud, Source, generate};
 use crate::knn::Metric;
 use crate::run::planner::Purpose;
 use crate::text;
@@ -196,7 +196,6 @@ fn file_ui(
     actions: &mut Actions,
 ) -> bool {
     let before = draft.path.clone();
-    let mut load_at_once = false;
     let path =
         wide_field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
     if path.changed()
@@ -234,24 +233,22 @@ fn file_ui(
         let more = if cloud.dims() > 8 { format!(", … ({})", cloud.dims()) } else { String::new() };
         ui.label(palette.small(format!("Read: {}{more}", names.join(", "))));
     }
-    if draft
-        .source()
-        .is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source))
-        && !session.left_out.is_empty()
-    {
-        ui.horizontal_wrapped(|ui| {
-            let unused = unused_columns_sentence(&session.left_out);
-            ui.label(palette.small(format!("Left out of the coordinates: {unused}.")));
-            let all = "Use every numeric column as a coordinate, these included.";
-            if ui.small_button("Use as coordinates").on_hover_text(all).clicked() {
-                draft.columns = with_columns(&draft.columns, &session.left_out);
-                load_at_once = true;
-            }
-        });
-    }
     let is_shown = draft
         .source()
         .is_ok_and(|source| session.cloud.as_ref().is_some_and(|cloud| *cloud.source() == source));
+    let unused = session.unused_columns() as u64;
+    if is_shown && unused > 0 {
+        ui.horizontal_wrapped(|ui| {
+            let unused = text::count(unused, "numeric column", "numeric columns");
+            let response = ui.label(palette.small(format!("{unused} not used.")));
+            if !session.left_out.is_empty() {
+                response.on_hover_text(text::sentence_case(&unused_columns_sentence(&session.left_out)));
+            }
+            if ui.small_button("Choose columns…").clicked() {
+                actions.send(ColumnsAction::Open);
+            }
+        });
+    }
     if let Some(pictures) = session.suggested_image_shape().filter(|_| is_shown) {
         ui.horizontal_wrapped(|ui| {
             ui.label(palette.small(format!("Rows may be {} pictures.", pictures.text())));
@@ -284,7 +281,7 @@ fn file_ui(
     ui.add_enabled(ready, Button::new("Load"))
         .on_hover_text("Read the file and show it; Run also does this when needed.")
         .clicked()
-        || (ready && (entered || load_at_once))
+        || (ready && entered)
 }
 
 /// The number of dropped rows, and which.
@@ -295,22 +292,6 @@ fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
     let are = if cloud.dropped() == 1 { "is" } else { "are" };
     let said = format!("{} of the file {are} left out: {few}", text::count(cloud.dropped(), "row", "rows"));
     ui.label(palette.small(said)).on_hover_text(format!("Rows that are left out: {many}"));
-}
-
-/// The typed columns and those that were left out.
-fn with_columns(typed: &str, left_out: &[UnusedColumn]) -> String {
-    let names = match typed.parse() {
-        Ok(ColumnChoice::Named(names)) => names,
-        _ => Vec::new(),
-    };
-    let mut numbers: Vec<usize> = names
-        .iter()
-        .filter_map(|name| name.parse().ok())
-        .chain(left_out.iter().map(|column| column.number))
-        .collect();
-    numbers.sort_unstable();
-    let names: Vec<String> = numbers.iter().map(usize::to_string).collect();
-    column_ranges(&names).unwrap_or_default()
 }
 
 fn query_ui(

@@ -128,7 +128,11 @@ fn the_built_in_file_dialog_opens_and_saves() {
     std::fs::create_dir(&inner).expect("a folder");
     let rows: String = (0..40).map(|at| format!("{},{}\n", at % 8, at / 8)).collect();
     std::fs::write(inner.join("towns.csv"), format!("x,y\n{rows}")).expect("a file");
-    std::fs::write(inner.join("notes.pdf"), "").expect("a file");
+    for (name, text) in
+        [("notes.pdf", ""), ("images-idx3-ubyte.gz", ""), ("numbers", "1 2\n3 4\n"), ("binary", "\0\0\0\x01")]
+    {
+        std::fs::write(inner.join(name), text).expect("a file");
+    }
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -143,7 +147,9 @@ fn the_built_in_file_dialog_opens_and_saves() {
     assert_eq!(Path::new(&typed(&window)), inner.join(""));
     until_listed(&mut window);
     window.get_by_role_and_label(Role::Button, "towns.csv");
-    window.get_by_label("1 file of other kinds");
+    window.get_by_role_and_label(Role::Button, "images-idx3-ubyte.gz");
+    window.get_by_role_and_label(Role::Button, "numbers");
+    window.get_by_label("2 files of other kinds");
     assert!(window.query_by_role_and_label(Role::Button, "notes.pdf").is_none());
     window.get_by_role_and_label(Role::CheckBox, "All files").click();
     window.run_steps(3);
@@ -165,8 +171,20 @@ fn the_built_in_file_dialog_opens_and_saves() {
     assert!(window.state().session().chooser.is_none());
 
     until(&mut window, "its answer", |app| app.session().answered.is_some() && !app.is_busy());
+    // Both dialogs begin in the folder of the open file.
+    window.state_mut().send(Command::Open);
+    window.run_steps(3);
+    assert_eq!(Path::new(&typed(&window)), inner.join(""));
+    key(&mut window, Key::Escape);
     window.state_mut().send(Action::StartExport(ExportKind::Data(PaneKind::Plane)));
     window.run_steps(3);
+    let offered = window.state().session().export.as_ref().expect("the export's dialog").path.clone();
+    assert_eq!(Path::new(&offered), inner.join("plane.csv"));
+    press(&mut window, "Browse…");
+    fill(&mut window, "Path of the file", &inner.join("mine").display().to_string());
+    press(&mut window, "Save here");
+    let named = window.state().session().export.as_ref().expect("the export's dialog").path.clone();
+    assert_eq!(Path::new(&named), inner.join("mine.csv"), "with the ending");
     press(&mut window, "Browse…");
     fill(&mut window, "Path of the file", &inner.join("towns.csv").display().to_string());
     press(&mut window, "Save here");

@@ -27,14 +27,15 @@ pub fn window(change: impl FnOnce(&mut State) + 'static) -> Window {
 /// A state for measuring, in which all panes can be reached and three are visible.
 pub fn measuring() -> State {
     use PaneKind::{
-        Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Second, Space, Timeline, Timings,
+        Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Points, Runs, Second, Space, Timeline,
+        Timings,
     };
     let mut tiles = Tiles::default();
     let mut tabs = |kinds: &[PaneKind]| {
         let panes = kinds.iter().map(|&kind| tiles.insert_pane(kind)).collect();
         tiles.insert_tab_tile(panes)
     };
-    let views = tabs(&[Plane, Space, Second, Analysis, Engines]);
+    let views = tabs(&[Plane, Space, Second, Analysis, Engines, Points]);
     let (how, time) = (tabs(&[Convergence, Merges, Neighbors]), tabs(&[Timings, Timeline, Runs, Log]));
     let right = tiles.insert_vertical_tile(vec![how, time]);
     let mut linear = Linear::new(LinearDir::Horizontal, vec![views, right]);

@@ -94,7 +94,7 @@ fn a_typed_path_opens() {
     assert_eq!(cloud.coordinate(2, 1), 9.0);
 
     press(&mut window, "Columns…");
-    for role in ["lon: Ignored", "lat: Ignored", "height: Coordinate"] {
+    for role in ["lon: Coordinate", "lat: Coordinate", "height: Coordinate"] {
         press(&mut window, role);
     }
     press(&mut window, "Use these");

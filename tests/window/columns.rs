@@ -63,7 +63,7 @@ fn column_roles_can_be_changed_and_are_remembered() {
     );
 
     press(&mut window, "w: Label");
-    press(&mut window, "d: Ignored");
+    press(&mut window, "d: Coordinate");
     press(&mut window, "Use these");
     shows(&mut window, 40, 3);
     let check = |window: &Window| {
@@ -127,6 +127,41 @@ fn column_roles_can_be_changed_and_are_remembered() {
 }
 
 #[test]
+fn columns_and_questions_can_be_undone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = flowers(folder.path());
+    let mut window = window(small);
+    open(&mut window, &path, 40, 4);
+    let do_it = |window: &mut Window, command: Command| {
+        window.state_mut().send(command);
+        window.run_steps(3);
+    };
+    let (k, columns) = (window.state().state().draft.k.clone(), window.state().state().draft.columns.clone());
+    fill(&mut window, "k", "5");
+    until(&mut window, "five neighbours", |app| {
+        app.session().answered.as_ref().is_some_and(|answered| answered.record.spec.k == 5)
+    });
+    // A focused text field has its own undo.
+    window.state_mut().send(Action::SelectRank(None));
+    do_it(&mut window, Command::Undo);
+    assert_eq!(window.state().state().draft.k, k);
+    do_it(&mut window, Command::Redo);
+    assert_eq!(window.state().state().draft.k, "5");
+
+    press(&mut window, "Columns…");
+    press(&mut window, "d: Coordinate");
+    press(&mut window, "Use these");
+    shows(&mut window, 40, 3);
+    do_it(&mut window, Command::Undo);
+    shows(&mut window, 40, 4);
+    do_it(&mut window, Command::Redo);
+    shows(&mut window, 40, 3);
+    do_it(&mut window, Command::Undo);
+    shows(&mut window, 40, 4);
+    assert_eq!(window.state().state().draft.columns, columns);
+}
+
+#[test]
 fn changing_the_label_does_not_reread_coordinates() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = flowers(folder.path());
@@ -135,8 +170,7 @@ fn changing_the_label_does_not_reread_coordinates() {
     let cloud = window.state().session().cloud.clone().expect("a cloud");
     press(&mut window, "Columns…");
     press(&mut window, "w: Name");
-    press(&mut window, "v: Ignored");
-    press(&mut window, "class: Ignored");
+    press(&mut window, "class: Label");
     press(&mut window, "Use these");
     until(&mut window, "no colours", |app| {
         matches!(app.session().colored, warpscope::app::session::ColoringState::Nothing)
@@ -149,7 +183,7 @@ fn changing_the_label_does_not_reread_coordinates() {
             .answer_sentence()
             .is_some_and(|said| said.contains("Nearest to red") || said.contains("Nearest to blue"))
     );
-    assert!(window.query_by_label_contains("Left out of the coordinates").is_none(), "the choice was lost");
+    assert!(session.left_out.is_empty(), "the choice was lost");
 }
 
 #[test]
@@ -168,8 +202,8 @@ fn many_columns_can_be_set_at_once() {
         .filter(|button| button.accesskit_node().label().is_some_and(|label| label.ends_with(": Label")))
         .count();
     assert!((5..60).contains(&drawn), "{drawn} rows are drawn");
-    press(&mut window, "pixel2: Ignored");
-    window.get_by_role_and_label(Role::Button, "pixel6: Ignored").click_modifiers(egui::Modifiers::SHIFT);
+    press(&mut window, "pixel2: Coordinate");
+    window.get_by_role_and_label(Role::Button, "pixel6: Coordinate").click_modifiers(egui::Modifiers::SHIFT);
     window.run_steps(3);
     window.get_by_label_contains("779 coordinates");
     press(&mut window, "Use these");
@@ -359,7 +393,8 @@ fn latitude_longitude_columns_are_searched_on_the_globe() {
         });
         window.run_steps(3);
         assert_eq!(window.state().state().draft.metric, Metric::Haversine, "{name}");
-        window.get_by_label_contains("Searches lon, lat (by name), not v (other numbers)");
+        window.get_by_label_contains("Searches lon, lat (by name)");
+        window.get_by_label("1 numeric column not used.");
     }
 }
 

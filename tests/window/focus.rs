@@ -203,7 +203,7 @@ fn enter_and_arrows_work_like_clicks() {
     let row = window
         .get_all_by_role(Role::Button)
         .filter_map(|node| node.accesskit_node().label())
-        .find(|name| name.starts_with("Neighbour of rank 0"));
+        .find(|name| name.starts_with("Neighbour of rank 1,"));
     focus(&mut window, Role::Button, &row.expect("the first row"));
     key(&mut window, Key::Enter);
     assert_eq!(window.state().session().rank, Some(0));

@@ -62,11 +62,11 @@ fn rows_of_neighbours_select_and_highlight_their_points() {
         .map(|(row, _)| row)
         .collect();
     let rank = |window: &Window, rank: usize| {
-        let texts = [format!("  {rank}"), format!("● {rank}")];
+        let texts = [format!("  {}", rank + 1), format!("● {}", rank + 1)];
         let node = texts.iter().find_map(|text| window.query_by_label(text));
         node.unwrap_or_else(|| panic!("no row of rank {rank}")).rect().center()
     };
-    assert!(window.query_by_label("  0").is_some(), "ranks are from 0, as in the files");
+    assert!(window.query_by_label("  0").is_none(), "ranks are from 1 on screen");
     let pos = rank(&window, 1);
     click(&mut window, pos, Modifiers::NONE);
     assert_eq!(selected(&window), [neighbors[1]].into());
@@ -74,7 +74,7 @@ fn rows_of_neighbours_select_and_highlight_their_points() {
     let pos = rank(&window, 4);
     click(&mut window, pos, Modifiers::SHIFT);
     assert_eq!(selected(&window), neighbors[1..=4].iter().copied().collect());
-    window.get_by_label("● 2");
+    window.get_by_label("● 3");
     let pos = rank(&window, 2);
     click(&mut window, pos, CTRL);
     assert_eq!(selected(&window), [neighbors[1], neighbors[3], neighbors[4]].into());
@@ -123,7 +123,7 @@ fn copied(window: &mut Window) -> String {
 /// The ranks of the table's rows, from the top.
 fn ranks(window: &Window, most: usize) -> Vec<usize> {
     let at = |rank: usize| {
-        [format!("  {rank}"), format!("● {rank}")]
+        [format!("  {}", rank + 1), format!("● {}", rank + 1)]
             .iter()
             .find_map(|text| window.query_by_label(text))
             .map(|node| node.rect().top())
@@ -159,7 +159,7 @@ fn heading_clicks_cycle_the_sort_order() {
     expected.reverse();
     assert_eq!(ranks(&window, 8), expected);
     // Shift selects rows in the shown order.
-    let at = |window: &Window, rank: usize| window.get_by_label(&format!("  {rank}")).rect().center();
+    let at = |window: &Window, rank: usize| window.get_by_label(&format!("  {}", rank + 1)).rect().center();
     let first = at(&window, expected[1]);
     click(&mut window, first, Modifiers::NONE);
     let third = at(&window, expected[3]);
@@ -173,6 +173,75 @@ fn heading_clicks_cycle_the_sort_order() {
     window.key_press(egui::Key::Enter);
     window.run_steps(3);
     window.get_by_role_and_label(egui::accesskit::Role::Button, "name, sorted ascending");
+}
+
+/// The file rows of a table of points, from the top.
+fn listed(window: &Window, most: u32) -> Vec<u32> {
+    let at = |row: u32| {
+        [format!("  {row}"), format!("● {row}")]
+            .iter()
+            .find_map(|text| window.query_by_label(text))
+            .map(|node| node.rect().top())
+    };
+    let mut rows: Vec<(f32, u32)> = (0..most).filter_map(|row| Some((at(row)?, row))).collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+#[test]
+fn all_points_can_be_sorted_filtered_and_selected() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = towns(folder.path());
+    let mut window = window(|state| {
+        (state.show_selection, state.show_problem) = (false, false);
+        state.tree = warpscope::app::state::single_layout(PaneKind::Points);
+    });
+    window.state_mut().send(Action::OpenPath(path.into()));
+    until(&mut window, "the names", |app| {
+        !app.is_busy() && app.session().points.page.as_ref().is_some_and(|page| page.cells().is_some())
+    });
+    window.run_steps(3);
+    assert!(listed(&window, 60).starts_with(&[0, 1, 2, 3]), "in the file's order");
+    let sorted = |app: &warpscope::app::App| {
+        app.session().points.wait(app.session().table(PaneKind::Points)).is_none()
+    };
+    press(&mut window, "people");
+    until(&mut window, "the order", sorted);
+    press(&mut window, "people, sorted ascending");
+    until(&mut window, "the order", sorted);
+    assert!(listed(&window, 60).starts_with(&[59, 58, 57]));
+
+    press(&mut window, "Filter");
+    fill(&mut window, "Condition on people", "30,000..33,500");
+    until(&mut window, "the rows", sorted);
+    assert_eq!(listed(&window, 60), [33, 32, 31, 30]);
+    window.get_by_label("4 of 60 rows");
+    fill(&mut window, "Condition on name", "TÖWN 31");
+    until(&mut window, "the rows", sorted);
+    window.run_steps(3);
+    assert_eq!(listed(&window, 60), [31]);
+    window.get_by_label("town 31");
+    fill(&mut window, "Condition on name", " ");
+    until(&mut window, "the rows", sorted);
+    press(&mut window, "Select these");
+    assert_eq!(selected(&window), [30, 31, 32, 33].into());
+    let saved = folder.path().join("listed");
+    window.state_mut().send(Action::StartExport(ExportKind::Data(PaneKind::Points)));
+    window.run_steps(3);
+    fill(&mut window, "File", saved.to_str().expect("a plain path"));
+    press(&mut window, "Save");
+    let written = saved.with_extension("csv");
+    until(&mut window, "the file", |app| app.session().export.is_none() && written.exists());
+    let text = std::fs::read_to_string(&written).expect("a text");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("row,x,y,name,people") && lines[1].contains("town 33"), "{text}");
+
+    press(&mut window, "Show all");
+    until(&mut window, "the rows", sorted);
+    press(&mut window, "Columns of Points");
+    window.get_by_role_and_label(egui::accesskit::Role::CheckBox, "people").click();
+    window.run_steps(3);
+    assert!(window.state().session().table(PaneKind::Points).toggled.contains("people"));
 }
 
 #[test]

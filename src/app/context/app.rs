@@ -356,6 +356,8 @@ pub struct Handles {
     pub second_lookup: Lookup,
     /// The points of the second view's file that engines hold.
     pub second_points: ResidentPoints,
+    /// The file's other columns for the listed points.
+    pub point_lookup: Lookup,
     /// Whether to zoom to the picked point once it is answered.
     pub focus_when_answered: bool,
     pub picture_of_lesson: LessonPicture,
@@ -395,6 +397,7 @@ impl Handles {
             neighbor_lookup: Lookup::default(),
             second_lookup: Lookup::default(),
             second_points: ResidentPoints::default(),
+            point_lookup: Lookup::default(),
             focus_when_answered: false,
             picture_of_lesson: LessonPicture::default(),
             projecting: ProjectionCache::default(),

@@ -17,6 +17,7 @@
 //! | `export` | the contents of a pane as a table or a file |
 //! | `row_names` | names of all rows, read and searched |
 //! | `walk` | the walk through the picked query's search of an index |
+//! | `points_table` | the table of all points: sorted, filtered, read page by page |
 //! | `why` | why a row is, or is not, among the neighbours |
 //! | `engine_comparison` | comparison of all engines on one problem |
 //! | `runs` | runs of this session and of opened recordings |
@@ -27,7 +28,7 @@
 //! | `quit` | closes the window, after a question if runs would be lost |
 //! | `chooser` | the built-in file dialog, for desktops without one |
 //! | `shortcuts` | the shortcut sheet |
-//! | `history` | undo and redo of selection, query and view |
+//! | `history` | undo and redo of selection, query, question, columns and view |
 //! | `running` | runs the problem in the left panel |
 //! | `errors` | wording of errors in the window |
 
@@ -51,6 +52,10 @@ pub mod live;
 pub mod manual;
 pub mod opening;
 pub mod picking;
+pub mod points_table {
+    pub mod apply;
+    pub mod state;
+}
 pub mod projection;
 pub mod quit;
 pub mod row_names {

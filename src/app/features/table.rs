@@ -16,6 +16,7 @@ pub static FEATURES: &[&Feature] = &[
     &super::analysis::apply::FEATURE,
     &super::second::apply::FEATURE,
     &super::color::apply::FEATURE,
+    &super::points_table::apply::FEATURE,
     &super::walk::apply::FEATURE,
     &super::why::apply::FEATURE,
     &super::selection::apply::FEATURE,

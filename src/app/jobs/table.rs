@@ -66,6 +66,10 @@ pub enum TaskPurpose {
     SecondColumns,
     /// Reading the names of rows.
     Names,
+    /// Reading the other columns of points listed in a table.
+    PointColumns,
+    /// Sorting a table, or reading the column that sorts it.
+    Order,
     /// Searching the names of rows.
     Search,
     /// Computing the expected convergence of an answer.

@@ -6,7 +6,7 @@ use egui::{
 };
 
 use super::tokens::Palette;
-use crate::app::model::{Action, Actions, Command, Field, FieldError, Mark, PaneKind, SortOrder};
+use crate::app::model::{Action, Actions, Command, Field, FieldError, Mark};
 use crate::cloud::Order;
 
 /// A small heading above a group of fields.
@@ -180,44 +180,6 @@ pub fn empty_ui(ui: &mut Ui, title: &str, next: &str, palette: &Palette) {
         ui.label(RichText::new(title).color(palette.text).size(15.0));
         ui.label(palette.weak(next));
     });
-}
-
-/// A column header that sorts its table: ascending, descending, the table's own order.
-pub fn sort_head_ui(
-    ui: &mut Ui,
-    text: RichText,
-    pane: PaneKind,
-    sort: Option<&SortOrder>,
-    actions: &mut Actions,
-) -> Response {
-    let name = text.text().to_owned();
-    let of_this = sort.filter(|sort| sort.column == name);
-    let shown = match of_this {
-        Some(sort) => RichText::new(format!("{name} {}", if sort.descending { "↓" } else { "↑" })).strong(),
-        None => text,
-    };
-    // No taller than its text.
-    ui.spacing_mut().interact_size.y = 0.0;
-    // As wide as the column, so that short names are easy to hit; an empty text on the right keeps the name
-    // on the left.
-    let width = ui.available_width();
-    let response = ui.add(
-        egui::Button::new(shown)
-            .right_text("")
-            .gap(0.0)
-            .frame(false)
-            .truncate()
-            .min_size(egui::vec2(width, 0.0)),
-    );
-    let spoken = match of_this {
-        Some(sort) => format!("{name}, sorted {}", if sort.descending { "descending" } else { "ascending" }),
-        None => name.clone(),
-    };
-    name_widget(&response, egui::Role::Button, &spoken);
-    if response.clicked() {
-        actions.send(Action::Sort(pane, SortOrder::after_click(sort, &name)));
-    }
-    response
 }
 
 /// A number in monospace, so that digits line up.

@@ -78,7 +78,8 @@ pub enum ColumnRole {
 }
 
 impl ColumnRole {
-    pub const ALL: [Self; 4] = [Self::Coordinate, Self::Label, Self::Name, Self::Ignored];
+    /// What a column can be used as.
+    pub const USES: [Self; 3] = [Self::Coordinate, Self::Label, Self::Name];
 
     pub fn text(self) -> &'static str {
         match self {
@@ -96,7 +97,7 @@ impl ColumnRole {
                 "A row's class: colours points and counts neighbours by class. At most one column."
             }
             Self::Name => "A row's name in tooltips, tables and answers. At most one column.",
-            Self::Ignored => "Not searched; told of each point beside its coordinates.",
+            Self::Ignored => "Not searched; listed with each point.",
         }
     }
 }

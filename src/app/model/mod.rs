@@ -7,6 +7,8 @@
 //! - `files`: names, columns and state of files; the sample clouds
 //! - `log`: background activity, how it ended, and all messages
 //! - `camera`: what Plane and Space draw, and transforms between cloud and screen coordinates
+//! - `search`: text to compare regardless of case and accents
+//! - `table`: rows, columns and order of tables
 //! - `map`, `coastlines`: Plane as a map of longitude and latitude
 //! - `distances`: distances from a point to rows, and between two rows
 //! - `pictures`: rows that are images
@@ -30,9 +32,11 @@ pub mod pane;
 pub mod picture;
 pub mod pictures;
 pub mod plan;
+pub mod search;
 pub mod select_mode;
 pub mod session;
 pub mod state;
+pub mod table;
 pub mod titles;
 pub mod views;
 pub mod workspace;
@@ -57,11 +61,12 @@ pub use pane::{PaneKind, single_layout};
 pub use picture::{Background, Layout, Mark, Picture, PictureDraft, PictureSettings, PictureSize};
 pub use pictures::ImageShape;
 pub use plan::{candidates, comparable, plan_of};
+pub use search::folded;
 pub use session::{EngineStatus, FileColumns, Session};
 pub use state::{SCALES, State, WindowLayout};
+pub use table::{SortOrder, TableView};
 pub use titles::{source_name, title_of};
 pub use views::{
-    CountsView, PlaneView, PlaneWindow, SortKey, SortOrder, SpaceView, Theme, TimeAxis, TimelineView,
-    TimingsFigure, TimingsView, sorted,
+    CountsView, PlaneView, PlaneWindow, SpaceView, Theme, TimeAxis, TimelineView, TimingsFigure, TimingsView,
 };
 pub use workspace::Workspace;

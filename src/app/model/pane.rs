@@ -17,6 +17,8 @@ pub enum PaneKind {
     /// The same rows, seen otherwise.
     Second,
     Neighbors,
+    /// The table of all points.
+    Points,
     /// Analysis of all rows' neighbours.
     Analysis,
     Timings,
@@ -104,11 +106,18 @@ impl PaneKind {
                 (TabGroup::Below, 6),
                 "The table of the picked query's neighbours.",
             ),
+            Self::Points => (
+                ["Points", "points", "Show Points"],
+                None,
+                Points,
+                (TabGroup::Below, 7),
+                "All points as a table: sort, set conditions, choose columns.",
+            ),
             Self::Analysis => (
                 ["Analysis", "analysis", "Show Analysis"],
                 None,
                 Table,
-                (TabGroup::Below, 7),
+                (TabGroup::Below, 8),
                 "Density, outliers, hubs, labels and duplicates, from every row's neighbours.",
             ),
             Self::Timings => (
@@ -157,7 +166,7 @@ impl PaneKind {
                 ["Log", "log", "Show Log"],
                 Some(Key::Num7),
                 Csv,
-                (TabGroup::Below, 8),
+                (TabGroup::Below, 9),
                 "All messages of this session.",
             ),
         };
@@ -166,7 +175,7 @@ impl PaneKind {
 
     /// Whether it is a plot, rather than a table or a list: its picture has a legend and can have any size.
     pub fn is_plot(self) -> bool {
-        !matches!(self, Self::Neighbors | Self::Runs | Self::Engines | Self::Log)
+        !matches!(self, Self::Neighbors | Self::Points | Self::Runs | Self::Engines | Self::Log)
     }
 
     pub fn title(self) -> &'static str {

@@ -1,6 +1,6 @@
 //! The unsaved state of the window: the cloud, its answer, the selection, activity.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use super::log::{Activity, CurrentJob, LastFailures, Log};
 use super::pane::PaneKind;
 use super::picture::Picture;
 use super::pictures::{ImageShape, RowImageChoice};
-use super::views::{SortOrder, TimelineView};
+use super::table::TableView;
+use super::views::TimelineView;
 use crate::app::features::analysis::state::{AnalysisKind, AnalysisResults, FileComparison};
 use crate::app::features::chooser::state::Chooser;
 use crate::app::features::color::state::channel::ColoringState;
@@ -25,6 +26,7 @@ use crate::app::features::lesson::state::session::LessonSession;
 use crate::app::features::live::state::LiveQueryState;
 use crate::app::features::manual::state::Manual;
 use crate::app::features::picking::state::{ExtraColumns, Tool};
+use crate::app::features::points_table::state::PointsTable;
 use crate::app::features::projection::state::CloudProjection;
 use crate::app::features::quit::state::QuitStage;
 use crate::app::features::row_names::state::{NameSearch, RowNames};
@@ -36,7 +38,7 @@ use crate::app::features::selection::state::{HoverTarget, NamedSets, RadiusInput
 use crate::app::features::unusable::state::UnusableDialog;
 use crate::app::features::walk::state::WalkState;
 use crate::app::features::why::state::WhyState;
-use crate::cloud::formats::ColumnInfo;
+use crate::cloud::formats::{ColumnInfo, ColumnKind};
 use crate::cloud::{Fingerprint, PointCloud};
 use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, DeviceInfo, DeviceKind, EngineId};
@@ -194,8 +196,10 @@ pub struct Session {
     pub why: WhyState,
     /// The radius of the radius selection.
     pub nearby: RadiusInput,
-    /// Sort orders of panes' tables; a missing entry is the table's own order.
-    pub sorts: BTreeMap<PaneKind, SortOrder>,
+    /// What was chosen for panes' tables.
+    pub tables: BTreeMap<PaneKind, TableView>,
+    /// The table of all points.
+    pub points: PointsTable,
     /// The rank selected in the table of neighbours.
     pub rank: Option<usize>,
     pub running: Option<CurrentJob>,
@@ -226,9 +230,33 @@ pub struct Session {
 }
 
 impl Session {
+    /// Order, conditions and columns of a pane's table.
+    pub fn table(&self, pane: PaneKind) -> &TableView {
+        static AT_FIRST: TableView = TableView {
+            sort: None,
+            filters: BTreeMap::new(),
+            filtering: false,
+            toggled: BTreeSet::new(),
+            search: String::new(),
+        };
+        self.tables.get(&pane).unwrap_or(&AT_FIRST)
+    }
+
     /// The columns of the shown cloud's file, once listed.
     pub fn file_columns(&self) -> Option<&FileColumns> {
         self.columns.as_ref().filter(|known| self.cloud.as_ref().is_some_and(|cloud| known.is_of(cloud)))
+    }
+
+    /// Number of numeric columns of the cloud's file that are neither coordinates, label nor name.
+    pub fn unused_columns(&self) -> usize {
+        let (Some(known), Some(cloud)) = (self.file_columns(), &self.cloud) else { return 0 };
+        let roles = [&self.roles.label, &self.roles.name].into_iter().filter_map(|choice| choice.column());
+        let used: HashSet<&str> = (cloud.axes().iter().map(|axis| axis.name.as_str()))
+            .chain(roles.map(|column| column.name.as_str()))
+            .collect();
+        let is_unused =
+            |column: &&ColumnInfo| column.kind == ColumnKind::Numeric && !used.contains(column.name.as_str());
+        known.columns.iter().filter(is_unused).count()
     }
 
     /// Keys of the colour columns of the cloud's file, once listed.

@@ -59,6 +59,8 @@ pub struct State {
     pub lesson: LessonView,
     /// Recently opened files, latest first.
     pub recent: Vec<PathBuf>,
+    /// The folder used last in a file dialog.
+    pub folder: Option<PathBuf>,
     /// Column choices for recent files, latest first.
     pub file_roles: Vec<FileRoles>,
     /// Whether to show the first-launch hints.
@@ -102,6 +104,7 @@ impl Default for State {
             reduce_motion: false,
             lesson: LessonView::default(),
             recent: Vec::new(),
+            folder: None,
             file_roles: Vec::new(),
             hints: true,
             keep_settings: false,

@@ -36,6 +36,9 @@ pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
             })
         }
         (PaneKind::Convergence, Some(record)) => of_run("Convergence of max_distance", record),
+        (PaneKind::Points, _) => session.cloud.as_ref().map_or_else(String::new, |cloud| {
+            format!("{}, {}", text::count(cloud.len() as u64, "point", "points"), source_name(cloud))
+        }),
         (PaneKind::Runs, _) => text::count(session.runs.runs().len() as u64, "run", "runs"),
         (PaneKind::Engines, _) => session
             .cloud

@@ -1,6 +1,5 @@
 //! View settings of panes.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use egui::Rect;
@@ -310,73 +309,6 @@ impl Theme {
     }
 }
 
-// Sorting of tables.
-
-/// The sort order of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SortOrder {
-    /// By name, because the next table may have the same column.
-    pub column: String,
-    pub descending: bool,
-}
-
-impl SortOrder {
-    /// Cycles a column's order on each click: ascending, descending, the table's own.
-    pub fn after_click(sort: Option<&Self>, column: &str) -> Option<Self> {
-        let of = |descending| Some(Self { column: column.to_owned(), descending });
-        match sort.filter(|sort| sort.column == column) {
-            None => of(false),
-            Some(Self { descending: false, .. }) => of(true),
-            Some(_) => None,
-        }
-    }
-}
-
-/// A cell's sort key.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SortKey {
-    Number(f64),
-    Text(String),
-    /// Sorts last in both directions.
-    Missing,
-}
-
-impl SortKey {
-    pub fn text(text: &str) -> Self {
-        Self::Text(text.to_lowercase())
-    }
-
-    fn is_missing(&self) -> bool {
-        matches!(self, Self::Missing) || matches!(self, Self::Number(value) if value.is_nan())
-    }
-
-    /// Numbers before texts.
-    fn compare(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
-            (Self::Text(a), Self::Text(b)) => a.cmp(b),
-            (Self::Number(_), _) => Ordering::Less,
-            (_, Self::Number(_)) => Ordering::Greater,
-            _ => Ordering::Equal,
-        }
-    }
-}
-
-/// Row indices in sorted order; the sort is stable.
-pub fn sorted(keys: &[SortKey], descending: bool) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..keys.len()).collect();
-    order.sort_by(|&a, &b| {
-        let (a, b) = (&keys[a], &keys[b]);
-        match (a.is_missing(), b.is_missing()) {
-            (true, true) => Ordering::Equal,
-            (false, false) if descending => b.compare(a),
-            (false, false) => a.compare(b),
-            (missing, other) => missing.cmp(&other),
-        }
-    });
-    order
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -424,35 +356,5 @@ mod tests {
         );
         assert_eq!((axis.x(5.0), axis.x(25.0), axis.at(NAMES + 50.0)), (NAMES, NAMES + 200.0, 10.0));
         assert!(axis.x(1e12) <= NAMES + 400.0, "distant positions are clamped");
-    }
-
-    #[test]
-    fn header_clicks_cycle_the_sort_order() {
-        let up = SortOrder::after_click(None, "k").expect("sorted");
-        assert!(!up.descending);
-        let down = SortOrder::after_click(Some(&up), "k").expect("sorted");
-        assert!(down.descending);
-        assert_eq!(SortOrder::after_click(Some(&down), "k"), None);
-        assert_eq!(
-            SortOrder::after_click(Some(&down), "n"),
-            SortOrder::after_click(None, "n"),
-            "another column starts over"
-        );
-    }
-
-    #[test]
-    fn sorting_is_stable_with_missing_values_last() {
-        let number = SortKey::Number;
-        let keys = [
-            number(2.0),
-            SortKey::Missing,
-            number(1.0),
-            SortKey::text("b"),
-            number(f64::NAN),
-            SortKey::text("A"),
-            number(1.0),
-        ];
-        assert_eq!(sorted(&keys, false), [2, 6, 0, 5, 3, 1, 4]);
-        assert_eq!(sorted(&keys, true), [3, 5, 0, 2, 6, 1, 4]);
     }
 }

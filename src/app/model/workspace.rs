@@ -40,11 +40,11 @@ impl Workspace {
 
     const fn rows(self) -> Rows {
         use PaneKind::{
-            Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Runs, Second, Space, Timeline,
-            Timings,
+            Analysis, Convergence, Engines, Log, Merges, Neighbors, Plane, Points, Runs, Second, Space,
+            Timeline, Timings,
         };
         match self {
-            Self::Explore => &[(1.0, &[Plane, Space, Second, Neighbors, Analysis, Log])],
+            Self::Explore => &[(1.0, &[Plane, Space, Second, Neighbors, Points, Analysis, Log])],
             Self::Measure => &[
                 (1.7, &[Plane, Space]),
                 (1.0, &[Timings, Timeline, Merges, Convergence, Runs, Engines, Neighbors, Log]),

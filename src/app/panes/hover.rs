@@ -175,7 +175,7 @@ fn facts(session: &Session, what: PickedPoint, cloud: &PointCloud, row: usize) -
         && let Some((rank, (_, squared))) =
             answered.neighbors().enumerate().find(|(_, (neighbor, _))| *neighbor == row)
     {
-        facts.push(("rank".to_owned(), text::thousands(rank as u64)));
+        facts.push(("rank".to_owned(), text::thousands(rank as u64 + 1)));
         let metric = answered.record.spec.metric;
         facts.push((metric.heading().to_owned(), text::digits(metric.distance(squared), 6)));
     }

@@ -3,7 +3,7 @@
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
 use super::empty::{Pane, PaneContext, without_run};
-use super::plots::{hover_label, inline_line_ui, inline_swatch_ui, plot, whole, whole_numbers};
+use super::plots::{hover_label, inline_line_ui, inline_swatch_ui, plot, whole, whole_numbers, y_title};
 use crate::app::features::export::PaneData;
 use crate::app::features::selection::state::SelectAction;
 use crate::app::look::focus::{arrows, is_keyed};
@@ -104,10 +104,11 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         }
     });
     let least = bins.first().map_or(0.0, |bin| f64::from(bin.0));
+    let height = (ui.available_height() - 4.0).max(60.0);
     let shown = plot("", palette)
         .sense(Sense::click_and_drag())
         .id(Id::unique(format!("counts of {name}")))
-        .height((ui.available_height() - 4.0).max(60.0))
+        .height(height)
         .width(ui.available_width())
         .include_y(0.0)
         .include_x(least - f64::from(width))
@@ -119,7 +120,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 .formatter(whole),
         ])
         .x_grid_spacer(move |input| whole_numbers(input.bounds.1.clamp(1.0, 1e9) as usize))
-        .y_axis_label("queries")
+        .y_axis_label(y_title(ui, height, &["queries"]))
         .y_axis_formatter(whole)
         .label_formatter(hover_label(move |_, at| {
             let first = (at.x - 0.5 * f64::from(width - 1)).round().max(0.0) as u64;

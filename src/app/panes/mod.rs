@@ -19,6 +19,8 @@ pub mod picture;
 pub mod plane;
 pub mod plots;
 pub mod points;
+pub mod points_table;
+pub mod rows;
 pub mod runs;
 pub mod second;
 pub mod space;
@@ -31,6 +33,7 @@ static PANES: [&Pane; PaneKind::ALL.len()] = [
     &space::PANE,
     &second::PANE,
     &neighbors::PANE,
+    &points_table::PANE,
     &analysis::PANE,
     &timings::PANE,
     &timeline::PANE,

@@ -20,6 +20,30 @@ pub fn plot<'a>(id: &'static str, palette: &Palette) -> Plot<'a> {
         .set_margin_fraction(vec2(0.02, 0.08))
 }
 
+/// Height of the x axis below a plot: its numbers and title.
+const X_AXIS: f32 = 40.0;
+
+/// The first title that fits along the y axis of a plot of this height; none if all are too long.
+pub fn y_title(ui: &Ui, height: f32, titles: &[&str]) -> String {
+    fitting_title(ui, height - X_AXIS, titles)
+}
+
+/// The first title that is at most so wide; none if all are wider, because a title is not clipped.
+pub fn fitting_title(ui: &Ui, width: f32, titles: &[&str]) -> String {
+    let font = egui::TextStyle::Body.resolve(ui.style());
+    let fits = |title: &&&str| {
+        let text = (**title).to_owned();
+        ui.painter().layout_no_wrap(text, font.clone(), Color32::PLACEHOLDER).size().x <= width
+    };
+    titles.iter().find(fits).map_or_else(String::new, |title| (*title).to_owned())
+}
+
+/// Draws a plot in a scroll area, which would cut the title of its y axis: it begins left of the plot.
+pub fn scrolled_plot_ui<R>(ui: &mut Ui, add: impl FnOnce(&mut Ui) -> R) -> R {
+    const LEFT: egui::Margin = egui::Margin { left: 4, right: 0, top: 0, bottom: 0 };
+    egui::Frame::NONE.inner_margin(LEFT).show(ui, add).inner
+}
+
 /// About ten marks at most, at whole numbers.
 pub fn whole_numbers(most: usize) -> Vec<GridMark> {
     let steps = (0..9).flat_map(|power| [1, 2, 5].map(|step| step * 10usize.pow(power)));

@@ -86,7 +86,7 @@ impl Panes<'_> {
                 ui.horizontal(|ui| {
                     let combo = ComboBox::from_id_salt("pane")
                         .width(120.0)
-                        .height(360.0)
+                        .height(380.0)
                         .selected_text(shown.title());
                     let response = combo.show_ui(ui, |ui| {
                         for &pane in PaneKind::ALL {

@@ -6,8 +6,8 @@ use egui_plot::{AxisHints, Bar, BarChart, HLine, LineStyle, PlotPoints, Points};
 
 use super::empty::{Pane, PaneContext, without_run};
 use super::plots::{
-    decades, hover_label, inline_line_ui, inline_swatch_ui, line, plot, power, prefixed, swatch_ui,
-    whole_numbers,
+    decades, fitting_title, hover_label, inline_line_ui, inline_swatch_ui, line, plot, power, prefixed,
+    scrolled_plot_ui, swatch_ui, whole_numbers, y_title,
 };
 use crate::app::features::export::PaneData;
 use crate::app::model::{TimingsFigure, TimingsView};
@@ -191,11 +191,14 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
             &format!("{}, {:.0} % of the limit", record.engine, achieved / roofline.roof(intensity) * 100.0),
         );
     });
-    plot("roofline", palette)
-        .height((size.y - ui.min_rect().height() - 10.0).max(MIN_FIGURE_HEIGHT))
-        .width(size.x)
-        .x_axis_label("FP32 instructions per byte of points, queries and answers")
-        .y_axis_label("FP32 instructions per second")
+    let height = (size.y - ui.min_rect().height() - 10.0).max(MIN_FIGURE_HEIGHT);
+    let per_byte =
+        ["FP32 instructions per byte of points, queries and answers", "FP32 instructions per byte"];
+    let figure = plot("roofline", palette)
+        .height(height)
+        .width(size.x - 4.0)
+        .x_axis_label(fitting_title(ui, size.x - 60.0, &per_byte))
+        .y_axis_label(y_title(ui, height, &["FP32 instructions per second", "FP32 per second", "FP32/s"]))
         .x_grid_spacer(decades)
         .y_grid_spacer(decades)
         .x_axis_formatter(power)
@@ -205,8 +208,9 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
         .label_formatter(hover_label(|name, at| {
             let [intensity, rate] = [at.x, at.y].map(|log| text::digits(10f64.powf(log), 3));
             Some(format!("{name}\n{intensity} instructions per byte\n{rate} instructions per second"))
-        }))
-        .show(ui, |plot| {
+        }));
+    scrolled_plot_ui(ui, |ui| {
+        figure.show(ui, |plot| {
             plot.line(line("hardware limit", roof, palette.theory, 2.0));
             plot.line(
                 line("gap to the limit", below, palette.text_weak, 1.0).style(LineStyle::dashed_dense()),
@@ -217,7 +221,8 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
                     .color(palette.phase(Phase::Search))
                     .radius(5.0),
             );
-        });
+        })
+    });
 }
 
 /// Milliseconds of each repeat by phase, summed over chunks.

@@ -36,8 +36,6 @@ impl App {
             Action::SetTimings(view) => self.state.timings = view,
             Action::SetTimeline(view) => self.session.timeline = view,
             Action::SelectRank(rank) => self.session.rank = rank,
-            Action::Sort(pane, Some(sort)) => drop(self.session.sorts.insert(pane, sort)),
-            Action::Sort(pane, None) => drop(self.session.sorts.remove(&pane)),
             Action::SetLook(look) => self.set_look(look),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::ReduceMotion(reduce) => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::app::features::color::column_keys;
 use crate::app::features::color::state::{ColorAction, ColorBy, ColorView};
 use crate::app::features::lesson::state::LessonAction;
-use crate::app::model::{Draft, Mode, PlaneView, SAMPLES, Sample, SpaceView, Theme, file_name};
+use crate::app::model::{Draft, Mode, PlaneView, SAMPLES, Sample, SpaceView, Theme, file_name, folded};
 use crate::app::prelude::*;
 use crate::cloud::formats::file_of;
 use crate::engines::registry;
@@ -47,7 +47,7 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Co
         .map(|command| CommandPaletteEntry::new(command.text(), command.tooltip(), command))
         .collect();
     all.extend(general_entries(state));
-    let literal_entries = literal_entries(words, mode, state);
+    let literal_entries = literal_entries(words, mode, state, session);
     let words: Vec<String> = words.split_whitespace().map(british).collect();
     let mut rows = Vec::new();
     if mode.is_in(Mode::Explorer) {
@@ -73,9 +73,9 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Co
 /// Penalty of rows, equal to that of a match inside a word.
 const ROW_PENALTY: usize = 4;
 
-/// Normalises to British spelling, as used in the window.
+/// Normalises to British spelling, as used in the window, without case and accents.
 fn british(word: &str) -> String {
-    word.to_lowercase().replace("color", "colour").replace("neighbor", "neighbour")
+    folded(word).replace("color", "colour").replace("neighbor", "neighbour")
 }
 
 /// Rank of a match, lower is better; `None` if a word does not occur.
@@ -242,14 +242,33 @@ pub fn column_entries<'a>(
     columns.chain(axes).chain(shown_along(state, session))
 }
 
-/// Rows by name, among the names loaded and searched so far.
+/// Rows by name, among the names loaded and searched so far. Equal names are followed by coordinates and, if
+/// these are equal too or many, by the row's number.
 pub fn row_entries(session: &Session) -> impl Iterator<Item = CommandPaletteEntry> + '_ {
+    const MAX_DIMS: usize = 3;
     session.row_names.iter().flat_map(|names| {
-        session.name_search.rows().into_iter().map(|row| {
-            let about =
-                format!("Row {}: find its neighbours.", text::thousands(names.cloud.record(row as usize)));
-            CommandPaletteEntry::new(names.full_name(row), about, Action::PickRow(row))
-        })
+        let (cloud, rows) = (&names.cloud, session.name_search.rows());
+        let record = |row: u32| text::thousands(cloud.record(row as usize));
+        let coordinates = |row: u32| -> String {
+            let value = |axis: usize| text::coordinate(cloud.coordinate(row as usize, axis));
+            let axes = cloud.axes().iter().enumerate().filter(|_| cloud.dims() <= MAX_DIMS);
+            axes.map(|(at, axis)| format!(", {} {}", axis.name, value(at))).collect()
+        };
+        let number = |row: u32| format!(", row {}", record(row));
+        let mut texts: Vec<String> = rows.iter().map(|&row| names.full_name(row)).collect();
+        for more in [&coordinates as &dyn Fn(u32) -> String, &number] {
+            let before = texts.clone();
+            for (text, &row) in texts.iter_mut().zip(&rows) {
+                if before.iter().filter(|other| *other == text).count() > 1 {
+                    text.push_str(&more(row));
+                }
+            }
+        }
+        let entry = |(text, row): (String, u32)| {
+            let about = format!("Row {}: find its neighbours.", record(row));
+            CommandPaletteEntry::new(text, about, Action::PickRow(row))
+        };
+        texts.into_iter().zip(rows).map(entry).collect::<Vec<_>>()
     })
 }
 
@@ -300,28 +319,49 @@ fn color_by(state: &State, by: ColorBy) -> ColorAction {
 
 // Literal interpretations: a path, or a value of k.
 
-pub fn literal_entries(words: &str, mode: Mode, state: &State) -> Vec<CommandPaletteEntry> {
+pub fn literal_entries(
+    words: &str,
+    mode: Mode,
+    state: &State,
+    session: &Session,
+) -> Vec<CommandPaletteEntry> {
     let here = std::env::current_dir().unwrap_or_default();
-    let k = k(words, state).filter(|_| mode.is_in(Mode::Explorer));
-    k.into_iter().chain(path_in(&here, words)).collect()
+    let k = k(words, state, session).filter(|_| mode.is_in(Mode::Explorer));
+    k.into_iter().flatten().chain(path_in(&here, words)).collect()
 }
 
-/// `k 64`, `k=64`, `64`, `64 neighbours`.
-fn k(words: &str, state: &State) -> Option<CommandPaletteEntry> {
+/// `k 64`, `k=64`, `64`, `64 neighbours`. Above the engine's limit, another entry changes the engine too.
+fn k(words: &str, state: &State, session: &Session) -> Option<Vec<CommandPaletteEntry>> {
     let words = british(words.trim());
     let number = words.strip_prefix('k').unwrap_or(&words).trim_start().trim_start_matches('=');
     let number = number.trim().trim_start_matches("neighbours").trim_end_matches("neighbours").trim();
     let k: u64 = number.parse().ok()?;
-    let (text, most) = (format!("k = {}", text::thousands(k)), state.draft.max_k() as u64);
-    if !(1..=most).contains(&k) {
-        return Some(CommandPaletteEntry::refused(text, format!("k may be 1 to {}.", text::thousands(most))));
-    }
+    let set = |text: String, draft: Draft| {
+        let points = session.cloud.as_ref().map(|cloud| cloud.len() as u64).filter(|&points| points < k);
+        let about = points.map_or_else(
+            || "Set the number of neighbours.".to_owned(),
+            |points| {
+                let points = text::count(points, "point", "points");
+                format!("Set the number of neighbours; the data has only {points}.")
+            },
+        );
+        CommandPaletteEntry::new(text, about, Action::SetDraft(Box::new(draft)))
+    };
     let draft = Draft { k: k.to_string(), ..state.draft.clone() };
-    Some(CommandPaletteEntry::new(
-        text,
-        "So many neighbours are asked for.",
-        Action::SetDraft(Box::new(draft)),
-    ))
+    let text = format!("k = {}", text::thousands(k));
+    let fits = |draft: &Draft| (1..=draft.max_k() as u64).contains(&k);
+    if fits(&draft) {
+        return Some(vec![set(text, draft)]);
+    }
+    let most = text::thousands(draft.max_k() as u64);
+    let engine = &draft.engine;
+    let refused = CommandPaletteEntry::refused(
+        format!("{text}: must be between 1 and {most}"),
+        format!("With engine {engine}, k must be between 1 and {most}."),
+    );
+    let auto = Draft { engine: EngineChoice::Auto, device: None, ..draft.clone() };
+    let other = fits(&auto).then(|| set(format!("{text}, with engine auto"), auto));
+    Some([refused].into_iter().chain(other).collect())
 }
 
 /// A typed or pasted path, relative to a folder; `None` if the words are not a path.
@@ -374,7 +414,10 @@ fn decoded(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::app::features::row_names::state::{NameSearch, RowNames};
     use crate::app::model::FileColumns;
     use crate::app::testing::{cloud, file_in, folder, record};
     use crate::cloud::Source;
@@ -440,11 +483,50 @@ mod tests {
         for words in ["k 0", "k 5000000000"] {
             let found = with(words, &Session::default());
             assert!(
-                found[0].action.is_none() && found[0].about.contains("1 to 4,294,967,295"),
+                found[0].action.is_none() && found[0].text.ends_with("must be between 1 and 4,294,967,295"),
                 "{words}: {}",
-                found[0].about
+                found[0].text
             );
         }
+    }
+
+    #[test]
+    fn a_k_above_the_engines_limit_is_offered_with_another_engine() {
+        let limited =
+            registry::ENGINES.iter().find(|engine| engine.limits.k < 5000).expect("an engine with a limit");
+        let mut state = state();
+        state.draft.choose_engine(limited);
+        let found = find("k 5000", Mode::Explorer, &state, &Session::default());
+        assert_eq!(found[1].text, "k = 5,000, with engine auto");
+        assert!(
+            matches!(&found[1].action, Some(Action::SetDraft(draft)) if draft.k == "5000" && draft.max_k() >= 5000)
+        );
+        let most = text::thousands(limited.limits.k as u64);
+        assert_eq!(found[0].text, format!("k = 5,000: must be between 1 and {most}"));
+        assert!(found[0].about.contains(limited.id.as_str()) && found[0].action.is_none());
+        let session = Session { cloud: Some(cloud(20, 2, 1)), ..Session::default() };
+        assert_eq!(
+            with("k 64", &session)[0].about,
+            "Set the number of neighbours; the data has only 20 points."
+        );
+    }
+
+    #[test]
+    fn rows_of_the_same_name_are_told_apart() {
+        let names = RowNames::new(cloud(4, 2, 1), [Some("city".to_owned()), Some("state".to_owned())]);
+        names.push(
+            [["Springfield", "IL"], ["Springfield", "MO"], ["Zürich", ""], ["Springfield", "MO"]].into_iter(),
+        );
+        names.end(None);
+        let search = NameSearch::new("springfield");
+        while search.search_next(&names).is_some() {}
+        let place = |row: usize| text::coordinate(names.cloud.coordinate(row, 0));
+        let expected =
+            [1, 3].map(|row| format!("Springfield, MO, {} {}, ", names.cloud.axes()[0].name, place(row)));
+        let session = Session { row_names: Some(Arc::new(names)), name_search: search, ..Session::default() };
+        let found: Vec<String> = row_entries(&session).map(|entry| entry.text).collect();
+        assert_eq!(found[0], "Springfield, IL");
+        assert!(found[1].starts_with(&expected[0]) && found[2].starts_with(&expected[1]), "{found:?}");
     }
 
     #[test]

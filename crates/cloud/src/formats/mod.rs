@@ -63,7 +63,7 @@ pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 use sheet::{ColumnRequest, ColumnStats, DeclaredCoordinates, SheetColumn, join_first};
 
 use super::{AutoColumns, ColumnChoice, Coordinates, Hint};
-use crate::progress::Progress;
+use crate::progress::{NoProgress, Progress};
 
 type Result<T, E = FormatError> = std::result::Result<T, E>;
 
@@ -282,6 +282,18 @@ pub fn attribute(path: &Path, name: &str, progress: &dyn Progress) -> Result<Opt
     let input = Input::new(path, progress)?;
     input
         .finish(recognise(&input).and_then(|format| format.attribute.map_or(Ok(None), |of| of(&input, name))))
+}
+
+/// Whether a file can be opened, by its name or, if that has no extension, by its first bytes.
+pub fn opens(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = name.trim_end_matches(".gz");
+    let named = |extension: &&str| {
+        name.strip_suffix(*extension).is_some_and(|stem| stem.ends_with(['.', '-']) && stem.len() > 1)
+    };
+    let is_known = registry().iter().flat_map(|format| format.extensions).any(named);
+    is_known
+        || !name.contains('.') && Input::new(path, &NoProgress).is_ok_and(|input| recognise(&input).is_ok())
 }
 
 /// A note for the user about how the file was read: its first line was not treated as part of the table.

@@ -9,8 +9,10 @@ use super::state::{Chooser, ChooserAction, FilePurpose, FolderEntry, split, with
 use crate::app::context::app::{App, Feature};
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::{Action, Command};
+use crate::app::model::{Action, Command, data_file};
+use crate::cloud::formats;
 use crate::progress::Progress;
+use crate::run::recording;
 
 /// A dialog that closes faster than this was not closed by a user: the desktop has no file dialog.
 const MIN_DIALOG_TIME: Duration = Duration::from_millis(250);
@@ -48,9 +50,10 @@ impl App {
         if self.handles.without_dialogs || !has_dialogs() {
             return self.choose_here(asked_by, &name);
         }
+        let folder = self.folder_for(asked_by, &name);
         self.jobs.start(&DIALOG, (asked_by, name.clone()), move |_| {
             let started = Instant::now();
-            let chooser = rfd::FileDialog::new();
+            let chooser = rfd::FileDialog::new().set_directory(folder);
             let path = match asked_by {
                 FilePurpose::Export => {
                     let chooser = chooser.set_title("Save as");
@@ -81,6 +84,9 @@ impl App {
 
     /// The dialog was closed, with or without a choice; `asked` says whether it asked before overwriting.
     fn take_path(&mut self, asked_by: FilePurpose, path: Option<PathBuf>, asked: bool) {
+        if let Some(folder) = path.as_deref().and_then(Path::parent) {
+            self.state.folder = Some(folder.to_owned());
+        }
         match (asked_by, path) {
             (_, None) => {}
             (FilePurpose::Data, Some(path)) => self.open(&path),
@@ -91,20 +97,29 @@ impl App {
         }
     }
 
-    /// Opens the built-in dialog, in the folder of the last file or of the file to write.
+    /// Where the user is: the folder of the open file, else the folder used last, else the working directory.
+    pub(in crate::app) fn current_folder(&self) -> PathBuf {
+        let open = self.session.cloud.as_ref().and_then(|cloud| data_file(cloud.source()));
+        let open = open.iter().chain(self.session.file.as_ref().map(|file| &file.path));
+        let recent = self.state.recent.iter().filter_map(|path| path.parent());
+        open.filter_map(|path| path.parent())
+            .chain(self.state.folder.as_deref())
+            .chain(recent)
+            .find(|folder| folder.is_dir() && !self.has_samples(folder))
+            .map(Path::to_owned)
+            .or_else(|| std::env::current_dir().ok())
+            .unwrap_or_else(|| PathBuf::from("."))
+    }
+
+    /// The folder where a dialog begins; `name` is the suggested file to write.
+    fn folder_for(&self, asked_by: FilePurpose, name: &Path) -> PathBuf {
+        let named = name.parent().filter(|folder| asked_by == FilePurpose::Export && folder.is_dir());
+        named.map_or_else(|| self.current_folder(), Path::to_owned)
+    }
+
+    /// Opens the built-in dialog.
     fn choose_here(&mut self, asked_by: FilePurpose, name: &Path) {
-        let folder = match asked_by {
-            FilePurpose::Export => name.parent(),
-            FilePurpose::Data | FilePurpose::Queries | FilePurpose::Comparison(_) | FilePurpose::Second => {
-                self.state.recent.iter().filter_map(|path| path.parent()).find(|folder| folder.is_dir())
-            }
-        };
-        let home = || {
-            directories::UserDirs::new()
-                .map(|dirs| dirs.home_dir().to_owned())
-                .unwrap_or_else(|| PathBuf::from("."))
-        };
-        let folder = folder.filter(|folder| folder.is_dir()).map_or_else(home, Path::to_owned);
+        let folder = self.folder_for(asked_by, name);
         let name = if asked_by == FilePurpose::Export {
             name.file_name().map(|name| name.to_string_lossy().into_owned())
         } else {
@@ -170,8 +185,8 @@ impl App {
                 let path = expanded(Path::new(chooser.text.trim()));
                 let exporting = chooser.asked_by == FilePurpose::Export;
                 // The path of a single run in a recording begins with the path of the recording.
-                let there = path.exists()
-                    || crate::run::recording::split_run(&path).is_some_and(|(file, _)| file.exists());
+                let there =
+                    path.exists() || recording::split_run(&path).is_some_and(|(file, _)| file.exists());
                 if path.is_dir() {
                     go(&mut chooser, &path, "");
                     return self.list(chooser);
@@ -239,7 +254,11 @@ fn list(folder: &Path, progress: &dyn Progress) -> Result<Vec<FolderEntry>, Stri
         let is_file = !entry
             .file_type()
             .is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()));
-        Some(FolderEntry { is_file, name: entry.file_name().into_string().ok()? })
+        let path = entry.path();
+        let opens = is_file
+            && (path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(recording::EXTENSION))
+                || formats::opens(&path));
+        Some(FolderEntry { is_file, name: entry.file_name().into_string().ok()?, opens })
     };
     let mut items: Vec<FolderEntry> = match std::fs::read_dir(place) {
         Ok(entries) => entries.take_while(|_| !progress.cancelled()).filter_map(item).collect(),

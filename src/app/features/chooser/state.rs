@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use crate::app::features::analysis::state::AnalysisKind;
+use crate::app::model::search::folded;
 
 /// The purpose of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct FolderEntry {
     /// False for folders, which are listed first.
     pub is_file: bool,
     pub name: String,
+    /// Whether Warpscope can open the file.
+    pub opens: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,12 +117,12 @@ impl Chooser {
         // A complete name filters nothing, so that the rest of the folder stays visible.
         let complete = self.items.iter().flatten().any(|item| item.name == begin)
             || self.asked_by == FilePurpose::Export;
-        let begin = if complete { String::new() } else { begin.to_lowercase() };
+        let begin = if complete { String::new() } else { folded(&begin) };
         self.items.iter().flatten().filter(move |item| {
             let hidden = item.name.starts_with('.') && !begin.starts_with('.');
             !hidden
-                && item.name.to_lowercase().starts_with(&begin)
-                && (!item.is_file || self.all || self.asked_by == FilePurpose::Export || opens(&item.name))
+                && folded(&item.name).starts_with(&begin)
+                && (!item.is_file || self.all || self.asked_by == FilePurpose::Export || item.opens)
         })
     }
 
@@ -154,7 +157,7 @@ impl Chooser {
         self.items
             .iter()
             .flatten()
-            .filter(|item| item.is_file && !item.name.starts_with('.') && !opens(&item.name))
+            .filter(|item| item.is_file && !item.name.starts_with('.') && !item.opens)
             .count()
     }
 
@@ -194,16 +197,6 @@ pub fn split(text: &str) -> (PathBuf, String) {
     }
 }
 
-/// Whether Warpscope opens files with this name, ignoring case and a suffix .gz.
-fn opens(name: &str) -> bool {
-    let name = name.to_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    let formats = crate::cloud::formats::registry().iter().flat_map(|format| format.extensions).copied();
-    formats
-        .chain([crate::run::recording::EXTENSION])
-        .any(|ending| name.strip_suffix(ending).is_some_and(|stem| stem.ends_with('.')))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,7 +210,7 @@ mod tests {
             (".git", false),
             ("a.CSV.gz", true),
         ]
-        .map(|(name, is_file)| FolderEntry { is_file, name: name.to_owned() })
+        .map(|(name, is_file)| FolderEntry { is_file, name: name.to_owned(), opens: name != "notes.pdf" })
         .into();
         items.sort();
         let (folder, _) = split(text);
@@ -247,8 +240,10 @@ mod tests {
             (String::new(), "Nothing here begins with “zz”.".to_owned())
         );
         let only = |items: &[(&str, bool)]| {
-            let items =
-                items.iter().map(|&(name, is_file)| FolderEntry { is_file, name: name.to_owned() }).collect();
+            let items = items
+                .iter()
+                .map(|&(name, is_file)| FolderEntry { is_file, name: name.to_owned(), opens: false })
+                .collect();
             said(&Chooser { items: Ok(items), ..chooser("/x/") })
         };
         assert_eq!(only(&[]), "This folder is empty.");
@@ -265,7 +260,7 @@ mod tests {
     #[test]
     fn cached_folders_are_shown_while_they_reload() {
         let mut chooser = Chooser::new(FilePurpose::Data);
-        let item = |name: &str| FolderEntry { is_file: true, name: name.to_owned() };
+        let item = |name: &str| FolderEntry { is_file: true, name: name.to_owned(), opens: true };
         chooser.enter("/x/".into());
         chooser.listed("/x/".into(), Ok(vec![item("a.csv"), item("c.csv")]));
         chooser.enter("/y/".into());

@@ -250,18 +250,18 @@ pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric) -> Ch
     )
 }
 
-/// The ranks of a query's neighbours, from 0 as in files.
+/// The ranks of a query's neighbours, from 1 as in the window's tables.
 pub fn rank_channel(answered: &QueryAnswer) -> Channel {
     let mut values = vec![f32::NAN; answered.record.cloud.len()];
     for (rank, (row, _)) in answered.neighbors().enumerate() {
-        values[row as usize] = rank as f32;
+        values[row as usize] = (rank + 1) as f32;
     }
     let missing = missing(&values);
     let mut sparse_rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     sparse_rows.sort_unstable();
     let (numbers, missing) = (NumericValues::new(values, 0.0), (missing, "are not neighbours of the query"));
     let title = "rank among the neighbours";
-    let channel = Channel::of_numbers(PointSet::Data, title, "0 is the nearest", numbers, missing);
+    let channel = Channel::of_numbers(PointSet::Data, title, "1 is the nearest", numbers, missing);
     Channel { sparse_rows: Some(sparse_rows.into()), ..channel }
 }
 
@@ -544,7 +544,7 @@ mod tests {
         let numbers = channel.numbers.expect("four neighbours");
         let ranked: Vec<(usize, f32)> =
             numbers.values.values.iter().copied().enumerate().filter(|(_, rank)| !rank.is_nan()).collect();
-        assert_eq!(ranked, [(5, 0.0), (6, 1.0), (7, 2.0), (9, 3.0)]);
-        assert_eq!((channel.missing, numbers.whole), (46, (0.0, 3.0)));
+        assert_eq!(ranked, [(5, 1.0), (6, 2.0), (7, 3.0), (9, 4.0)]);
+        assert_eq!((channel.missing, numbers.whole), (46, (1.0, 4.0)));
     }
 }

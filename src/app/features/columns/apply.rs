@@ -33,6 +33,7 @@ impl App {
         let dialog = self.session.columns_dialog.as_mut();
         match (action, dialog) {
             (ColumnsAction::Open, _) => self.open_columns(),
+            (ColumnsAction::Search(typed), Some(dialog)) => dialog.search = typed,
             (ColumnsAction::Set { column, role, through }, Some(dialog)) => dialog.set(column, role, through),
             (ColumnsAction::AllNumbers, Some(dialog)) => dialog.all_numbers(),
             (ColumnsAction::Pictures(pictures), Some(dialog)) => dialog.pictures = pictures,

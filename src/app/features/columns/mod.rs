@@ -16,8 +16,8 @@ use crate::text;
 pub mod apply;
 pub mod state;
 
-/// Width of the four roles, in screen points.
-const ROLES: f32 = 264.0;
+/// Width of the roles, in screen points.
+const ROLES: f32 = 196.0;
 
 const ROW: f32 = 22.0;
 
@@ -28,14 +28,21 @@ pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut A
     let ready = dialog.count(ColumnRole::Coordinate) > 0;
     let modal = Modal::new(Id::unique("columns")).show(ui.ctx(), |ui| {
         ui.set_width((room.x - 48.0).min(720.0));
-        ui.heading("What the columns are");
+        ui.heading("Choose columns");
         let name = dialog.path.file_name().unwrap_or(dialog.path.as_os_str()).to_string_lossy().into_owned();
         ui.add(Label::new(palette.weak(format!("{name}: {}", dialog.sentence()))).truncate());
         ui.add_space(6.0);
+        let mut typed = dialog.search.clone();
+        let search =
+            TextEdit::singleline(&mut typed).hint_text("Search columns").desired_width(f32::INFINITY);
+        name_widget(&ui.add(search), Role::TextInput, "Search columns");
+        if typed != dialog.search {
+            actions.send(ColumnsAction::Search(typed));
+        }
         table_ui(
             ui,
             dialog,
-            (room.y - if dialog.possible_pictures().is_empty() { 220.0 } else { 248.0 }).max(80.0),
+            (room.y - if dialog.possible_pictures().is_empty() { 248.0 } else { 276.0 }).max(80.0),
             palette,
             actions,
         );
@@ -86,9 +93,9 @@ pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut A
 
 fn table_ui(ui: &mut Ui, dialog: &ColumnsDialog, height: f32, palette: &Palette, actions: &mut Actions) {
     ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
-    let rows = dialog.rows.len();
-    // Sized to its rows from the first frame, if there is room, so that nothing moves under the pointer.
-    let height = height.min(rows as f32 * (ROW + ui.spacing().item_spacing.y));
+    let found = dialog.found();
+    // Sized to all rows from the first frame, if there is room, so that nothing moves under the pointer.
+    let height = height.min(dialog.rows.len() as f32 * (ROW + ui.spacing().item_spacing.y));
     let names = (ui.available_width() - ROLES) * 0.4;
     let table = TableBuilder::new(ui)
         .striped(true)
@@ -100,26 +107,35 @@ fn table_ui(ui: &mut Ui, dialog: &ColumnsDialog, height: f32, palette: &Palette,
         .column(Column::exact(ROLES))
         .column(Column::remainder().at_least(40.0).clip(true));
     let table = table.header(20.0, |mut header| {
-        for title in ["Column", "Taken for", "First rows"] {
+        for title in ["Column", "Use as", "First rows"] {
             header.col(|ui| drop(ui.label(palette.weak(title))));
         }
     });
     table.body(|body| {
-        body.rows(ROW, rows, |mut row| {
-            let at = row.index();
+        body.rows(ROW, found.len(), |mut row| {
+            let at = found[row.index()];
             let of = &dialog.rows[at];
+            let is_used = of.role != ColumnRole::Ignored;
             let shown =
                 if of.column.name.is_empty() { format!("column {at}") } else { of.column.name.clone() };
             row.col(|ui| {
                 drop(
-                    ui.add(Label::new(&shown).truncate())
-                        .on_hover_text(format!("{shown}, number {at}, {}", kind_text(of.kind))),
+                    ui.add(
+                        Label::new(if is_used {
+                            RichText::new(&shown).strong()
+                        } else {
+                            palette.weak(&shown)
+                        })
+                        .truncate(),
+                    )
+                    .on_hover_text(format!("{shown}, number {at}, {}", kind_text(of.kind))),
                 )
             });
             row.col(|ui| roles_ui(ui, at, of, &shown, actions));
             row.col(|ui| {
                 let first = first_rows(dialog, at);
-                ui.add(Label::new(number(first).color(palette.text_weak)).truncate());
+                let color = if is_used { palette.text } else { palette.text_weak };
+                ui.add(Label::new(number(first).color(color)).truncate());
             });
         });
     });
@@ -154,7 +170,7 @@ fn pictures_ui(ui: &mut Ui, dialog: &ColumnsDialog, palette: &Palette, actions: 
 
 fn roles_ui(ui: &mut Ui, at: usize, of: &ColumnRow, shown: &str, actions: &mut Actions) {
     ui.spacing_mut().item_spacing.x = 3.0;
-    for role in ColumnRole::ALL {
+    for role in ColumnRole::USES {
         let (may, is) = (of.may_be(role), of.role == role);
         let response = ui.add_enabled(may, Button::selectable(is, role.text()));
         response.widget_info(|| {
@@ -165,9 +181,11 @@ fn roles_ui(ui: &mut Ui, at: usize, of: &ColumnRow, shown: &str, actions: &mut A
         } else {
             "It holds text, and a coordinate is a number."
         };
-        let response = response.on_hover_text(role.about()).on_disabled_hover_text(why);
+        let about = format!("{} A second click leaves the column out.", role.about());
+        let response = response.on_hover_text(about).on_disabled_hover_text(why);
         if response.clicked() {
             let through = ui.input(|input| input.modifiers.shift);
+            let role = if is { ColumnRole::Ignored } else { role };
             actions.send(ColumnsAction::Set { column: at, role, through });
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::app::model::files::{ColumnRole, FileColumn, RoleChoice, Roles, column_ranges};
 use crate::app::model::pictures::{ImageShape, RowImageChoice};
+use crate::app::model::search::folded;
 use crate::cloud::formats::{ColumnKind, Records};
 
 pub const PREVIEW: usize = 4;
@@ -45,13 +46,17 @@ pub struct ColumnsDialog {
     pub typed: String,
     pub preview: Preview,
     pub pictures: Option<ImageShape>,
+    /// The text of the search box.
+    pub search: String,
     /// The column set last, where a Shift-click range begins.
     last: Option<usize>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnsAction {
     Open,
+    /// Set the text of the search box.
+    Search(String),
     /// Set a column's role; `through` sets all columns since the last one set.
     Set {
         column: usize,
@@ -82,8 +87,8 @@ impl ColumnsDialog {
     ) -> Self {
         let rows =
             columns.map(|(column, kind)| ColumnRow { column, kind, role: ColumnRole::Ignored }).collect();
-        let mut dialog =
-            Self { path, rows, axes, typed, preview: Preview::Reading, pictures: None, last: None };
+        let (preview, search) = (Preview::Reading, String::new());
+        let mut dialog = Self { path, rows, axes, typed, preview, pictures: None, search, last: None };
         for &axis in &dialog.axes {
             dialog.rows[axis].role = ColumnRole::Coordinate;
         }
@@ -126,6 +131,12 @@ impl ColumnsDialog {
             .iter_mut()
             .filter(|row| row.role == ColumnRole::Ignored && row.may_be(ColumnRole::Coordinate));
         others.for_each(|row| row.role = ColumnRole::Coordinate);
+    }
+
+    /// The columns whose name contains the text of the search box.
+    pub fn found(&self) -> Vec<usize> {
+        let wanted = folded(self.search.trim());
+        (0..self.rows.len()).filter(|&at| folded(&self.rows[at].column.name).contains(&wanted)).collect()
     }
 
     /// Number of columns with a role.
@@ -192,15 +203,19 @@ impl ColumnsDialog {
         Roles { label: chosen(ColumnRole::Label), name: chosen(ColumnRole::Name), pictures }
     }
 
-    /// `64 coordinates, label d64, no name`.
+    /// `64 coordinates, label d64, no name, 3 columns not used`.
     pub fn sentence(&self) -> String {
         let coordinates = self.count(ColumnRole::Coordinate) as u64;
         let roles = self.roles();
         let described = |role: &str, choice: &RoleChoice| {
             choice.column().map_or_else(|| format!("no {role}"), |column| format!("{role} {}", column.name))
         };
+        let unused = match self.count(ColumnRole::Ignored) as u64 {
+            0 => String::new(),
+            unused => format!(", {} not used", crate::text::count(unused, "column", "columns")),
+        };
         format!(
-            "{}, {}, {}",
+            "{}, {}, {}{unused}",
             crate::text::count(coordinates, "coordinate", "coordinates"),
             described("label", &roles.label),
             described("name", &roles.name)
@@ -245,9 +260,17 @@ mod tests {
         table.set(1, Label, false);
         table.set(2, Label, false);
         assert_eq!(roles(&table), [Coordinate, Ignored, Label, Ignored], "only one column is the label");
-        assert_eq!(table.sentence(), "1 coordinate, label city, no name");
+        assert_eq!(table.sentence(), "1 coordinate, label city, no name, 2 columns not used");
         table.all_numbers();
         assert_eq!((roles(&table)[1], table.typed_coordinates().as_str()), (Coordinate, "x,y"));
+    }
+
+    #[test]
+    fn columns_are_found_by_part_of_their_name() {
+        let mut table = dialog(&[("Größe", Numeric), ("x", Numeric), ("grosse Zahl", Text)], &[], [None; 2]);
+        assert_eq!(table.found(), [0, 1, 2]);
+        table.search = " grosse".to_owned();
+        assert_eq!(table.found(), [0, 2]);
     }
 
     #[test]

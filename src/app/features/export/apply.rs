@@ -11,7 +11,6 @@ use crate::app::context::app::{App, EXPORT, ExportContent, ExportTask, Exported,
 use crate::app::context::offscreen_render::{OffscreenRender, OutputFormat};
 use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::features::chooser::state::FilePurpose;
-use crate::app::features::color::state::channel::ColoringState;
 use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
 use crate::app::features::picking::state::ExtraColumns;
 use crate::app::jobs::table::{ExitPolicy, TaskKind, TaskPurpose};
@@ -102,10 +101,12 @@ impl App {
     /// Sets the target file; `overwrite` says whether the dialog has already asked about overwriting.
     pub(in crate::app) fn take_export_path(&mut self, path: &Path, overwrite: bool) {
         if let Some(dialog) = &mut self.session.export {
+            let named = dialog.with_ending(path);
             *dialog = ExportDialog {
-                path: path.display().to_string(),
+                // The question was about the name without an ending.
+                overwrite: overwrite && named == path,
+                path: named.display().to_string(),
                 error: None,
-                overwrite,
                 writing: None,
                 ..dialog.clone()
             };
@@ -114,8 +115,6 @@ impl App {
 
     /// The default target, which may exist.
     fn default_path(&self, kind: ExportKind) -> PathBuf {
-        let folder = directories::UserDirs::new()
-            .map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
         let mut name = PathBuf::from(kind.default_name());
         if kind == ExportKind::Session {
             if let Some(file) =
@@ -130,16 +129,17 @@ impl App {
                     .with_added_extension(recording::EXTENSION);
             }
         }
-        folder.unwrap_or_default().join(name)
+        self.current_folder().join(name)
     }
 
     /// Starts the export, or shows in the dialog why it is impossible.
     fn save_export(&mut self) {
         // Saving twice writes once.
-        let Some(dialog) = self.session.export.clone().filter(|dialog| dialog.writing.is_none()) else {
+        let Some(mut dialog) = self.session.export.clone().filter(|dialog| dialog.writing.is_none()) else {
             return;
         };
-        let path = PathBuf::from(dialog.path.trim());
+        let path = dialog.with_ending(Path::new(dialog.path.trim()));
+        dialog.path = path.display().to_string();
         let refuse = |app: &mut Self, error: &str| {
             app.session.export = Some(ExportDialog { error: Some(error.to_owned()), ..dialog.clone() });
         };
@@ -165,7 +165,10 @@ impl App {
         let data = match dialog.kind {
             ExportKind::Data(pane) => Some((panes::pane(pane).data)(&self.session)),
             ExportKind::AllNeighbors => Some(self.session.record.clone().map(PaneData::AllNeighbors)),
-            ExportKind::Selection => Some(self.selected_data()),
+            ExportKind::Selection => {
+                let rows = Arc::clone(self.session.selection.rows());
+                Some(SelectionExport::new(&self.session, rows).map(|rows| PaneData::Rows(Box::new(rows))))
+            }
             ExportKind::Leaks => {
                 Some(self.session.file_comparison(AnalysisKind::Leaks).cloned().map(PaneData::Leaks))
             }
@@ -280,27 +283,6 @@ impl App {
             }
         });
         OffscreenRender { state, session, size: layout.points.into(), picture }
-    }
-
-    fn selected_data(&self) -> Option<PaneData> {
-        let rows = self.session.selection.rows();
-        let cloud = self.session.cloud.clone().filter(|_| !rows.is_empty())?;
-        let record = self.session.record.clone().filter(|record| Arc::ptr_eq(&record.cloud, &cloud));
-        let channel = if let ColoringState::Ready(channel) = &self.session.colored {
-            Some(Arc::clone(channel))
-        } else {
-            None
-        };
-        let (analysed, comparisons) =
-            (self.session.analysed().cloned(), self.session.file_comparisons().cloned().collect());
-        Some(PaneData::Rows(Box::new(SelectionExport {
-            cloud,
-            rows: Arc::clone(rows),
-            record,
-            analysed,
-            comparisons,
-            channel,
-        })))
     }
 
     fn copy_table(&mut self, pane: PaneKind) {

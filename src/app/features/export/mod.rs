@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::analysis::state::{AnalysisKind, AnalysisResults, FileComparison, LeakResult};
-use super::color::state::channel::{Channel, PointSet};
+use super::color::state::channel::{Channel, ColoringState, PointSet};
 use super::picking::lookup;
 use super::picking::state::{ExtraCells, ExtraColumns};
 use super::runs::state::RunComparison;
-use crate::app::model::QueryAnswer;
 use crate::app::model::log::Entry;
+use crate::app::model::{QueryAnswer, Session};
 use crate::cloud::{PointCloud, Source};
+use crate::exact::RowVectors;
 use crate::export::table::Table;
 use crate::export::{NeighborFormat, tables, write};
 use crate::progress::Progress;
@@ -207,9 +208,29 @@ pub struct SelectionExport {
     pub comparisons: Vec<Arc<FileComparison>>,
     /// The channel that colours points.
     pub channel: Option<Arc<Channel>>,
+    /// The query of a radius selection.
+    pub center: Option<QueryAnswer>,
 }
 
 impl SelectionExport {
+    /// Rows of the shown cloud with all that is known of them; `None` without rows.
+    pub fn new(session: &Session, rows: Arc<[u32]>) -> Option<Self> {
+        let cloud = session.cloud.clone().filter(|_| !rows.is_empty())?;
+        let channel = match &session.colored {
+            ColoringState::Ready(channel) => Some(Arc::clone(channel)),
+            _ => None,
+        };
+        Some(Self {
+            record: session.record.clone().filter(|record| Arc::ptr_eq(&record.cloud, &cloud)),
+            analysed: session.analysed().cloned(),
+            comparisons: session.file_comparisons().cloned().collect(),
+            center: session.selection.center.clone().filter(|of| Arc::ptr_eq(&of.record.cloud, &cloud)),
+            channel,
+            cloud,
+            rows,
+        })
+    }
+
     /// Reads the file's other columns of the rows.
     ///
     /// # Errors
@@ -228,11 +249,22 @@ impl SelectionExport {
         }))
     }
 
-    /// Columns: `row`, coordinates, the file's other columns, k-th distance and counters of rows that were
-    /// queries, and the colouring value unless another column contains it.
+    /// Columns: `row`, coordinates, the distance to the query of a radius selection, the file's other columns,
+    /// k-th distance and counters of rows that were queries, and the colouring value unless another column
+    /// contains it.
     pub fn table<'a>(&'a self, other_columns: Option<&'a ExtraColumns>) -> Table<'a> {
         let rows = &*self.rows;
         let mut table = tables::points(&self.cloud, Some(rows));
+        if let Some(center) = &self.center {
+            let metric = center.record.spec.metric;
+            let vectors = RowVectors::new(metric, &self.cloud);
+            let from = vectors.vector(center.query_cloud(), center.row() as usize);
+            table = table.with(metric.column(), move |at| {
+                let to = vectors.vector(&self.cloud, rows[at] as usize);
+                let squared: f64 = from.iter().zip(&to).map(|(a, b)| (a - b) * (a - b)).sum();
+                vectors.distance(squared.sqrt(), &from, &to)
+            });
+        }
         if let Some(other_columns) = other_columns {
             table = other_columns.with(table);
         }
@@ -294,6 +326,7 @@ mod tests {
     use super::*;
     use crate::app::features::color::state::channel::NumericValues;
     use crate::app::features::export::state::{ExportDialog, ExportKind, NEIGHBORS, TABLES};
+    use crate::app::features::selection::state::Selection;
     use crate::app::model::PaneKind;
     use crate::app::testing::{folder, measured, record};
     use crate::progress::NoProgress;
@@ -335,6 +368,7 @@ mod tests {
             analysed: None,
             comparisons: Vec::new(),
             channel: None,
+            center: None,
         };
         assert_eq!(lines(PaneData::Rows(Box::new(selected))), 3);
         assert_eq!(lines(PaneData::Timings(Arc::clone(&record))), record.samples.len() + 1);
@@ -422,6 +456,8 @@ mod tests {
             dialog.end_in(ending);
             assert_eq!(dialog.path, at(offered));
         }
+        assert_eq!(dialog.with_ending(Path::new("/x/mine")), Path::new("/x/mine.csv"));
+        assert_eq!(dialog.with_ending(Path::new("mine.txt")), Path::new("mine.txt"), "refused, not renamed");
         dialog.path = at("mine-2.csv");
         dialog.end_in("tsv");
         assert_eq!(dialog.path, at("mine-2.tsv"), "typed names are kept");
@@ -440,6 +476,29 @@ mod tests {
         let error =
             write_png(&folder.path().join("gone").join("a.png"), &picture, None).expect_err("no such folder");
         assert!(error.starts_with("cannot write: ") && error.ends_with("a.png"), "{error}");
+    }
+
+    #[test]
+    fn radius_selections_include_the_distance_to_their_query() {
+        let record = record();
+        let center = QueryAnswer { record: Arc::clone(&record), query: 1 };
+        let rows: Arc<[u32]> = center.neighbors().map(|(row, _)| row).collect();
+        let selection =
+            Selection { rows: Arc::clone(&rows), center: Some(center.clone()), ..Selection::default() };
+        let session = Session { cloud: Some(Arc::clone(&record.cloud)), selection, ..Session::default() };
+        let csv = SelectionExport::new(&session, rows).expect("rows").table(None).tsv();
+        let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split('\t').collect()).collect();
+        assert_eq!(lines[0], ["row", "x", "y", "distance"]);
+        let place = |row: usize| [0, 1].map(|axis| record.cloud.coordinate(row, axis));
+        let [x, y] = place(center.row() as usize);
+        for (line, (row, _)) in lines[1..].iter().zip(center.neighbors()) {
+            let [to_x, to_y] = place(row as usize);
+            let distance: f64 = line[3].parse().expect("a number");
+            assert!((distance - (to_x - x).hypot(to_y - y)).abs() < 1e-12, "{line:?}");
+        }
+        let without =
+            SelectionExport::new(&Session { cloud: session.cloud.clone(), ..Session::default() }, [3].into());
+        assert!(!without.expect("a row").table(None).tsv().contains("distance"));
     }
 
     #[test]
@@ -462,6 +521,7 @@ mod tests {
             analysed: None,
             comparisons: Vec::new(),
             channel: Some(Arc::new(channel)),
+            center: None,
         };
         assert!(
             selected.read_other_columns(&NoProgress).expect("nothing to read").is_none(),

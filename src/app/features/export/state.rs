@@ -214,6 +214,14 @@ impl ExportDialog {
         }
     }
 
+    /// The path, with the ending of the offered one if it has none.
+    pub fn with_ending(&self, path: &Path) -> PathBuf {
+        match Path::new(&self.offered).extension().filter(|_| path.file_name().is_some()) {
+            Some(ending) if path.extension().is_none() => path.with_added_extension(ending),
+            _ => path.to_owned(),
+        }
+    }
+
     /// Changes the extension. The rest of a typed path is kept. An offered path is numbered again, because
     /// other files may exist with this extension.
     pub fn end_in(&mut self, ending: &str) {

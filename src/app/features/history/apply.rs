@@ -2,9 +2,13 @@
 
 use std::sync::{Arc, Weak};
 
-use super::state::{Snapshot, Step};
+use super::state::{Columns, Snapshot, Step};
 use crate::app::context::app::{App, Feature};
+use crate::app::features::opening::apply::LOAD;
+use crate::app::model::files::typed_columns;
+use crate::app::model::{DataKind, FileRoles, Roles};
 use crate::app::prelude::*;
+use crate::cloud::{ColumnChoice, Source};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
@@ -20,7 +24,7 @@ pub static FEATURE: Feature = Feature {
 
 impl App {
     fn snapshot(&self) -> Snapshot {
-        Snapshot::new(&self.state, &self.session, self.views())
+        Snapshot::new(&self.state, &self.session, self.views(), &self.history.now)
     }
 
     /// Records changes; once per frame, after all actions.
@@ -28,11 +32,15 @@ impl App {
         let now = self.handles.ctx.input(|input| input.time);
         let snapshot = self.snapshot();
         self.history.watch(snapshot, self.session.live.movement(), now);
+        self.history.reading = self.history.reading.filter(|_| self.jobs.has(&LOAD));
     }
 
     fn undo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.done.pop_back() else { return };
+        if self.read_with(&step.before, true) {
+            return;
+        }
         let after = self.snapshot();
         self.restore(&step.before);
         self.history.undone.push(Step { before: after, ..step });
@@ -41,13 +49,45 @@ impl App {
     fn redo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.undone.pop() else { return };
+        if self.read_with(&step.before, false) {
+            return;
+        }
         let before = self.snapshot();
         self.restore(&step.before);
         // An old timestamp, so that later changes are not merged into it.
         self.history.done.push_back(Step { before, at: f64::NEG_INFINITY, ..step });
     }
 
+    /// Restores the columns of the file. Returns whether it is read again, which ends in a step.
+    fn read_with(&mut self, snapshot: &Snapshot, undoes: bool) -> bool {
+        let Some(columns) = snapshot.columns.clone().filter(|_| snapshot.columns != self.history.now.columns)
+        else {
+            return false;
+        };
+        let Columns { source, roles } = &*columns;
+        let Source::File { path, columns: choice } = source else { return false };
+        let typed = typed_columns(choice);
+        let kept = FileRoles { columns: typed.clone(), roles: roles.clone(), ..FileRoles::default() };
+        let is_chosen = *choice != ColumnChoice::Default || *roles != Roles::default();
+        self.state.remember_roles(source, is_chosen.then_some(kept));
+        let draft = &mut self.state.draft;
+        (draft.data, draft.path, draft.columns) = (DataKind::File, path.display().to_string(), typed);
+        let reads = self.session.cloud.as_ref().is_some_and(|cloud| cloud.source() != source);
+        if reads {
+            self.apply(Action::Load);
+            self.history.reading = Some(undoes);
+        } else {
+            self.session.roles = roles.clone();
+        }
+        reads
+    }
+
     fn restore(&mut self, snapshot: &Snapshot) {
+        if let Some(question) = snapshot.question.clone()
+            && snapshot.question != self.history.now.question
+        {
+            self.apply(Action::SetDraft(Box::new(question.draft(&self.state.draft))));
+        }
         (self.state.color, self.state.projection) = snapshot.colors.clone();
         self.state.convergence = snapshot.views.2;
         self.set_views(snapshot.views.0, snapshot.views.1);

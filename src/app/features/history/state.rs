@@ -1,8 +1,10 @@
-//! Undo and redo of selection, query and view. Text fields have their own while focused.
+//! Undo and redo of selection, query, question, columns and view. Text fields have their own while focused.
 //!
 //! Once per frame, the window passes a snapshot. Differences to the previous frame form a step, which is
 //! named after what changed. View movements in quick succession count as one step, and so does a drag of the
 //! query. A drag that ends where it began is not a step.
+//!
+//! Reading a file with other columns clears the steps, whose rows and axes are gone, and is a step itself.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -12,11 +14,14 @@ use crate::app::features::projection::state::ProjectionView;
 use crate::app::features::selection::state::Selection;
 use crate::app::features::selection::state::facts::SelectionStats;
 use crate::app::model::answer::PickedPoint;
+use crate::app::model::draft::Draft;
+use crate::app::model::files::{Roles, data_file};
 use crate::app::model::session::Session;
 use crate::app::model::state::State;
 use crate::app::model::views::{ConvergenceView, PlaneView, SpaceView};
-use crate::cloud::PointCloud;
-use crate::run::RunRecord;
+use crate::cloud::{PointCloud, Source};
+use crate::knn::{DeviceId, Metric};
+use crate::run::{EngineChoice, RunRecord};
 use crate::text;
 
 /// Maximum number of steps.
@@ -27,6 +32,49 @@ const MAX_SELECTED: usize = 1 << 25;
 
 /// View movements within this time are merged into one step.
 const ONE_MOVEMENT_SECS: f64 = 1.0;
+
+/// The fields of the left panel that undo restores.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::app) struct Question {
+    k: String,
+    metric: Metric,
+    exclude_self: bool,
+    engine: EngineChoice,
+    device: Option<DeviceId>,
+}
+
+impl Question {
+    fn new(draft: &Draft) -> Self {
+        let Draft { k, metric, exclude_self, engine, device, .. } = draft.clone();
+        Self { k, metric, exclude_self, engine, device }
+    }
+
+    /// The fields with this question.
+    pub(in crate::app) fn draft(&self, draft: &Draft) -> Draft {
+        let Self { k, metric, exclude_self, engine, device } = self.clone();
+        Draft { k, metric, exclude_self, engine, device, ..draft.clone() }
+    }
+
+    fn difference(&self, after: &Self) -> Option<(Kind, String)> {
+        let (kind, name) = match () {
+            () if self.k != after.k => (Kind::K, format!("k = {}", after.k.trim())),
+            () if self.metric != after.metric => (Kind::Metric, format!("metric {}", after.metric)),
+            () if self.exclude_self != after.exclude_self => {
+                (Kind::Exclude, "counting the point itself".to_owned())
+            }
+            () if self != after => (Kind::Engine, format!("engine {}", after.engine)),
+            () => return None,
+        };
+        Some((kind, name))
+    }
+}
+
+/// The columns with which the shown file was read, and their roles.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::app) struct Columns {
+    pub source: Source,
+    pub roles: Roles,
+}
 
 /// The state that undo restores.
 #[derive(Clone, Default)]
@@ -42,6 +90,9 @@ pub(in crate::app) struct Snapshot {
     /// Views of Plane and Space after a pending projection is computed.
     pub views: (PlaneView, SpaceView, ConvergenceView),
     pub colors: (ColorView, ProjectionView),
+    /// `None` before the first frame.
+    pub question: Option<Question>,
+    pub columns: Option<Arc<Columns>>,
 }
 
 /// The kind of change, used to merge steps.
@@ -57,6 +108,11 @@ pub(in crate::app) enum Kind {
     Convergence,
     Color,
     Projection,
+    K,
+    Metric,
+    Exclude,
+    Engine,
+    Columns,
 }
 
 pub(in crate::app) struct Step {
@@ -76,6 +132,8 @@ pub struct History {
     pub undone: Vec<Step>,
     /// Whether the next difference is not an undo step: a run arrived, or the cloud was replaced.
     quiet: bool,
+    /// Whether undo, rather than redo, reads the file with other columns.
+    pub reading: Option<bool>,
 }
 
 /// The last term of a composed selection's description.
@@ -90,8 +148,21 @@ fn last(by: &str) -> &str {
 
 impl Snapshot {
     /// A snapshot; `views` are Plane and Space after pending projections.
-    pub fn new(state: &State, session: &Session, (plane, space): (PlaneView, SpaceView)) -> Self {
+    pub fn new(
+        state: &State,
+        session: &Session,
+        (plane, space): (PlaneView, SpaceView),
+        before: &Self,
+    ) -> Self {
+        let columns = session.cloud.as_ref().map(|cloud| {
+            let (source, roles) = (cloud.source(), &session.roles);
+            let same = before.columns.as_ref().filter(|of| of.source == *source && of.roles == *roles);
+            same.cloned()
+                .unwrap_or_else(|| Arc::new(Columns { source: source.clone(), roles: roles.clone() }))
+        });
         Self {
+            question: Some(Question::new(&state.draft)),
+            columns,
             selection: session.selection.clone(),
             selected: Arc::clone(&session.selected),
             record: session.record.as_ref().map(Arc::downgrade).unwrap_or_default(),
@@ -106,6 +177,17 @@ impl Snapshot {
     /// The first kind of change found, and the step's name.
     fn difference(&self, after: &Self) -> Option<(Kind, String)> {
         let (plane, space) = (self.views.0 != after.views.0, self.views.1 != after.views.1);
+        if let (Some(from), Some(to)) = (&self.columns, &after.columns)
+            && from != to
+            && data_file(&from.source).is_some_and(|file| data_file(&to.source) == Some(file))
+        {
+            return Some((Kind::Columns, "columns".to_owned()));
+        }
+        if let (Some(from), Some(to)) = (&self.question, &after.question)
+            && let Some(changed) = from.difference(to)
+        {
+            return Some(changed);
+        }
         if self.selection != after.selection {
             let name = if after.selection.is_empty() {
                 "clearing the selection".to_owned()
@@ -144,22 +226,30 @@ impl History {
     /// any.
     pub fn watch(&mut self, after: Snapshot, movement: Option<u64>, now: f64) {
         let quiet = std::mem::take(&mut self.quiet);
-        let Some((mut kind, mut name)) = self.now.difference(&after) else { return };
+        let Some((mut kind, mut name)) = self.now.difference(&after) else {
+            self.now = after;
+            return;
+        };
         if kind == Kind::Pick && movement.is_some() {
             (kind, name) = (Kind::Move, "moving the query".to_owned());
         }
         let before = std::mem::replace(&mut self.now, after);
-        if quiet {
+        if quiet && kind != Kind::Columns {
             return;
+        }
+        if kind == Kind::Columns && self.reading.take() == Some(true) {
+            return self.undone.push(Step { kind, name, before, at: now, movement });
         }
         self.undone.clear();
         let goes_on = |step: &Step| match kind {
             Kind::Move => step.movement == movement,
-            Kind::Plane | Kind::Space | Kind::BothViews | Kind::Color => now - step.at < ONE_MOVEMENT_SECS,
+            Kind::Plane | Kind::Space | Kind::BothViews | Kind::Color | Kind::K | Kind::Engine => {
+                now - step.at < ONE_MOVEMENT_SECS
+            }
             _ => false,
         };
         if let Some(step) = self.done.back_mut().filter(|step| step.kind == kind && goes_on(step)) {
-            step.at = now;
+            (step.at, step.name) = (now, name);
             if step.before.difference(&self.now).is_none() {
                 self.done.pop_back();
             }
@@ -279,6 +369,45 @@ mod tests {
         assert_eq!(history.done.len(), 1, "a drag that ends at its start is not a step");
         history.watch(at(4), None, 9.3);
         assert_eq!((history.done.len(), history.undo_name()), (2, Some("picking a row")));
+    }
+
+    #[test]
+    fn typing_k_is_one_undo_step() {
+        let typed = |k: &str| {
+            let draft = Draft { k: k.to_owned(), ..Draft::default() };
+            Snapshot { question: Some(Question::new(&draft)), ..Snapshot::default() }
+        };
+        let mut history = History::default();
+        history.watch(typed("32"), None, 0.0);
+        assert!(history.undo_name().is_none(), "the first frame changes nothing");
+        for (frame, k) in ["", "6", "64"].into_iter().enumerate() {
+            history.watch(typed(k), None, 0.2 * frame as f64);
+        }
+        assert_eq!((history.done.len(), history.undo_name()), (1, Some("k = 64")));
+        let before = history.done[0].before.question.as_ref().expect("a question");
+        assert_eq!(before.draft(&Draft::default()).k, "32");
+    }
+
+    #[test]
+    fn other_columns_of_the_same_file_are_the_only_undo_step() {
+        let read = |path: &str, columns: &str| {
+            let source = Source::File { path: path.into(), columns: columns.parse().expect("columns") };
+            let columns = Columns { source, roles: Roles::default() };
+            Snapshot { columns: Some(Arc::new(columns)), ..Snapshot::default() }
+        };
+        let mut history = History::default();
+        history.watch(read("/a.csv", "x,y"), None, 0.0);
+        history.clear();
+        history.watch(read("/b.csv", "x,y"), None, 1.0);
+        assert!(history.undo_name().is_none(), "another file is not a step");
+        history.clear();
+        history.watch(read("/b.csv", "x,z"), None, 2.0);
+        assert_eq!((history.undo_name(), history.done.len()), (Some("columns"), 1));
+        history.done.clear();
+        history.clear();
+        history.reading = Some(true);
+        history.watch(read("/b.csv", "x,y"), None, 3.0);
+        assert_eq!((history.undo_name(), history.redo_name()), (None, Some("columns")));
     }
 
     #[test]

@@ -61,9 +61,8 @@ impl LoadJob {
             let (differs, decided) = guess.as_ref().map_or((false, false), |guess| {
                 (guess.differs(), !matches!(guess.reason, Reason::Elements | Reason::AllNumeric))
             });
-            // Columns left out are listed elsewhere, with a button that adds them.
-            let sentence = if differs { ColumnGuess::short_summary } else { ColumnGuess::summary };
-            let searches = guess.as_ref().filter(|_| decided).map(sentence);
+            // The left panel says how many columns are not used.
+            let searches = guess.as_ref().filter(|_| decided).map(ColumnGuess::short_summary);
             let left_out = guess.filter(|_| differs).map_or_else(Vec::new, |guess| left_out(&guess));
             let first = if self.infers_choices { first_query(&cloud) } else { 0 };
             let path = if let Source::File { path, .. } = &self.source { Some(path) } else { None };

@@ -6,7 +6,10 @@ use std::sync::{Arc, Weak};
 use super::state::{ExtraCells, MAX_CELLS, RowColumns};
 use crate::app::jobs::task::Outcome;
 use crate::cloud::PointCloud;
-use crate::cloud::formats::{FormatError, RecordIndex, Records, records_indexed};
+use crate::cloud::formats::{
+    self, Cell, FormatError, RecordIndex, Records, column_indices, records_indexed, records_of_columns,
+};
+use crate::memory;
 use crate::progress::Progress;
 
 /// A cloud, identified by its address, and rows of it.
@@ -66,6 +69,51 @@ fn records_from(
         )));
     }
     Ok(Ok(records))
+}
+
+/// Reads columns of all rows of a cloud, block by block. Returns why the last rows are missing.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn all_rows(
+    cloud: &PointCloud,
+    headings: &[String],
+    spelled: bool,
+    progress: &dyn Progress,
+    push: &mut dyn FnMut(Vec<Vec<Cell>>),
+) -> Result<Option<String>, FormatError> {
+    /// Number of rows in the first block, so that results appear at once; it doubles each time.
+    const FIRST: usize = 1 << 14;
+    /// Maximum number of cells in memory.
+    const CELLS: usize = 1 << 21;
+    /// Memory to leave free, in bytes.
+    const RESERVE: u64 = 512 << 20;
+    let Some(path) = cloud.file() else { return Ok(Some("there is no file".to_owned())) };
+    let marks = RecordIndex::default();
+    let columns = cloud.check_file(column_indices(path, headings, progress))?;
+    let most = (CELLS / formats::records(path, &[], progress)?.columns.len().max(1)).max(1);
+    let (mut row, mut count) = (0, FIRST.min(most));
+    while row < cloud.len() {
+        if memory::available().is_some_and(|free| free < RESERVE) {
+            return Ok(Some(
+                "not enough memory for the remaining rows; close other programs and reopen the file"
+                    .to_owned(),
+            ));
+        }
+        let end = cloud.len().min(row + count);
+        let wanted: Vec<u64> = (row..end).map(|row| cloud.record(row)).collect();
+        let found =
+            cloud.check_file(records_of_columns(path, &wanted, &columns, spelled, &marks, progress))?.rows;
+        let picked = |mut cells: Vec<Cell>| {
+            let cell = |&column: &usize| {
+                cells.get_mut(column).map_or(Cell::Missing, |cell| std::mem::replace(cell, Cell::Missing))
+            };
+            columns.iter().map(cell).collect()
+        };
+        push(found.into_iter().map(picked).collect());
+        (row, count) = (end, (2 * count).min(most));
+    }
+    Ok(None)
 }
 
 /// A request for other columns of rows.
@@ -135,7 +183,6 @@ mod tests {
 
     use super::*;
     use crate::app::testing::{file_in, folder};
-    use crate::cloud::formats::Cell;
     use crate::cloud::{Source, load};
     use crate::progress::NoProgress;
 

@@ -5,14 +5,11 @@ use std::time::Duration;
 
 use super::state::{NameSearch, RowNames};
 use crate::app::context::app::{App, Feature};
+use crate::app::features::picking::lookup::all_rows;
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::answer_summary;
-use crate::cloud::formats::{
-    Cell, ColumnKind, FormatError, RecordIndex, column_indices, records, records_of_columns,
-};
-use crate::memory;
-use crate::progress::Progress;
+use crate::cloud::formats::{Cell, ColumnKind, FormatError};
 
 /// How often matches are shown during a search, and how long to wait for names still being read.
 const SHOW_INTERVAL: Duration = Duration::from_millis(50);
@@ -45,13 +42,17 @@ impl App {
             || named(&self.session.why.typed);
         let Some(columns) = typed.then(|| self.session.listed_columns()).flatten() else { return };
         let Some(cloud) = self.session.cloud.clone() else { return };
-        let (Some(path), Some(known)) = (cloud.file(), self.session.file_columns()) else { return };
+        let Some(known) = self.session.file_columns() else { return };
         // Columns of numbers cannot match letters.
         let is_text = |heading: &&str| {
             known.columns.iter().any(|column| column.name == **heading && column.kind == ColumnKind::Text)
         };
         let [kind, name] = answer_summary::label_and_name(columns, &self.session.roles)
-            .map(|heading| heading.filter(is_text).map(str::to_owned));
+            .map(|heading| heading.filter(is_text));
+        // Without a label, another text tells equal names apart.
+        let texts = known.columns.iter().map(|column| column.name.as_str()).filter(is_text);
+        let kind = kind.or_else(|| texts.into_iter().find(|&heading| Some(heading) != name));
+        let [kind, name] = [kind, name].map(|heading| heading.map(str::to_owned));
         let columns = [name, kind];
         if columns[0].is_none()
             || self.session.row_names.as_ref().is_some_and(|known| known.is_of(&cloud, &columns))
@@ -59,11 +60,24 @@ impl App {
             return;
         }
         let headings: Vec<String> = columns.iter().flatten().cloned().collect();
-        let (path, names) = (path.to_owned(), Arc::new(RowNames::new(Arc::clone(&cloud), columns)));
+        let names = Arc::new(RowNames::new(Arc::clone(&cloud), columns));
         (self.session.row_names, self.session.name_search) =
             (Some(Arc::clone(&names)), NameSearch::default());
         self.jobs.stop(&SEARCH);
-        self.jobs.start(&NAMES, Arc::clone(&names), move |progress| read(&names, &path, &headings, progress));
+        self.jobs.start(&NAMES, Arc::clone(&names), move |progress| {
+            all_rows(&names.cloud, &headings, true, progress, &mut |rows| {
+                let text = |cells: &mut Vec<Cell>| match cells.pop() {
+                    Some(Cell::Text(text)) => text,
+                    _ => String::new(),
+                };
+                let texts = rows.into_iter().map(|mut cells| {
+                    let kind = if headings.len() > 1 { text(&mut cells) } else { String::new() };
+                    [text(&mut cells), kind]
+                });
+                let texts: Vec<[String; 2]> = texts.collect();
+                names.push(texts.iter().map(|texts| texts.each_ref().map(String::as_str)));
+            })
+        });
     }
 
     fn names_read(&mut self, names: Arc<RowNames>, outcome: Outcome<Result<Option<String>, FormatError>>) {
@@ -92,46 +106,4 @@ impl App {
             self.handles.ctx.request_repaint_after(SHOW_INTERVAL);
         }
     }
-}
-
-/// Reads the names of all rows; returns why some are missing.
-///
-/// # Errors
-/// If the file cannot be read.
-fn read(
-    names: &RowNames,
-    path: &std::path::Path,
-    headings: &[String],
-    progress: &dyn Progress,
-) -> Result<Option<String>, FormatError> {
-    /// Number of rows in the first block, so that matches appear at once; it doubles each time.
-    const FIRST: usize = 1 << 14;
-    /// Maximum number of cells in memory.
-    const CELLS: usize = 1 << 21;
-    /// Memory to leave free, in bytes.
-    const RESERVE: u64 = 512 << 20;
-    let (cloud, marks) = (&names.cloud, RecordIndex::default());
-    let columns = cloud.check_file(column_indices(path, headings, progress))?;
-    let most = (CELLS / records(path, &[], progress)?.columns.len().max(1)).max(1);
-    let (mut row, mut count) = (0, FIRST.min(most));
-    while row < cloud.len() {
-        if memory::available().is_some_and(|free| free < RESERVE) {
-            return Ok(Some(
-                "not enough memory for the remaining names; close other programs and reopen the file"
-                    .to_owned(),
-            ));
-        }
-        let end = cloud.len().min(row + count);
-        let wanted: Vec<u64> = (row..end).map(|row| cloud.record(row)).collect();
-        let found =
-            cloud.check_file(records_of_columns(path, &wanted, &columns, true, &marks, progress))?.rows;
-        let text = |cells: &[Cell], at: usize| match columns.get(at).and_then(|&column| cells.get(column)) {
-            Some(Cell::Text(text)) => text.clone(),
-            _ => String::new(),
-        };
-        let texts: Vec<[String; 2]> = found.iter().map(|cells| [text(cells, 0), text(cells, 1)]).collect();
-        names.push(texts.iter().map(|texts| texts.each_ref().map(String::as_str)));
-        (row, count) = (end, (2 * count).min(most));
-    }
-    Ok(None)
 }

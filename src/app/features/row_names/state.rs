@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::app::model::search::folded;
 use crate::cloud::PointCloud;
 use crate::text;
 
@@ -75,10 +76,10 @@ impl RowNames {
     /// A sentence if there is none, if there are several, or if not all names are read.
     pub fn row_of(&self, typed: &str) -> Result<u32, String> {
         let names = self.names();
-        let (typed, lowercase) = (typed.trim(), lowercase(typed.trim()));
-        let is_it = |text: &str| text.chars().flat_map(char::to_lowercase).eq(lowercase.chars());
+        let (typed, plain) = (typed.trim(), folded(typed.trim()));
+        let is_it = |text: &str| folded(text) == plain;
         let is_called =
-            |&row: &usize| is_it(names.get(row).0) || lowercase.contains(',') && is_it(names.get(row).1);
+            |&row: &usize| is_it(names.get(row).0) || plain.contains(',') && is_it(names.get(row).1);
         let called: Vec<usize> = (0..names.ends.len()).filter(is_called).collect();
         match called[..] {
             [row] => Ok(row as u32),
@@ -92,7 +93,7 @@ impl RowNames {
             [first, ..] => {
                 let example = text::thousands(self.cloud.record(first));
                 let kind = if called.iter().any(|&row| names.get(row).1 != names.get(first).1)
-                    && !lowercase.contains(',')
+                    && !plain.contains(',')
                 {
                     format!("“{}”, or its row number, such as {example}", names.get(first).1)
                 } else {
@@ -105,11 +106,6 @@ impl RowNames {
             }
         }
     }
-}
-
-/// Lower case, character by character.
-fn lowercase(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -171,10 +167,10 @@ impl NameSearch {
     /// because a label alone does not identify a row.
     fn place(&self, (name, called): (&str, &str)) -> Option<usize> {
         let bare = |word: &String| word.trim_end_matches(',').len();
-        let name = lowercase(name);
+        let name = folded(name);
         // Nearly all rows are rejected here.
         self.words.iter().find(|word| name.contains(&word[..bare(word)]))?;
-        let (first, called, all) = (self.words.first()?, lowercase(called), self.words.join(" "));
+        let (first, called, all) = (self.words.first()?, folded(called), self.words.join(" "));
         let fits = self.words.iter().all(|word| called.contains(word));
         fits.then(|| {
             if called == all || name == all {
@@ -202,7 +198,7 @@ impl NameSearch {
 }
 
 fn words(typed: &str) -> Vec<String> {
-    typed.split_whitespace().filter(|word| word.chars().any(|c| c != ',')).map(lowercase).collect()
+    typed.split_whitespace().filter(|word| word.chars().any(|c| c != ',')).map(folded).collect()
 }
 
 #[cfg(test)]
@@ -229,6 +225,7 @@ mod tests {
         assert_eq!(find("springfield"), [1, 3, 0]);
         assert_eq!(find("spring"), [1, 3, 5, 0]);
         assert_eq!(find("Springfield, IL"), [1]);
+        assert_eq!(find("ámes"), [2], "accents do not matter");
         assert_eq!(
             (find("field oh"), find("ia"), find("zzz"), find("")),
             (vec![0], vec![], vec![], vec![]),

@@ -319,18 +319,16 @@ impl App {
     fn select_again(&mut self, selection: &Selection, facts: &SelectionStats) {
         self.jobs.stop(&SELECT);
         // The rows stay visible while queries are computed.
-        let rows = Selection {
-            rows: Arc::clone(selection.rows()),
-            queries: Arc::default(),
-            by: selection.by().to_owned(),
-        };
+        let rows = Selection { queries: Arc::default(), ..selection.clone() };
         let rows = if rows.is_empty() { Selection::default() } else { rows };
         self.set_selection(rows, SelectionStats { extremes: facts.extremes.clone(), measures: Vec::new() });
         if !selection.rows().is_empty() {
-            self.replace_selection(
-                SelectionCriterion::Rows(selection.rows().to_vec()),
-                selection.by().to_owned(),
-            );
+            let rows = selection.rows().to_vec();
+            let what = match selection.center.clone() {
+                Some(of) => SelectionCriterion::Within(rows, Box::new(of)),
+                None => SelectionCriterion::Rows(rows),
+            };
+            self.replace_selection(what, selection.by().to_owned());
         }
     }
 
@@ -368,7 +366,8 @@ impl App {
                 let found = text::count(rows.len() as u64, "row is", "rows are");
                 self.session.log.info(format!("{found} within {within} of the query"));
                 let by = format!("within {within} of the query");
-                self.select(SelectAction::rows(rows, SelectMode::Replace, by));
+                let what = SelectionCriterion::Within(rows, Box::new(of));
+                self.select(SelectAction::Choose { what, how: SelectMode::Replace, by });
             }
         }
     }

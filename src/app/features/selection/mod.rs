@@ -41,7 +41,9 @@ impl Change {
         const QUERIES: usize = 2_000;
         let queries = self.record.as_ref().map_or(0, |record| record.query_rows.len());
         let (rows, asked) = match &self.what {
-            SelectionCriterion::Rows(rows) => (rows.len(), rows.len().min(queries)),
+            SelectionCriterion::Rows(rows) | SelectionCriterion::Within(rows, _) => {
+                (rows.len(), rows.len().min(queries))
+            }
             SelectionCriterion::Queries(queries) => (queries.len(), queries.len()),
             SelectionCriterion::These { rows, queries: chosen } => {
                 (rows.len(), rows.len().min(queries) + chosen.len())
@@ -83,6 +85,9 @@ impl Change {
             SelectionCriterion::Rows(mut rows) => {
                 rows.retain(|&row| row < n);
                 Selection::of_rows(rows, record, "")
+            }
+            SelectionCriterion::Within(rows, of) => {
+                Selection { center: Some(*of), ..Selection::of_rows(rows, record, "") }
             }
             SelectionCriterion::Queries(mut chosen) => {
                 chosen.retain(|&query| query < queries);
@@ -144,13 +149,13 @@ impl Change {
             SelectionCriterion::Region(within) => {
                 let (rows, queries) = within.rows_and_queries(progress);
                 if own_file {
-                    Selection { rows: rows.into(), queries: queries.into(), by: String::new() }
+                    Selection { rows: rows.into(), queries: queries.into(), ..Selection::default() }
                 } else {
                     Selection::of_rows(rows, record, "")
                 }
             }
             SelectionCriterion::All => {
-                Selection { rows: (0..n).collect(), queries: (0..queries).collect(), by: String::new() }
+                Selection { rows: (0..n).collect(), queries: (0..queries).collect(), ..Selection::default() }
             }
             SelectionCriterion::Rest => {
                 let rows = complement(base.rows(), n);
@@ -158,7 +163,7 @@ impl Change {
                     Selection {
                         rows: rows.into(),
                         queries: complement(base.queries(), queries).into(),
-                        by: String::new(),
+                        ..Selection::default()
                     }
                 } else {
                     Selection::of_rows(rows, record, "")

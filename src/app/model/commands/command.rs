@@ -314,8 +314,8 @@ impl Command {
                 Both,
                 command(Key::Z),
                 "Undo",
-                "Undo the last change of the selection, the query, a view, the colours or the projection; \
-                 in a lesson, the last move of the query or a point.",
+                "Undo the last change of the selection, the query, k, metric, engine, columns, a view, the \
+                 colours or the projection; in a lesson, the last move of the query or a point.",
             ),
             Self::Redo => {
                 entry(Explorer, command_shift(Key::Z), "Redo", "Redo the last undone change; also Ctrl+Y.")

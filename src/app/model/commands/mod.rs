@@ -1,14 +1,14 @@
 //! Actions. Menus, shortcuts and the shortcut sheet are generated from [`command::Command`]. Panes send
 //! [`Action`]s; only the `apply` modules of features and shell carry them out.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use super::draft::Draft;
 use super::files::Sample;
 use super::pane::PaneKind;
-use super::views::{
-    ConvergenceView, CountsView, PlaneView, SortOrder, SpaceView, Theme, TimelineView, TimingsView,
-};
+use super::table::TableView;
+use super::views::{ConvergenceView, CountsView, PlaneView, SpaceView, Theme, TimelineView, TimingsView};
 use crate::app::features::analysis::state::AnalysisAction;
 use crate::app::features::chooser::state::ChooserAction;
 use crate::app::features::color::state::ColorAction;
@@ -69,8 +69,10 @@ pub enum Action {
     TypeRadius(String),
     /// Select all rows within that radius of the picked query.
     SelectNearby,
-    /// Sort a pane's table; `None` restores its own order.
-    Sort(PaneKind, Option<SortOrder>),
+    /// Set order, conditions and columns of a pane's table.
+    SetTable(PaneKind, Box<TableView>),
+    /// Positions that the table of points shows.
+    ShowPoints(Range<usize>),
     /// Select a neighbour in the table, by rank.
     SelectRank(Option<usize>),
     /// Change the projection that shows a cloud of more than two dimensions.

@@ -6,7 +6,7 @@ use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, Legend};
 use crate::app::features::runs::state::{Figure, ListedRun, RunComparison, RunsAction, RunsView};
 use crate::app::look::{any_of, heading_ui};
 use crate::app::panes::empty::PaneContext;
-use crate::app::panes::plots::{decades, hover_label, inline_swatch_ui, line, plot, power};
+use crate::app::panes::plots::{decades, hover_label, inline_swatch_ui, line, plot, power, scrolled_plot_ui};
 use crate::app::prelude::*;
 use crate::engines::registry;
 use crate::knn::Measure;
@@ -282,10 +282,10 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
     let counts = [histogram.a.clone(), histogram.b.clone()];
     let edges = histogram.edges.clone();
     let id = format!("histogram {quantity:?}");
-    plot("", palette)
+    let figure = plot("", palette)
         .id(Id::unique(&id))
         .height(HEIGHT)
-        .width(ui.available_width().max(240.0))
+        .width(ui.available_width().max(240.0) - 4.0)
         .include_y(0.0)
         .custom_x_axes(vec![
             AxisHints::new_x()
@@ -316,8 +316,9 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
         }))
         .legend(
             Legend::default().position(Corner::RightTop).follow_insertion_order(true).background_alpha(0.8),
-        )
-        .show(ui, |plot| {
+        );
+    scrolled_plot_ui(ui, |ui| {
+        figure.show(ui, |plot| {
             for (name, shares, color) in [("A", a, palette.runs[0]), ("B", b, palette.runs[1])] {
                 let bars = histogram.edges.windows(2).zip(shares).filter(|(_, share)| *share > 0.0).map(
                     |(pair, share)| {
@@ -330,7 +331,8 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
                 );
                 plot.bar_chart(BarChart::new(name, bars.collect()).color(color));
             }
-        });
+        })
+    });
 }
 
 fn convergence_ui(ui: &mut Ui, compared: &RunComparison, palette: &Palette) {

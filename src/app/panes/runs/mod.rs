@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use egui::EventFilter;
-use egui_extras::{Column, TableBuilder, TableRow};
+use egui_extras::{Column, TableBuilder};
 
 use super::empty::{Pane, PaneContext, without_run};
 use crate::app::features::export::PaneData;
 use crate::app::features::export::state::ExportKind;
 use crate::app::features::runs::state::{ListedRun, RunId, RunList, RunsAction, SaveScope};
-use crate::app::look::{menu_entry_ui, menu_ui, sort_head_ui};
-use crate::app::model::{SortKey, sorted};
+use crate::app::look::table::{head_ui, header_height, table_bar_ui};
+use crate::app::look::{menu_entry_ui, menu_ui};
 use crate::app::prelude::*;
+use crate::cloud::formats::Cell;
 use crate::run::RunFile;
 use crate::text;
 
@@ -41,17 +42,24 @@ fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         )
         .ui(ui, palette);
     }
+    let view = context.session.table(PaneKind::Runs);
+    // Newest first.
+    let all: Vec<&ListedRun> = runs.runs().iter().rev().collect();
+    let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+    let cell = |at: usize, column: usize| cell(all[at], COLUMNS[column].name);
+    let shown: Vec<&ListedRun> =
+        view.rows(all.len(), &names, cell, || false).into_iter().map(|at| all[at as usize]).collect();
     if context.session.picture.is_none() {
-        toolbar_ui(ui, context);
+        toolbar_ui(ui, [shown.len(), all.len()], context);
     }
     let compares = runs.chosen.iter().all(Option::is_some);
     if !compares {
-        return table_ui(ui, context, ui.available_height());
+        return table_ui(ui, context, &shown, ui.available_height());
     }
     // Only a few rows high, to leave room for the comparison.
-    let rows = runs.runs().len() as f32;
-    let height = (HEADER + ROW * rows + 18.0).min((ui.available_height() * 0.4).max(HEADER + 3.0 * ROW));
-    table_ui(ui, context, height);
+    let (rows, header) = (shown.len() as f32, header_height(view));
+    let height = (header + ROW * rows + 18.0).min((ui.available_height() * 0.4).max(header + 3.0 * ROW));
+    table_ui(ui, context, &shown, height);
     ui.separator();
     ScrollArea::both()
         .id_salt("comparison")
@@ -59,7 +67,7 @@ fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         .show(ui, |ui| comparison::comparison_ui(ui, context));
 }
 
-fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+fn toolbar_ui(ui: &mut Ui, rows: [usize; 2], context: &mut PaneContext<'_>) {
     let (runs, palette, session) = (&context.session.runs, context.palette, context.session);
     let actions = &mut *context.actions;
     let shown = session.record.as_ref().and_then(|record| runs.of_record(record)).map(|listed| listed.id);
@@ -81,6 +89,10 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         })
         .on_hover_text("Write runs with their points into a file that opens on any machine.");
         command_ui(ui, Command::Open, actions);
+        let choices: Vec<(&str, bool)> =
+            COLUMNS.iter().skip(CONTROLS).map(|column| (column.name, true)).collect();
+        let table = (PaneKind::Runs, session.table(PaneKind::Runs));
+        table_bar_ui(ui, table, &choices, rows, palette, actions);
         if let Some(id) = runs.cursor.filter(|&id| runs.get(id).is_some()) {
             let name = runs.get(id).map(|run| run.name.clone()).unwrap_or_default();
             if ui.button("Rename").on_hover_text(format!("Rename “{name}”. F2")).clicked() {
@@ -104,61 +116,76 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     });
 }
 
-// The list, with a row for each run, newest first.
+// The list, with a row for each run.
 
-/// Heights of the table's header and rows.
-pub const HEADER: f32 = 20.0;
+const ROW: f32 = 24.0;
 
-pub const ROW: f32 = 24.0;
+/// A column of the list, of a fixed width, so that nothing moves while values change.
+struct RunColumn {
+    name: &'static str,
+    width: f32,
+    /// Numbers are at the right.
+    is_number: bool,
+}
+
+/// Number of columns that are always shown: the run's controls and its name.
+const CONTROLS: usize = 3;
+
+const COLUMNS: [RunColumn; 13] = {
+    const fn column(name: &'static str, width: f32, is_number: bool) -> RunColumn {
+        RunColumn { name, width, is_number }
+    }
+    [
+        column("A, B", 30.0, false),
+        column("pin", 30.0, false),
+        column("run", 250.0, false),
+        column("search, median", 108.0, true),
+        column("IQR", 150.0, true),
+        column("rate", 100.0, true),
+        column("engine", 112.0, false),
+        column("n", 84.0, true),
+        column("q", 72.0, true),
+        column("d", 52.0, true),
+        column("k", 64.0, true),
+        column("began", 130.0, false),
+        column("device", 240.0, false),
+    ]
+};
 
 /// The table, in this height.
-pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
+fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, order: &[&ListedRun], height: f32) {
     let runs = &context.session.runs;
-    let shown = context.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|run| run.id);
-    let sort = context.session.sorts.get(&PaneKind::Runs);
-    let mut order: Vec<&ListedRun> = runs.runs().iter().rev().collect();
-    if let Some(sort) = sort {
-        let keys: Vec<SortKey> = order.iter().map(|run| key(run, &sort.column)).collect();
-        order = sorted(&keys, sort.descending).into_iter().map(|at| order[at]).collect();
-    }
+    let record = context.session.record.as_ref();
+    let current = record.and_then(|record| runs.of_record(record)).map(|run| run.id);
+    let (palette, view) = (context.palette, context.session.table(PaneKind::Runs));
+    let shown: Vec<&RunColumn> = (COLUMNS.iter().enumerate())
+        .filter(|(at, column)| *at < CONTROLS || view.shows(column.name, true))
+        .map(|(_, column)| column)
+        .collect();
+    let header = header_height(view);
     ScrollArea::horizontal().id_salt("runs").max_height(height).auto_shrink([false, true]).show(ui, |ui| {
-        let numbers = [92.0, 148.0, 104.0, 76.0, 84.0, 64.0, 40.0, 44.0, 120.0];
         let mut table = TableBuilder::new(ui)
             .id_salt("runs")
             .striped(true)
             .cell_layout(Layout::left_to_right(Align::Center))
-            .column(Column::exact(30.0))
-            .column(Column::exact(26.0))
-            .column(Column::initial(250.0).at_least(120.0).clip(true).resizable(true))
-            .max_scroll_height(height - HEADER)
+            .max_scroll_height(height - header)
             .min_scrolled_height(0.0)
             .auto_shrink([false, true]);
-        for width in numbers {
-            table = table.column(Column::initial(width).at_least(28.0));
+        for column in &shown {
+            table = table.column(match column.name {
+                "run" => Column::initial(column.width).at_least(120.0).clip(true).resizable(true),
+                _ => Column::exact(column.width).clip(true),
+            });
         }
-        let table = table.column(Column::remainder().at_least(140.0));
-        let table = table.header(HEADER, |mut header| {
-            for name in [
-                "A, B",
-                "pin",
-                "run",
-                "search, median",
-                "IQR",
-                "rate",
-                "engine",
-                "n",
-                "q",
-                "d",
-                "k",
-                "began",
-                "device",
-            ] {
+        let table = table.header(header, |mut header| {
+            for column in &shown {
                 header.col(|ui| {
-                    let text = context.palette.small(name);
-                    if name == "A, B" {
-                        ui.add(Label::new(text).extend());
+                    if column.name == "A, B" {
+                        ui.add(Label::new(palette.weak(column.name)).extend());
                     } else {
-                        sort_head_ui(ui, text, PaneKind::Runs, sort, context.actions);
+                        let table = (PaneKind::Runs, view);
+                        let kind = [column.is_number, matches!(column.name, "run" | "engine" | "device")];
+                        head_ui(ui, column.name, kind, table, palette, context.actions);
                     }
                 });
             }
@@ -166,17 +193,13 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
         table.body(|body| {
             body.rows(ROW, order.len(), |mut row| {
                 let at = row.index();
-                row.set_selected(shown == Some(order[at].id));
+                row.set_selected(current == Some(order[at].id));
                 let neighbor =
                     |by: isize| at.checked_add_signed(by).and_then(|at| order.get(at)).map(|run| run.id);
-                row_ui(
-                    &mut row,
-                    order[at],
-                    [neighbor(-1), neighbor(1)],
-                    runs,
-                    context.palette,
-                    context.actions,
-                );
+                let adjacent = [neighbor(-1), neighbor(1)];
+                for column in &shown {
+                    row.col(|ui| cell_ui(ui, column, order[at], adjacent, runs, palette, context.actions));
+                }
             });
         });
         // Room for the floating scroll bar below the last row.
@@ -184,84 +207,94 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
     });
 }
 
-fn key(run: &ListedRun, column: &str) -> SortKey {
-    let (head, number) = (run.run.head(), SortKey::Number);
+/// A value to sort and filter by.
+fn cell(run: &ListedRun, column: &str) -> Cell {
+    let (head, text) = (run.run.head(), |text: &str| Cell::Text(text.to_owned()));
     let summary = &head.summary;
+    Cell::Number(match column {
+        "pin" => f64::from(u8::from(!run.pinned)),
+        "run" => return text(&run.name),
+        "search, median" => summary.search_ms_median,
+        "IQR" => run.search.upper_quartile - run.search.lower_quartile,
+        "rate" => return summary.distances_per_second.map_or(Cell::Missing, Cell::Number),
+        "engine" => return text(head.engine.as_str()),
+        "n" => summary.n as f64,
+        "q" => summary.q as f64,
+        "d" => summary.d as f64,
+        "k" => head.spec.k as f64,
+        "began" => head.started_unix as f64,
+        "device" => return text(&head.device.name),
+        _ => return Cell::Missing,
+    })
+}
+
+/// The text of a value, and its tooltip.
+fn texts(run: &ListedRun, column: &str) -> (String, String) {
+    let (head, search) = (run.run.head(), &run.search);
+    let summary = &head.summary;
+    let plain = |text: String| (text, String::new());
+    let repeats = || {
+        let repeats = text::count(search.repeats as u64, "repeat", "repeats");
+        format!("{repeats} of {} to {}", text::time(search.min), text::time(search.max))
+    };
     match column {
-        "pin" => number(if run.pinned { 0.0 } else { 1.0 }),
-        "run" => SortKey::text(&run.name),
-        "search, median" => number(summary.search_ms_median),
-        "middle half" => number(run.search.lower_quartile),
-        "rate" => summary.distances_per_second.map_or(SortKey::Missing, number),
-        "engine" => SortKey::text(head.engine.as_str()),
-        "n" => number(summary.n as f64),
-        "q" => number(summary.q as f64),
-        "d" => number(summary.d as f64),
-        "k" => number(head.spec.k as f64),
-        "began" => number(head.started_unix as f64),
-        "device" => SortKey::text(&head.device.name),
-        _ => SortKey::Missing,
+        "search, median" => (text::time(summary.search_ms_median), repeats()),
+        "IQR" if search.repeats < 2 => ("one repeat".to_owned(), repeats()),
+        "IQR" => {
+            let [low, high] = [search.lower_quartile, search.upper_quartile].map(text::time);
+            (format!("{low} to {high}"), repeats())
+        }
+        "rate" => plain(summary.distances_per_second.map_or_else(|| "–".to_owned(), text::rate)),
+        "engine" => (head.engine.to_string(), head.method.clone().unwrap_or_default()),
+        "n" => plain(text::thousands(summary.n)),
+        "q" => plain(text::thousands(summary.q)),
+        "d" => plain(text::thousands(summary.d)),
+        "k" => plain(text::thousands(head.spec.k as u64)),
+        "began" => (text::moment(head.started_unix), "UTC".to_owned()),
+        _ => {
+            let from = run.from.as_ref().map(|path| format!("Opened from {}", path.display()));
+            (head.device.name.clone(), from.unwrap_or_default())
+        }
     }
 }
 
-fn row_ui(
-    row: &mut TableRow<'_, '_>,
+fn cell_ui(
+    ui: &mut Ui,
+    column: &RunColumn,
     run: &ListedRun,
     adjacent: [Option<RunId>; 2],
     runs: &RunList,
     palette: &Palette,
     actions: &mut Actions,
 ) {
-    row.col(|ui| choose_ui(ui, run, runs, palette, actions));
-    row.col(|ui| {
-        let mut pinned = run.pinned;
-        let response =
-            ui.checkbox(&mut pinned, "").on_hover_text("A pinned run is kept when the list is full.");
-        let name = format!("Pin {}", run.name);
-        response.widget_info(|| egui::WidgetInfo::selected(Role::CheckBox, true, pinned, &name));
-        if response.clicked() {
-            actions.send(RunsAction::Pin(run.id, pinned));
+    match column.name {
+        "A, B" => choose_ui(ui, run, runs, palette, actions),
+        "pin" => pin_ui(ui, run, actions),
+        "run" => match &runs.renaming {
+            Some((id, text)) if *id == run.id => rename_ui(ui, *id, text, actions),
+            _ => name_ui(ui, run, adjacent, palette, actions),
+        },
+        name => {
+            let (text, hover) = texts(run, name);
+            let align = if column.is_number { Layout::right_to_left } else { Layout::left_to_right };
+            ui.with_layout(align(Align::Center), |ui| {
+                let response = ui.add(Label::new(number(text).size(12.0)).truncate());
+                if !hover.is_empty() {
+                    response.on_hover_text(hover);
+                }
+            });
         }
-    });
-    row.col(|ui| match &runs.renaming {
-        Some((id, text)) if *id == run.id => rename_ui(ui, *id, text, actions),
-        _ => name_ui(ui, run, adjacent, palette, actions),
-    });
-    let head = run.run.head();
-    let (summary, spec) = (&head.summary, &head.spec);
-    let mut cell = |text: String, hover: &str| {
-        row.col(|ui| {
-            let response = ui.add(Label::new(number(text).size(12.0)).extend());
-            if !hover.is_empty() {
-                response.on_hover_text(hover);
-            }
-        });
-    };
-    let half = match run.search.repeats {
-        0 | 1 => "one repeat".to_owned(),
-        _ => {
-            format!("{} to {}", text::time(run.search.lower_quartile), text::time(run.search.upper_quartile))
-        }
-    };
-    let all = format!(
-        "{} of {} to {}",
-        text::count(run.search.repeats as u64, "repeat", "repeats"),
-        text::time(run.search.min),
-        text::time(run.search.max)
-    );
-    cell(text::time(summary.search_ms_median), &all);
-    cell(half, &all);
-    cell(summary.distances_per_second.map_or_else(|| "–".to_owned(), text::rate), "");
-    cell(head.engine.to_string(), head.method.as_deref().unwrap_or_default());
-    cell(text::thousands(summary.n), "");
-    cell(text::thousands(summary.q), "");
-    cell(text::thousands(summary.d), "");
-    cell(text::thousands(spec.k as u64), "");
-    cell(text::moment(head.started_unix), "UTC");
-    cell(
-        head.device.name.clone(),
-        &run.from.as_ref().map_or_else(String::new, |path| format!("Opened from {}", path.display())),
-    );
+    }
+}
+
+fn pin_ui(ui: &mut Ui, run: &ListedRun, actions: &mut Actions) {
+    let mut pinned = run.pinned;
+    let response = ui.checkbox(&mut pinned, "").on_hover_text("A pinned run is kept when the list is full.");
+    let name = format!("Pin {}", run.name);
+    response.widget_info(|| egui::WidgetInfo::selected(Role::CheckBox, true, pinned, &name));
+    if response.clicked() {
+        actions.send(RunsAction::Pin(run.id, pinned));
+    }
 }
 
 /// The button for A, B, or neither.

@@ -43,7 +43,8 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
         if let Some(note) = names.and_then(|names| session.name_search.note(names)) {
             ui.label(palette.small(note));
         } else if found.is_empty() {
-            ui.label(palette.weak("No matching command."));
+            let rows = if session.row_names.is_some() { "No command or row" } else { "No command" };
+            ui.label(palette.weak(format!("{rows} matches “{}”.", next.text.trim())));
         }
         if found.is_empty() {
             return None;

@@ -8,12 +8,10 @@ use crate::app::features::columns::state::ColumnsAction;
 use crate::app::features::unusable::state::listed;
 use crate::app::look::{error_ui, field_ui, follow_ui, heading_ui, percent, row_ui, wide_field_ui};
 use crate::app::model::fields::number;
-use crate::app::model::files::{column_ranges, unused_columns_sentence};
-use crate::app::model::{
-    DataKind, Draft, Field, FieldError, QueryKind, UnusedColumn, data_file, source_name,
-};
+use crate::app::model::files::unused_columns_sentence;
+use crate::app::model::{DataKind, Draft, Field, FieldError, QueryKind, data_file, source_name};
 use crate::app::prelude::*;
-use crate::cloud::{Axis, ColumnChoice, GlobeAxes, PointCloud, Source, generate};
+use crate::cloud::{Axis, GlobeAxes, PointCloud, Source, generate};
 use crate::knn::Metric;
 use crate::run::planner::Purpose;
 use crate::text;
@@ -114,11 +112,11 @@ fn data_ui(
     let load = match session.cloud.as_ref().filter(|_| workspace == Workspace::Explore) {
         None => fields(ui, draft, actions),
         Some(cloud) => {
-            let all = cloud_ui(ui, draft, session, cloud, palette, actions);
+            cloud_ui(ui, draft, session, cloud, palette, actions);
             let is_wrong = errors.iter().any(|error| matches!(error.field, Field::Path | Field::Generator));
             let folded = egui::CollapsingHeader::new("Change the data").open(is_wrong.then_some(true));
             let shown = folded.show_unindented(ui, |ui| fields(ui, draft, actions));
-            all || shown.body_returned == Some(true)
+            shown.body_returned == Some(true)
         }
     };
     if load {
@@ -128,15 +126,15 @@ fn data_ui(
     }
 }
 
-/// The points shown, and what was chosen of their file. Returns whether to read it again.
+/// The points shown, and what was chosen of their file.
 fn cloud_ui(
     ui: &mut Ui,
-    draft: &mut Draft,
+    draft: &Draft,
     session: &Session,
     cloud: &PointCloud,
     palette: &Palette,
     actions: &mut Actions,
-) -> bool {
+) {
     ui.add(Label::new(RichText::new(source_name(cloud)).strong()).truncate());
     let rows = text::count(cloud.len() as u64, "row", "rows");
     let dimensions = text::count(cloud.dims() as u64, "dimension", "dimensions");
@@ -145,7 +143,7 @@ fn cloud_ui(
         command_ui(ui, Command::Open, actions);
         columns_button_ui(ui, draft, session, actions);
     });
-    notes_ui(ui, draft, session, palette, actions)
+    notes_ui(ui, draft, session, palette, actions);
 }
 
 /// Returns whether to generate the cloud.
@@ -259,7 +257,9 @@ fn file_ui(
         ui.label(palette.small(format!("Read: {}{more}", names.join(", "))));
     }
     // In Explore, the notes are above the fields.
-    let load_at_once = workspace == Workspace::Measure && notes_ui(ui, draft, session, palette, actions);
+    if workspace == Workspace::Measure {
+        notes_ui(ui, draft, session, palette, actions);
+    }
     ui.checkbox(&mut draft.drop_nonfinite, "Drop rows with NaN or ∞")
         .on_hover_text("Applies to this file only.");
     let entered =
@@ -268,7 +268,7 @@ fn file_ui(
     ui.add_enabled(ready, Button::new("Load"))
         .on_hover_text("Read the file and show it; Run also does this when needed.")
         .clicked()
-        || (ready && (entered || load_at_once))
+        || (ready && entered)
 }
 
 /// Opens the table of the file's columns, once they are listed.
@@ -285,28 +285,23 @@ fn columns_button_ui(ui: &mut Ui, draft: &Draft, session: &Session, actions: &mu
     }
 }
 
-/// What was chosen for the file shown, with remedies. Returns whether to read it again.
-fn notes_ui(
-    ui: &mut Ui,
-    draft: &mut Draft,
-    session: &Session,
-    palette: &Palette,
-    actions: &mut Actions,
-) -> bool {
+/// What was chosen for the file shown, with remedies.
+fn notes_ui(ui: &mut Ui, draft: &Draft, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(cloud) =
         session.cloud.as_ref().filter(|cloud| draft.source().is_ok_and(|source| *cloud.source() == source))
     else {
-        return false;
+        return;
     };
-    let mut load_at_once = false;
-    if !session.left_out.is_empty() {
+    let unused = session.unused_columns() as u64;
+    if unused > 0 {
         ui.horizontal_wrapped(|ui| {
-            let unused = unused_columns_sentence(&session.left_out);
-            ui.label(palette.small(format!("Left out of the coordinates: {unused}.")));
-            let all = "Use every numeric column as a coordinate, these included.";
-            if ui.small_button("Use as coordinates").on_hover_text(all).clicked() {
-                draft.columns = with_columns(&draft.columns, &session.left_out);
-                load_at_once = true;
+            let unused = text::count(unused, "numeric column", "numeric columns");
+            let response = ui.label(palette.small(format!("{unused} not used.")));
+            if !session.left_out.is_empty() {
+                response.on_hover_text(text::sentence_case(&unused_columns_sentence(&session.left_out)));
+            }
+            if ui.small_button("Choose columns…").clicked() {
+                actions.send(ColumnsAction::Open);
             }
         });
     }
@@ -338,7 +333,6 @@ fn notes_ui(
     if cloud.dropped() > 0 {
         dropped_ui(ui, cloud, palette);
     }
-    load_at_once
 }
 
 /// The axis whose range is so much wider than all others that it decides nearly every distance. Clouds of few
@@ -359,22 +353,6 @@ fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
     let [few, many] = MAX_LISTED.map(|most| listed(cloud.dropped_records(), most));
     let said = format!("{} dropped: {few}", text::count(cloud.dropped(), "row", "rows"));
     ui.label(palette.small(said)).on_hover_text(format!("Dropped rows: {many}"));
-}
-
-/// The typed columns and those that were left out.
-fn with_columns(typed: &str, left_out: &[UnusedColumn]) -> String {
-    let names = match typed.parse() {
-        Ok(ColumnChoice::Named(names)) => names,
-        _ => Vec::new(),
-    };
-    let mut numbers: Vec<usize> = names
-        .iter()
-        .filter_map(|name| name.parse().ok())
-        .chain(left_out.iter().map(|column| column.number))
-        .collect();
-    numbers.sort_unstable();
-    let names: Vec<String> = numbers.iter().map(usize::to_string).collect();
-    column_ranges(&names).unwrap_or_default()
 }
 
 fn query_ui(

@@ -1,7 +1,7 @@
 //! The first view of an opened cloud: a suitable pane, and a query with its neighbours.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{LoadJob, Loaded};
@@ -231,6 +231,12 @@ impl App {
             self.samples = Some(StagingDir::private(&std::env::temp_dir())?);
         }
         Ok(self.samples.as_ref().map_or_else(PathBuf::new, |folder| folder.path().to_owned()))
+    }
+
+    /// Whether samples are written to this folder.
+    pub(in crate::app) fn has_samples(&self, folder: &Path) -> bool {
+        let settings = self.settings.as_ref().map(|settings| settings.folder().join("samples"));
+        settings.as_deref() == Some(folder) || self.samples.as_ref().is_some_and(|own| own.path() == folder)
     }
 
     /// Opens a sample cloud; if it is a file, it is written to the samples folder first.

@@ -16,7 +16,7 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, Pa
 use crate::app::features::color::state::PointValues;
 use crate::app::features::color::state::channel::PointSet;
 use crate::app::features::picking::state::RegionSelection;
-use crate::app::model::answer::PickedPoint;
+use crate::app::model::answer::{PickedPoint, QueryAnswer};
 use crate::app::model::pane::PaneKind;
 use crate::app::model::select_mode::SelectMode;
 use crate::knn::Metric;
@@ -29,6 +29,8 @@ pub struct Selection {
     pub(in crate::app) rows: Arc<[u32]>,
     pub(in crate::app) queries: Arc<[u32]>,
     pub(in crate::app) by: String,
+    /// The query of a radius selection, to which exports give the distance.
+    pub(in crate::app) center: Option<QueryAnswer>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +47,7 @@ impl Selection {
         rows.sort_unstable();
         rows.dedup();
         let queries = record.map(|record| queries_of(&rows, record)).unwrap_or_default();
-        Self { rows: rows.into(), queries: queries.into(), by: by.into() }
+        Self { rows: rows.into(), queries: queries.into(), by: by.into(), center: None }
     }
 
     /// Selects queries of `record`, in any order, with their rows if they are rows of the cloud. `by` says
@@ -57,7 +59,7 @@ impl Selection {
         queries.sort_unstable();
         queries.dedup();
         let rows = rows_of(&queries, record);
-        Self { rows: rows.into(), queries: queries.into(), by: by.into() }
+        Self { rows: rows.into(), queries: queries.into(), by: by.into(), center: None }
     }
 
     /// Rows of the cloud, ascending.
@@ -110,7 +112,8 @@ impl Selection {
             return Self::default();
         }
         let by = if self.is_empty() { other.by } else { joined(&self.by, sign, &other.by) };
-        Self { rows: rows.into(), queries: queries.into(), by }
+        let center = self.center.clone().or(other.center);
+        Self { rows: rows.into(), queries: queries.into(), by, center }
     }
 }
 
@@ -129,6 +132,8 @@ fn joined(before: &str, sign: &str, last: &str) -> String {
 pub enum SelectionCriterion {
     /// Rows of the cloud, in any order; missing ones are ignored.
     Rows(Vec<u32>),
+    /// Rows within a distance of an answer's query.
+    Within(Vec<u32>, Box<QueryAnswer>),
     /// Queries of the run, in any order; missing ones are ignored.
     Queries(Vec<u32>),
     /// Rows of the cloud, and queries of the run in addition to those at the rows.

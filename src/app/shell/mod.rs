@@ -17,6 +17,7 @@ pub mod lesson;
 pub mod panels {
     //! Panels around the panes, and dialogs.
 
+    pub mod data;
     pub mod engine;
     pub mod finder;
     pub mod nearest;

@@ -112,7 +112,7 @@ impl App {
                     let together = self.state.lesson.side_by_side;
                     let hints = !self.state.lesson.has_dragged;
                     let motion = paint::motion_seconds(
-                        self.state.reduce_motion,
+                        self.state.reduces_motion(self.session.system_reduces_motion),
                         player.is_playing().then_some(self.state.lesson.speed),
                     );
                     let zoom = session.zoom;

@@ -10,6 +10,7 @@ use super::algorithms::kernel::recorder::record_faulty;
 use super::cursor::Level;
 use super::edits::{Edits, MAX_KEYS, data_from_keys};
 use super::from_gpu::record_on_gpu;
+use super::picture::grid::PanelGrid;
 use super::questions::ideas::IdeaQuestion;
 use super::questions::pool::{TakeQuestion, pool, round};
 use super::questions::{Question, Rng, Topic};
@@ -40,6 +41,8 @@ pub struct Lesson {
     pub goal: &'static str,
     /// The ids of prerequisite lessons.
     pub prerequisites: &'static [&'static str],
+    /// The question that it opens with.
+    pub opening: &'static str,
     /// Its idea, shown beside the pictures.
     pub paragraph: &'static str,
     /// What to remember, in one line.
@@ -66,6 +69,8 @@ pub struct Lesson {
     pub arrangements: &'static [Arrangement],
     /// The range of the search that is shown.
     pub shows: SearchRange,
+    /// Its panels, in the order in which the story needs them.
+    pub grid: PanelGrid,
     /// The initial level of detail.
     pub level: Level,
     /// The kinds of questions about its steps.
@@ -172,6 +177,13 @@ pub struct Take {
 impl Take {
     fn new(arrangement: Arrangement, recording: Recording, shows: SearchRange) -> Self {
         Self { arrangement, range: shows.range(&recording), recording: Arc::new(recording) }
+    }
+
+    /// A take of the range that a lesson shows, which opens with the lesson's question.
+    fn opened(lesson: &Lesson, arrangement: Arrangement, recording: Recording) -> Self {
+        let question = lesson.fill_in(lesson.opening, recording.shape());
+        let range = lesson.shows.range(&recording);
+        Self::new(arrangement, recording.with_opening(range, question), lesson.shows)
     }
 
     /// The position after the step that breaks an invariant, if an injected fault breaks one.
@@ -353,7 +365,7 @@ impl Lesson {
                 recording.with_map_around(own.cloud.points()).with_map_around(queries.point(own.query))
             }
         };
-        Ok(Take::new(arrangement, recording, self.shows))
+        Ok(Take::opened(self, arrangement, recording))
     }
 
     /// Repeats a take on a GPU ([`record_on_gpu`]).
@@ -361,7 +373,7 @@ impl Lesson {
     /// # Errors
     /// The same as those of [`record_on_gpu`].
     pub fn on_gpu(&self, take: &Take, cuda: &mut Cuda) -> Result<Take, LessonError> {
-        Ok(Take::new(take.arrangement, record_on_gpu(&take.recording, cuda)?, self.shows))
+        Ok(Take::opened(self, take.arrangement, record_on_gpu(&take.recording, cuda)?))
     }
 
     /// Checks that the lesson's search supports faults.

@@ -71,6 +71,15 @@ impl Parameters {
     }
 }
 
+/// How a lesson begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The range of the search that it shows.
+    pub range: Range<usize>,
+    /// The question that takes the place of the first sentence.
+    pub question: String,
+}
+
 /// Quantiles of the positive squared distances of all candidates; zeros if there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DistanceQuantiles {
@@ -153,6 +162,7 @@ pub struct Recording {
     candidates_without_buffer: OnceLock<Vec<u32>>,
     changed_comparators: Option<ChangedComparators>,
     consequences: Option<Arc<Consequences>>,
+    opening: Option<Opening>,
 }
 
 impl Recording {
@@ -165,6 +175,16 @@ impl Recording {
     pub fn with_map_around(mut self, points: &[f32]) -> Self {
         self.overview.widen(points, self.problem.dims());
         self
+    }
+
+    /// Opens with a question at the start of the range that a lesson shows.
+    pub fn with_opening(self, range: Range<usize>, question: String) -> Self {
+        Self { opening: Some(Opening { range, question }), ..self }
+    }
+
+    /// How the lesson opens; `None` if it shows something else, such as a fault.
+    pub fn opening(&self) -> Option<&Opening> {
+        self.opening.as_ref()
     }
 
     /// Marks the comparators that decide differently than in an earlier recording; `None` removes the marks.
@@ -244,6 +264,7 @@ impl Recording {
             candidates_without_buffer: OnceLock::new(),
             changed_comparators: None,
             consequences: None,
+            opening: None,
         }
     }
 

@@ -5,7 +5,47 @@
 
 use super::cursor::Level;
 use super::lessons::{Arrangement, Lesson, LessonDuration, SearchAlgorithm, SearchRange};
+use super::picture::Panel::{
+    Account, Ballot, Batches, Buckets, Cloud, Code, Cost, Curves, Heaps, Lanes, Meter, Network, Queues, Warp,
+};
+use super::picture::grid::AT_END;
+use super::picture::grid::PanelGrid::{self, Columns, Rows, Show};
 use super::questions::{Topic, ideas};
+
+/// Panels of a whole search: the filter and the merge alternate.
+const WHOLE: PanelGrid = Columns(&[
+    (0.28, Rows(&[(0.52, Show(&[Cloud], 0)), (0.48, Show(&[Account], 3))])),
+    (0.45, Rows(&[(0.5, Show(&[Warp], 2)), (0.5, Show(&[Ballot, Network, Batches], 1))])),
+    (0.27, Show(&[Code], 4)),
+]);
+
+/// Panels of a sort, which opens with the keys in the lanes.
+const SORT: PanelGrid = Columns(&[
+    (0.5, Show(&[Network], 1)),
+    (
+        0.5,
+        Rows(&[
+            (0.56, Show(&[Warp], 0)),
+            (0.44, Columns(&[(0.46, Show(&[Cloud], 3)), (0.54, Show(&[Code], 4))])),
+        ]),
+    ),
+]);
+
+/// Panels of another search, whose own panel is beside the points.
+macro_rules! search {
+    ($main:ident, $left:literal, $high:literal) => {
+        Columns(&[
+            ($left, Show(&[Cloud], 0)),
+            (
+                1.0 - $left,
+                Rows(&[
+                    ($high, Show(&[$main], 1)),
+                    (1.0 - $high, Columns(&[(0.48, Show(&[Account], 3)), (0.52, Show(&[Code], 4))])),
+                ]),
+            ),
+        ])
+    };
+}
 
 /// Defaults of the lessons about the kernel.
 const KERNEL: Lesson = Lesson {
@@ -14,6 +54,7 @@ const KERNEL: Lesson = Lesson {
     title: "",
     goal: "",
     prerequisites: &[],
+    opening: "",
     paragraph: "",
     summary: "",
     minutes: LessonDuration::OffRoute(3),
@@ -27,6 +68,7 @@ const KERNEL: Lesson = Lesson {
     search: SearchAlgorithm::Kernel,
     arrangements: &[Arrangement::AsDrawn],
     shows: SearchRange::Whole,
+    grid: WHOLE,
     level: Level::Merge,
     topics: &[],
     ideas: &[],
@@ -38,6 +80,8 @@ pub const LESSONS: [Lesson; 13] = numbered([
         id: "problem",
         title: "The problem: the k nearest of many",
         goal: "Learn what is computed, and why not all points are sorted.",
+        opening: "Which {k} of these {n} points are nearest to the query, the cross? And do all of \
+                  them have to be sorted to find out?",
         paragraph: "Among {n} points we want the {k} nearest to the query. Sorting all points by distance \
                     would find them, but would also order {n - k} points that are not neighbours. It is \
                     enough to keep the {k} nearest of the points seen so far: the intermediate result. The \
@@ -55,6 +99,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         shows: SearchRange::Circle,
         topics: &[Topic::Merges],
         ideas: &ideas::PROBLEM,
+        grid: Columns(&[(0.62, Show(&[Cloud], 0)), (0.38, Show(&[Account], 2))]),
         ..KERNEL
     },
     Lesson {
@@ -62,6 +107,8 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "One thread, one heap",
         goal: "See why one query per thread makes a warp diverge, and what to do instead.",
         prerequisites: &["problem"],
+        opening: "Each of {W} threads searches for its own query. What do the others do while one of them \
+                  inserts a point?",
         paragraph: "One thread finds the {k} nearest with a heap: a tree of {k} keys with the largest, the \
                     k-th so far, at its root. A point that is not below the root is rejected after one \
                     comparison. Any other point replaces the root and sinks to its level. Now give every \
@@ -86,6 +133,10 @@ pub const LESSONS: [Lesson; 13] = numbered([
         level: Level::Stage,
         topics: &[Topic::Inserts, Topic::Waits, Topic::Rounds, Topic::Idle],
         ideas: &ideas::HEAP,
+        grid: Columns(&[
+            (0.34, Rows(&[(0.56, Show(&[Cloud], 0)), (0.44, Show(&[Code], 6))])),
+            (0.66, Rows(&[(0.58, Show(&[Heaps], 1)), (0.42, Show(&[Meter], 4))])),
+        ]),
         ..KERNEL
     },
     Lesson {
@@ -93,6 +144,8 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "The ballot and the buffer",
         goal: "Follow candidates from the vote of the lanes to their slots.",
         prerequisites: &["problem"],
+        opening: "Each lane looks at one point, and some points are candidates. How does each \
+                  candidate find a free slot of the buffer, without a lock?",
         paragraph: "A warp is {W} threads, its lanes, which run the same code. Ballots and shuffles \
                     synchronise them; where a lane reads what another lane has written to shared memory, a \
                     barrier does. Each lane computes the squared distance of one point and votes: is it \
@@ -110,6 +163,10 @@ pub const LESSONS: [Lesson; 13] = numbered([
         level: Level::Stage,
         topics: &[Topic::Votes, Topic::Slot],
         ideas: &ideas::BUFFER,
+        grid: Columns(&[
+            (0.62, Rows(&[(0.52, Show(&[Ballot], 1)), (0.48, Show(&[Warp], 2))])),
+            (0.38, Rows(&[(0.5, Show(&[Cloud], 0)), (0.5, Show(&[Code], 3))])),
+        ]),
         ..KERNEL
     },
     Lesson {
@@ -117,6 +174,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "What a merge costs, and why to wait",
         goal: "See what one merge costs, and why the buffer is filled first.",
         prerequisites: &["buffer"],
+        opening: "Each candidate could be merged at once. Why does it wait until the buffer is full?",
         paragraph: "A merge sorts the {K} candidates in {layers} layers of comparisons, compares each with \
                     its counterpart in the intermediate result, and needs {last} layers to restore the \
                     order: {merge} steps, in which all lanes take part. It takes as many for a single \
@@ -133,6 +191,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         level: Level::Stage,
         topics: &[],
         ideas: &ideas::WAIT,
+        grid: Columns(&[(0.58, Show(&[Warp], 0)), (0.42, Show(&[Cost], 2))]),
         ..KERNEL
     },
     Lesson {
@@ -140,6 +199,8 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "Sorting in a warp: one key per lane",
         goal: "Sort keys by exchanging them with one partner lane at a time.",
         prerequisites: &["wait"],
+        opening: "{W} lanes hold one key each. How can they sort the keys without waiting for one \
+                  another?",
         paragraph: "Before a merge, the candidates are sorted. Every lane holds one key, a squared \
                     distance, in a register, its own fast memory. In each layer, lane L reads the key of \
                     lane L ^ stride with a shuffle, directly from the other lane's register. The two \
@@ -159,6 +220,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         level: Level::Layer,
         topics: &[Topic::Partner, Topic::Swaps],
         ideas: &ideas::SORT,
+        grid: SORT,
         ..KERNEL
     },
     Lesson {
@@ -166,6 +228,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "Sorting in a warp: more keys than lanes",
         goal: "Sort {K} keys with {W} lanes, and see which layers need no shuffle.",
         prerequisites: &["sort"],
+        opening: "There are {K} keys, but only {W} lanes. Which comparisons need no other lane?",
         paragraph: "To sort {K} keys with {W} lanes, every lane holds R = {R} consecutive keys. The network \
                     is the same, but the two elements of a comparator may now be in the same lane. With a \
                     stride below R, a lane compares two of its own registers and needs no shuffle. From \
@@ -180,6 +243,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         level: Level::Layer,
         topics: &[Topic::Partner, Topic::Swaps],
         ideas: &ideas::WIDE,
+        grid: SORT,
         ..KERNEL
     },
     Lesson {
@@ -187,6 +251,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "Merging two sorted lists",
         goal: "Take the {K} smallest keys of two sorted lists in one step.",
         prerequisites: &["sort"],
+        opening: "Two sorted lists of {K} keys: can their {K} smallest be found in a single step?",
         paragraph: "The candidates, sorted, and the intermediate result are two rising lists of {K} keys. \
                     Read backwards, the intermediate result falls: candidate i is compared with its element \
                     {K - 1} \u{2212} i, and the smaller stays. One list rises while the other falls, so \
@@ -206,6 +271,16 @@ pub const LESSONS: [Lesson; 13] = numbered([
         level: Level::Layer,
         topics: &[Topic::Taken, Topic::Partner, Topic::Swaps],
         ideas: &ideas::MERGE,
+        grid: Columns(&[
+            (0.42, Rows(&[(0.64, Show(&[Network], 3)), (0.36, Show(&[Code], 5))])),
+            (
+                0.58,
+                Rows(&[
+                    (0.54, Show(&[Curves], 0)),
+                    (0.46, Columns(&[(0.6, Show(&[Warp], 0)), (0.4, Show(&[Cloud], AT_END))])),
+                ]),
+            ),
+        ]),
         ..KERNEL
     },
     Lesson {
@@ -213,6 +288,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "The whole search",
         goal: "Watch the parts work together, from the first batch to the answer.",
         prerequisites: &["buffer", "merge"],
+        opening: "How few of these {n} points have to be sorted to find the {k} nearest?",
         paragraph: "The warps of a block share the points: batch after batch is copied into shared memory, \
                     where every warp reads it for its own query. No warp may read a batch before all of it \
                     has arrived, and none may overwrite it while another still reads; barriers ensure both. \
@@ -233,6 +309,8 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "Why order matters",
         goal: "Compare the cost of the same points in different orders.",
         prerequisites: &["search"],
+        opening: "The same {n} points in another order have the same neighbours. Do they have the same \
+                  cost?",
         paragraph: "The same points in different orders give the same neighbours at very different costs. \
                     In random order the i-th point is a candidate with a probability of at most (k + K) / \
                     i, so there are at most about 3 + 2 ln(n / 2k) merges where k = K, on average. Nearest \
@@ -255,6 +333,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "Your own data",
         goal: "Watch the search on your own points.",
         prerequisites: &["search"],
+        opening: "How many of these {n} points come close enough to the query to be candidates?",
         paragraph: "Any point of any cloud can be the query. Watch how soon max_distance approaches its \
                     final value, how many groups are done after one ballot, and whether the order of the \
                     file helps or hurts: if rows follow space, there may be far more merges, or far fewer, \
@@ -274,6 +353,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "Pruning with bounding boxes",
         goal: "Skip points without computing their distances, and stay exact.",
         prerequisites: &["buffer"],
+        opening: "Which points can be ruled out without computing their distance?",
         paragraph: "Brute force computes every distance. An index knows where points are: they are sorted \
                     along a curve, so that points next to each other on it are close in space; every 32 of \
                     them form a leaf with a bounding box, and every 32 boxes form a node. The warp starts \
@@ -289,6 +369,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         level: Level::Stage,
         topics: &[Topic::Leaves, Topic::Order, Topic::Child, Topic::Visited, Topic::Votes],
         ideas: &ideas::PRUNING,
+        grid: search!(Lanes, 0.44, 0.47),
         ..KERNEL
     },
     Lesson {
@@ -296,6 +377,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "A queue in every lane",
         goal: "Compare a short queue in every lane with one shared buffer.",
         prerequisites: &["buffer", "merge"],
+        opening: "What if every lane had a short queue, instead of the buffer that all share?",
         paragraph: "Warp select has no shared buffer. Every lane has a short queue in registers, the \
                     largest key first: a smaller key replaces it, without a vote. The warp's queue ascends \
                     and has the K smallest keys merged so far. Every neighbour among the points seen must \
@@ -313,6 +395,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         level: Level::Stage,
         topics: &[Topic::Merges, Topic::Takes, Topic::Breaks],
         ideas: &ideas::WARP_SELECT,
+        grid: search!(Queues, 0.36, 0.6),
         ..KERNEL
     },
     Lesson {
@@ -320,6 +403,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         title: "Radix select: narrowing buckets",
         goal: "Find the k-th distance digit by digit, for any k.",
         prerequisites: &["problem"],
+        opening: "Can the {k} smallest of {n} distances be found without sorting any of them?",
         paragraph: "To find the k smallest of many distances, it is enough to find the k-th. The bits of a \
                     distance, read as an integer, have the same order, because distances are not negative. \
                     So a first digit, here of {bits} bits, puts every point into one of {buckets} buckets. \
@@ -339,6 +423,7 @@ pub const LESSONS: [Lesson; 13] = numbered([
         level: Level::Layer,
         topics: &[Topic::Bucket, Topic::Left],
         ideas: &ideas::RADIX_SELECT,
+        grid: search!(Buckets, 0.36, 0.6),
         ..KERNEL
     },
 ]);

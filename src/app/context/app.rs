@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use eframe::egui_wgpu;
 use egui_commonmark::CommonMarkCache;
 
+use super::motion::SystemMotion;
 use super::settings::{Launch, SettingsFile, Startup};
 use crate::app::features::color::ColoringCache;
 use crate::app::features::export::state::ExportDialog;
@@ -99,6 +100,8 @@ impl App {
         let (state, last) = found.unwrap_or_default();
         let mut app = Self::with_state(cc, state)?;
         (app.last, app.settings, app.start) = (last.clone(), settings, start);
+        let wake = cc.egui_ctx.clone();
+        app.handles.system_motion.follow(move || wake.request_repaint());
         app.is_named = file.is_some();
         match file {
             Some(path) => {
@@ -147,7 +150,7 @@ impl App {
         let jobs = Jobs::new(move || wake.request_repaint());
         tokens::install_fonts(ctx);
         state.look.apply(ctx);
-        tokens::reduce_motion(ctx, state.reduce_motion);
+        tokens::reduce_motion(ctx, state.reduces_motion(None));
         ctx.set_zoom_factor(state.scale);
         // Our own commands handle Ctrl + and Ctrl -, with different limits.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
@@ -365,6 +368,8 @@ pub struct Handles {
     pub coloring: ColoringCache,
     /// The next answer whose expected convergence is computed.
     pub theory_wanted: Option<QueryAnswer>,
+    /// Whether the desktop asks for less motion.
+    pub system_motion: SystemMotion,
     /// Whether the desktop has proved to lack file dialogs.
     pub without_dialogs: bool,
     /// Layout cache of the documents.
@@ -403,6 +408,7 @@ impl Handles {
             projecting: ProjectionCache::default(),
             coloring: ColoringCache::default(),
             theory_wanted: None,
+            system_motion: SystemMotion::default(),
             without_dialogs: false,
             manual: crate::app::features::manual::cache(),
             render_state: render_state.cloned(),

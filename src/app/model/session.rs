@@ -122,6 +122,8 @@ pub struct Session {
     /// Whether to show the file's own colours, or the height of a scan, once its columns are listed: it was
     /// just opened, and nothing else colours its points.
     pub awaits_colors: bool,
+    /// Whether the system asks for less motion; `None` if it does not say.
+    pub system_reduces_motion: Option<bool>,
     /// Numeric columns that the file was opened without.
     pub left_out: Vec<UnusedColumn>,
     /// The columns for labels and names, and whether rows are images.

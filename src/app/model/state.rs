@@ -53,8 +53,10 @@ pub struct State {
     pub look: Theme,
     /// UI scale, within [`SCALES`].
     pub scale: f32,
-    /// Whether to disable animations.
+    /// Whether to disable animations, whatever the system prefers.
     pub reduce_motion: bool,
+    /// Whether to keep animations although the system prefers less motion.
+    pub full_motion: bool,
     /// The lesson's player and presenter.
     pub lesson: LessonView,
     /// Recently opened files, latest first.
@@ -102,6 +104,7 @@ impl Default for State {
             look: Theme::default(),
             scale: 1.0,
             reduce_motion: false,
+            full_motion: false,
             lesson: LessonView::default(),
             recent: Vec::new(),
             folder: None,
@@ -209,6 +212,17 @@ impl State {
         self.tree.tiles.len() <= 2
     }
 
+    /// Whether animations are disabled, given what the system prefers, if that is known.
+    pub fn reduces_motion(&self, system: Option<bool>) -> bool {
+        self.reduce_motion || (system == Some(true) && !self.full_motion)
+    }
+
+    /// Chooses whether animations are disabled. A choice that equals the system's follows it from then on.
+    pub fn choose_motion(&mut self, reduce: bool, system: Option<bool>) {
+        let system = system == Some(true);
+        (self.reduce_motion, self.full_motion) = (reduce && !system, !reduce && system);
+    }
+
     /// Visibility of the left and right panels, given the room.
     pub fn panels(&self, room: WindowLayout) -> [bool; 2] {
         if self.maximised {
@@ -310,6 +324,25 @@ mod tests {
     use crate::knn::{DeviceId, EngineId};
     use crate::run::EngineChoice;
     use crate::run::compare::Quantity;
+
+    /// A choice is an exception from the system's preference, and ends once it equals it.
+    #[test]
+    fn motion_follows_the_system_unless_chosen_otherwise() {
+        let mut state = State::default();
+        assert_eq!(
+            [None, Some(false), Some(true)].map(|system| state.reduces_motion(system)),
+            [false, false, true]
+        );
+        state.choose_motion(false, Some(true));
+        assert!(!state.reduces_motion(Some(true)) && !state.reduces_motion(None));
+        state.choose_motion(true, Some(true));
+        assert_eq!([Some(true), Some(false)].map(|system| state.reduces_motion(system)), [true, false]);
+        state.choose_motion(true, None);
+        assert_eq!([Some(true), Some(false), None].map(|system| state.reduces_motion(system)), [true; 3]);
+        // As an earlier version saved it.
+        let saved: State = serde_json::from_str(r#"{"reduce_motion": true}"#).expect("a state");
+        assert!(saved.reduces_motion(Some(false)));
+    }
 
     /// Every saved number, set to values out of range.
     #[test]

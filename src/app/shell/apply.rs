@@ -39,7 +39,7 @@ impl App {
             Action::SetLook(look) => self.set_look(look),
             Action::SetScale(scale) => self.set_scale(scale),
             Action::ReduceMotion(reduce) => {
-                self.state.reduce_motion = reduce;
+                self.state.choose_motion(reduce, self.session.system_reduces_motion);
                 tokens::reduce_motion(&self.handles.ctx, reduce);
             }
             Action::SetFinder(finder) => self.session.finder = finder,

@@ -46,7 +46,7 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Co
     let mut all: Vec<CommandPaletteEntry> = commands
         .map(|command| CommandPaletteEntry::new(command.text(), command.tooltip(), command))
         .collect();
-    all.extend(general_entries(state));
+    all.extend(general_entries(state, session));
     let literal_entries = literal_entries(words, mode, state, session);
     let words: Vec<String> = words.split_whitespace().map(british).collect();
     let mut rows = Vec::new();
@@ -100,7 +100,7 @@ fn rank(entry: &CommandPaletteEntry, words: &[String]) -> Option<usize> {
 pub const SCALES: [f32; 7] = [0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 
 /// Looks, scales, motion, recent files, samples and lessons.
-pub fn general_entries(state: &State) -> impl Iterator<Item = CommandPaletteEntry> {
+pub fn general_entries(state: &State, session: &Session) -> impl Iterator<Item = CommandPaletteEntry> {
     let look = |look: Theme| {
         CommandPaletteEntry::new(
             format!("Look: {}", look.text().to_lowercase()),
@@ -115,7 +115,7 @@ pub fn general_entries(state: &State) -> impl Iterator<Item = CommandPaletteEntr
             Action::SetScale(scale),
         )
     };
-    let motion = match state.reduce_motion {
+    let motion = match state.reduces_motion(session.system_reduces_motion) {
         true => CommandPaletteEntry::new(
             "Motion: as usual",
             "In a lesson, keys move to their new places.",

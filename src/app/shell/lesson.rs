@@ -12,6 +12,8 @@ use crate::app::features::lesson::source::source_ui;
 use crate::app::features::lesson::state::LessonAction;
 use crate::app::features::lesson::state::session::{PresentationMode, lesson_of};
 use crate::app::prelude::*;
+use crate::lesson::picture::View;
+use crate::lesson::picture::page::sentence_height;
 
 /// Below this window height in points, as at a large scale, menus replace the player's second row.
 const LOW_WINDOW: f32 = 520.0;
@@ -19,20 +21,21 @@ const LOW_WINDOW: f32 = 520.0;
 /// Text size of the picture next to panels.
 const TEXT: f32 = 13.0;
 
-/// Lines and columns of text that fill the presenter's window. On a projector of 1280 × 720 the smallest text
-/// is 18 points.
-const LINES: f32 = 36.0;
-const COLUMNS: f32 = 64.0;
+/// Lines and columns of text that fill the presenter's window. The smallest text can be read on a thumbnail
+/// 480 pixels wide.
+const LINES: f32 = 30.0;
+const COLUMNS: f32 = 53.0;
 
 /// Minimum height of a question next to panels, in points; most questions fit.
 const MIN_QUESTION_HEIGHT: f32 = 132.0;
 
-/// Scale of text below the picture: 18 points on that projector.
-const BELOW_SCALE: f32 = 0.9;
+/// Scale of text below the presenter's picture.
+const BELOW_SCALE: f32 = 0.8;
 
-/// Height below the picture when presenting, in lines of text. The player and the question have the same
-/// height, so that the picture does not move when a question opens.
-const LINES_BELOW: f32 = 8.6;
+/// Height of the presenter's player, for running text of a size.
+fn player_height(text: f32) -> f32 {
+    text * 1.2 + 40.0
+}
 
 impl App {
     /// Draws everything between the menus and the status line.
@@ -63,7 +66,7 @@ impl App {
             player.filter(|_| presenting != PresentationMode::Bare && !(presented && quiz.is_some()))
         {
             let frame = panel.inner_margin(Margin::symmetric(10, 5));
-            below("player", text, presented).frame(frame).show(ui, |ui| {
+            below("player", player_height(text), presented).frame(frame).show(ui, |ui| {
                 let (asking, brief) = (session.is_held(), presented || window.y < LOW_WINDOW);
                 let controls = PlayerOptions {
                     view: &self.state.lesson,
@@ -86,7 +89,9 @@ impl App {
                 .inner_margin(Margin::symmetric(12, if presented { 4 } else { 8 }));
             // Next to panels, the height fits the content but rarely changes.
             let highest = if presented { 64.0 } else { window.y * 0.4 };
-            let panel = below("question", text, presented);
+            // In place of the player and the sentence, so that the picture does not move.
+            let sentence = sentence_height(&View::new(player.cursor(), text), window.x);
+            let panel = below("question", player_height(text) + sentence, presented);
             let panel = if presented { panel } else { panel.min_size(MIN_QUESTION_HEIGHT.min(highest)) };
             panel.frame(frame).show(ui, |ui| {
                 ScrollArea::vertical().auto_shrink([false, !presented]).min_scrolled_height(highest).show(
@@ -112,7 +117,7 @@ impl App {
                     let together = self.state.lesson.side_by_side;
                     let hints = !self.state.lesson.has_dragged;
                     let motion = paint::motion_seconds(
-                        self.state.reduce_motion,
+                        self.state.reduces_motion(self.session.system_reduces_motion),
                         player.is_playing().then_some(self.state.lesson.speed),
                     );
                     let zoom = session.zoom;
@@ -143,9 +148,9 @@ impl App {
     }
 }
 
-fn below(name: &'static str, text: f32, presented: bool) -> Panel {
+fn below(name: &'static str, high: f32, presented: bool) -> Panel {
     let panel = Panel::bottom(name);
-    if presented { panel.exact_size(text * LINES_BELOW) } else { panel }
+    if presented { panel.exact_size(high) } else { panel }
 }
 
 /// Placeholder: what is loading, or why nothing is shown.

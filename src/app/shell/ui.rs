@@ -235,15 +235,21 @@ impl App {
                     menu_entry_ui(ui, radio, Action::SetScale(scale), actions);
                 }
                 ui.separator();
-                let mut reduce = state.reduce_motion;
+                let reduces = state.reduces_motion(session.system_reduces_motion);
                 let about = "Show changes at once, without animation.";
                 menu_entry_ui(
                     ui,
-                    Checkbox::new(&mut reduce, "Reduce motion"),
-                    Action::ReduceMotion(!state.reduce_motion),
+                    Checkbox::new(&mut reduces.clone(), "Reduce motion"),
+                    Action::ReduceMotion(!reduces),
                     actions,
                 )
                 .on_hover_text(about);
+                let system = match session.system_reduces_motion {
+                    Some(true) => "The system asks for it",
+                    Some(false) => "The system does not ask for it",
+                    None => "The system does not say whether it prefers it",
+                };
+                ui.label(RichText::new(system).small().weak());
             });
             menu_ui(ui, "Lesson", |ui| {
                 menu_items_ui(ui, &Command::LESSON, actions);

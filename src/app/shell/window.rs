@@ -12,6 +12,7 @@ use crate::app::context::settings;
 use crate::app::features::walk::state::WalkState;
 use crate::app::gpu;
 use crate::app::look::focus::{pass_by, ring_ui};
+use crate::app::look::tokens;
 use crate::app::model::Mode;
 use crate::app::prelude::*;
 
@@ -128,6 +129,11 @@ impl eframe::App for App {
         if look.is_lost(ctx) {
             look.apply(ctx);
         }
+        let system = self.handles.system_motion.is_reduced();
+        if system != self.session.system_reduces_motion {
+            self.session.system_reduces_motion = system;
+            tokens::reduce_motion(ctx, self.state.reduces_motion(system));
+        }
         self.poll();
     }
 
@@ -154,7 +160,7 @@ impl eframe::App for App {
             .is_some_and(crate::app::features::lesson::state::player::Player::has_marks);
         let presents =
             lesson.presenting != crate::app::features::lesson::state::session::PresentationMode::No;
-        let of_lesson = lesson.open && (marked || presents || lesson.zoom.is_some());
+        let of_lesson = lesson.open && (marked || presents || lesson.zoom.is_some() || lesson.quiz.is_some());
         let cancels = (busy || self.state.maximised || of_lesson) && !lesson.drag.held;
         // Escape closes these windows first.
         let cancels = cancels && !self.session.help && !self.session.about && self.session.manual.is_none();

@@ -327,15 +327,18 @@ fn questions_do_not_move_the_picture_in_the_presenter() {
         key(&mut window, Key::F5);
         let before = picture(&window);
         key(&mut window, Key::P);
+        // The question takes the place of the sentence, which is part of the picture.
+        let above = picture(&window);
+        assert_eq!((above.left_top(), above.width()), (before.left_top(), before.width()));
         while quiz(&window).is_asking() {
             assert_eq!(
                 picture(&window),
-                before,
+                above,
                 "lesson {id}, while {:?} is asked",
                 quiz(&window).question().1.topic
             );
             answer(&mut window, false);
-            assert_eq!(picture(&window), before, "lesson {id}, once it is answered");
+            assert_eq!(picture(&window), above, "lesson {id}, once it is answered");
             key(&mut window, Key::Enter);
         }
         key(&mut window, Key::P);
@@ -361,6 +364,7 @@ fn a_question_and_its_poll_fit_on_a_projector() {
         open(&mut window, id);
         window.set_size(egui::vec2(1280.0, 720.0));
         key(&mut window, Key::F5);
+        key(&mut window, Key::P);
         let at_first = picture(&window);
         let panel = egui::Rect::from_min_max(at_first.left_bottom(), egui::pos2(1280.0, 720.0));
         let all_is_there = |window: &Window, when: &str, names: &[&str]| {
@@ -379,7 +383,6 @@ fn a_question_and_its_poll_fit_on_a_projector() {
                 );
             }
         };
-        key(&mut window, Key::P);
         let (_, questions) = quiz(&window).place();
         for _ in 0..questions {
             // If a class is still voting, return to answering alone.
@@ -466,6 +469,21 @@ fn arrow_keys_select_options_and_change_numbers() {
     skip_until(&mut window, |question| question.topic == Topic::Partner);
     [Key::ArrowUp, Key::ArrowUp].into_iter().for_each(|pressed| key(&mut window, pressed));
     assert_eq!(quiz(&window).reply(), Some(Reply::Number(1)));
+}
+
+#[test]
+fn leaving_the_questions_returns_to_the_step_before() {
+    let mut window = on_lesson("search");
+    key(&mut window, Key::ArrowRight);
+    let before = position(&window);
+    for leave in [Key::P, Key::Escape] {
+        key(&mut window, Key::P);
+        skip_until(&mut window, |question| question.at != before);
+        assert_ne!(position(&window), before);
+        key(&mut window, leave);
+        assert!(window.state().session().lesson.quiz.is_none());
+        assert_eq!(position(&window), before, "{leave:?}");
+    }
 }
 
 #[test]

@@ -22,13 +22,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::cursor::Level;
-use super::lessons::{SearchRange, Take};
+use super::lessons::Take;
 use super::meter::Meter;
 use super::picture::cloud::max_distance_words;
 use super::picture::legend::{Entry, buffer_entries};
-use super::picture::page::Layout;
-use super::picture::scene::Area;
-use super::picture::{Film, Panel, Scene, View};
+use super::picture::{Film, Scene, View};
 use super::questions::{Question, QuestionPicker, Topic};
 use super::recording::{Marks, Recording};
 use super::state::{Shape, State};
@@ -134,9 +132,6 @@ pub(crate) trait AlgorithmQuestions {
 
 /// The pictures and tables of an algorithm.
 pub(crate) trait AlgorithmPictures {
-    /// The panels of a page and their areas.
-    fn panels(&self, shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)>;
-
     /// Draws the account panel in a size in points.
     fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene;
 

@@ -177,10 +177,10 @@ impl NumberLayout {
             // The last number may be shifted left to end at the panel's edge, and must not overlap its
             // predecessor.
             let (apart, free) = (cell * lines as f32, cell * 0.5 + margin);
-            let wide = if apart * 0.46 <= free {
-                apart * 0.92
+            let wide = if apart * APART / 2.0 <= free {
+                apart * APART
             } else {
-                ((apart + free) / 1.5 * 0.97).max(2.0 * free).min(apart * 0.92)
+                ((apart + free) / 1.5 * 0.97).max(2.0 * free).min(apart * APART)
             };
             let wide = if lines == 1 { wide - 2.0 } else { wide };
             let share = if view.min_type > 0.0 { 0.55 } else { 0.4 };
@@ -217,6 +217,9 @@ impl NumberLayout {
 
 /// Height, in lines of running text, below which not all rows of large type can be read.
 const TIGHT: f32 = 14.0;
+
+/// Width of a number relative to its room: neighbours on one line must not touch.
+const APART: f32 = 0.84;
 
 /// Minimum font size, relative to running text, at which a distance is easy to read.
 const READABLE: f32 = 0.62;

@@ -186,7 +186,7 @@ impl Grid {
             _ => scene.rect(body, round, Some(faint(Ink::Scale(magnitude), opacity)), None),
         }
         if let CellStyle::Numbers { digits: count, size } = look {
-            let ink = if opacity < 1.0 { Ink::TextWeak } else { Ink::OnScale(magnitude) };
+            let ink = if opacity < 1.0 { Ink::Text } else { Ink::OnScale(magnitude) };
             scene.text(body.center(), [0.5, 0.5], mono(size, ink), digits(distance, count));
         }
     }

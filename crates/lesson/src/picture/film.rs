@@ -134,7 +134,8 @@ impl Film {
     }
 
     fn view<'a>(&self, cursor: &'a Cursor) -> View<'a> {
-        View { zoom: self.zoom, ..View::new(cursor, self.text) }
+        // In files, the panels keep their places.
+        View { zoom: self.zoom, reveals: false, ..View::new(cursor, self.text) }
     }
 
     /// The scene at a position, as pixels.

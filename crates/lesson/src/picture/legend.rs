@@ -155,8 +155,9 @@ pub fn draw_keyed(scene: &mut Scene, plane: &Plane, view: &View<'_>, problem: &P
     for (at, &(element, point, magnitude, center)) in keys.iter().enumerate() {
         let frame = (radius >= view.text * 0.3).then(|| line(Ink::Canvas, 1.0));
         scene.dots(vec![center], radius, Some(Ink::Scale(magnitude).into()), frame);
-        let covers =
-            |other: &(u32, u32, f32, Point)| (other.3[0] - center[0]).hypot(other.3[1] - center[1]) < radius;
+        let covers = |other: &(u32, u32, f32, Point)| {
+            (other.3[0] - center[0]).hypot(other.3[1] - center[1]) < radius * 1.7
+        };
         if radius >= view.text * NUMBERED && !keys[at + 1..].iter().any(covers) {
             let name = element.to_string();
             let size = if name.len() < 3 { radius * 1.15 } else { radius * 0.85 };

@@ -6,6 +6,7 @@
 //!   one panel each
 //! - [`sentence`]: the panel of the sentence, with the badge below: the invariant that holds, or the first
 //!   broken one
+//! - [`grid`]: how panels share the page, when each appears, and which one a step is about
 //! - `focus`: a large network: its layers as stairs, and some of its rows
 //! - `merge_inputs`: the two lists of a merge, as input of the curves
 //! - `heatmap`: the warp's cells as a map of colours, if a lane has many registers
@@ -26,6 +27,7 @@ pub(crate) mod counter_table;
 pub mod curves;
 pub mod film;
 mod focus;
+pub mod grid;
 mod heatmap;
 pub(crate) mod legend;
 mod merge_inputs;
@@ -205,12 +207,25 @@ pub struct View<'a> {
     pub min_type: f32,
     /// The panel that fills the page; `None` for all panels of the lesson.
     pub zoom: Option<Panel>,
+    /// Whether panels appear one by one, as the story needs them.
+    pub reveals: bool,
+    /// Whether the page has the sentence.
+    pub sentence: bool,
 }
 
 impl<'a> View<'a> {
     /// A moment with running text of a size in points, without hover or question.
     pub fn new(cursor: &'a Cursor, text: f32) -> Self {
-        Self { cursor, hover: None, asking: false, text, min_type: 0.0, zoom: None }
+        Self {
+            cursor,
+            hover: None,
+            asking: false,
+            text,
+            min_type: 0.0,
+            zoom: None,
+            reveals: true,
+            sentence: true,
+        }
     }
 
     /// The state at the moment.

@@ -1,5 +1,6 @@
 //! All panels of a moment on one page.
 
+use super::grid::GridMoment;
 use super::pen::{ROW, area, faint, line, sans, width};
 use super::scene::{Area, Font, Ink, Scene};
 use super::{Panel, View, draw};
@@ -55,25 +56,41 @@ fn is_large(text: f32, [wide, _]: [f32; 2]) -> bool {
 /// [`inside`] its area.
 pub fn areas(lesson: &Lesson, view: &View<'_>, [wide, high]: [f32; 2]) -> Vec<(Panel, Area)> {
     let page = Page::new(view, [wide, high]);
-    let mut room = page.room();
+    let (mut room, large) = (page.room(), is_large(view.text, [wide, high]));
     room.take_top(view.text * HEADER);
-    let sentence =
-        room.take_bottom(view.text * SENTENCE + crate::picture::sentence::badge_height(view, wide));
-    room.take_bottom(page.gap);
-    let mut areas = vec![(Panel::Sentence, sentence)];
-    let mut others =
-        panels(lesson, Layout { view, room, gap: page.gap, large: is_large(view.text, [wide, high]) });
-    match view.zoom.and_then(|panel| zoomed(panel, lesson, view)) {
-        Some(panel) => areas.push((panel, room)),
-        None => areas.append(&mut others),
+    let mut areas = Vec::new();
+    if view.sentence {
+        let mut below = room.take_bottom(sentence_height(view, wide));
+        below.take_top(page.gap);
+        areas.push((Panel::Sentence, below));
     }
+    let moment = GridMoment::new(lesson, view);
+    areas.extend(match view.zoom.and_then(|panel| zoomed(panel, lesson, view)) {
+        Some(panel) => vec![(panel, room)],
+        None if large => lesson.grid.place_subject(moment, room, page.gap),
+        None => lesson.grid.place_all(moment, room, page.gap),
+    });
     areas
 }
 
-/// The panels that a lesson has at a moment, code included, the largest first.
+/// The height of the sentence and its badge on a page, with the gap above.
+pub fn sentence_height(view: &View<'_>, wide: f32) -> f32 {
+    view.text * (GAP + SENTENCE) + crate::picture::sentence::badge_height(view, wide)
+}
+
+/// The panels that a lesson shows at a moment, code included, the largest first.
 pub fn panels_of(lesson: &Lesson, view: &View<'_>) -> Vec<Panel> {
-    let mut panels =
-        panels(lesson, Layout { view, room: area(0.0, 0.0, 1600.0, 900.0), gap: 0.0, large: false });
+    largest_first(lesson, GridMoment::new(lesson, view))
+}
+
+/// The panel that the step of a moment is about.
+pub fn subject(lesson: &Lesson, view: &View<'_>) -> Option<Panel> {
+    let placed = lesson.grid.place_subject(GridMoment::new(lesson, view), area(0.0, 0.0, 1.0, 1.0), 0.0);
+    placed.first().map(|(panel, _)| *panel)
+}
+
+fn largest_first(lesson: &Lesson, moment: GridMoment) -> Vec<Panel> {
+    let mut panels = lesson.grid.place_all(moment, area(0.0, 0.0, 1600.0, 900.0), 0.0);
     panels.sort_by(|(_, a), (_, b)| (b.width * b.height).total_cmp(&(a.width * a.height)));
     panels.into_iter().map(|(panel, _)| panel).collect()
 }
@@ -93,11 +110,11 @@ pub fn panels_ever(lesson: &Lesson, take: &Take) -> Vec<Panel> {
     panels
 }
 
-/// The panel to enlarge: the requested one, or the largest if the moment does not have it, because panels
-/// such as ballot and network alternate.
+/// The panel to enlarge: the requested one, also before the story needs it, or the largest if the moment does
+/// not have it, because panels such as ballot and network alternate.
 fn zoomed(panel: Panel, lesson: &Lesson, view: &View<'_>) -> Option<Panel> {
-    let panels = panels_of(lesson, view);
-    panels.iter().copied().find(|&other| other == panel).or_else(|| panels.first().copied())
+    let all = largest_first(lesson, GridMoment::new(lesson, view).complete());
+    if all.contains(&panel) { Some(panel) } else { panels_of(lesson, view).first().copied() }
 }
 
 /// The drawing area inside a panel's background, for running text of a size.
@@ -107,64 +124,6 @@ pub fn inside(area: Area, text: f32) -> Area {
 
 /// Page width, relative to the text size, below which type counts as large.
 const LARGE: f32 = 72.0;
-
-/// The panels of a lesson and their areas.
-fn panels(lesson: &Lesson, layout: Layout<'_>) -> Vec<(Panel, Area)> {
-    layout.view.recording().algorithm().panels(lesson.shows, &layout)
-}
-
-/// The layout of panels on a page.
-pub(crate) struct Layout<'a> {
-    /// The moment that is shown.
-    pub view: &'a View<'a>,
-    /// The area of all panels.
-    pub room: Area,
-    /// Between panels.
-    pub gap: f32,
-    /// Whether type is large. Then one panel is large, with its input or, at the end, its result beside it;
-    /// code and other panels are omitted.
-    pub large: bool,
-}
-
-impl Layout<'_> {
-    /// Whether the search has ended; false while a question is open, because it may ask about the end.
-    pub fn is_done(&self) -> bool {
-        self.view.cursor.position() == self.view.recording().len() && !self.view.asking
-    }
-
-    /// Columns of the room, with their shares of its width.
-    pub fn columns<const N: usize>(&self, shares: [f32; N]) -> [Area; N] {
-        split(self.room, shares, self.gap, false)
-    }
-
-    /// Rows of an area, with their shares of its height.
-    pub fn rows<const N: usize>(&self, area: Area, shares: [f32; N]) -> [Area; N] {
-        split(area, shares, self.gap, true)
-    }
-
-    /// A panel, and beside it another, or at the end the account.
-    pub fn pair(&self, main: Panel, beside: Panel, account: Panel, shares: [f32; 2]) -> Vec<(Panel, Area)> {
-        let beside = if self.is_done() { account } else { beside };
-        [main, beside].into_iter().zip(self.columns(shares)).collect()
-    }
-
-    /// The panels of a search other than the kernel's, in two columns: the points, and `main`.
-    pub fn search_panels(&self, main: Panel, shares: [f32; 2], high: f32) -> Vec<(Panel, Area)> {
-        let [left, right] = self.columns(shares);
-        let [above, below] = self.rows(right, [high, 1.0 - high]);
-        let [account, code] = split(below, [0.48, 0.52], self.gap, false);
-        vec![(Panel::Cloud, left), (main, above), (Panel::Account, account), (Panel::Code, code)]
-    }
-
-    /// The panels of a search whose `main` panel needs most of the room.
-    pub fn wide_search_panels(&self, main: Panel) -> Vec<(Panel, Area)> {
-        if self.large {
-            self.pair(main, Panel::Cloud, Panel::Account, [0.62, 0.38])
-        } else {
-            self.search_panels(main, [0.36, 0.64], 0.6)
-        }
-    }
-}
 
 /// Several recordings of a lesson side by side, each at its own moment (see [`position_at`]). A
 /// [`super::Target::Position`] refers to the take in whose column (see [`columns`]) it lies.
@@ -216,9 +175,10 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
             room.take_bottom(page.gap);
             page.panel(Panel::Sentence, view, sentence);
         }
-        let [above, below] = split(room, [0.5, 0.5], page.gap, true);
+        let above = room.take_top((room.height - page.gap) / 2.0);
+        room.take_top(page.gap);
         page.panel(Panel::Cloud, view, above);
-        page.ground(below, |size| super::account::draw_on(view, size, Some(bounds)));
+        page.ground(room, |size| super::account::draw_on(view, size, Some(bounds)));
         page.scene.tracked[first..]
             .iter_mut()
             .filter_map(|thing| thing.frame.as_mut())
@@ -347,13 +307,8 @@ pub(crate) fn on_ground(scene: &mut Scene, rect: Area, text: f32, draw: impl FnO
     }
 }
 
-/// Splits an area into columns or, if `down`, into rows.
-pub(crate) fn split<const N: usize>(room: Area, shares: [f32; N], gap: f32, down: bool) -> [Area; N] {
-    shares.map(strips(room, N, gap, down))
-}
-
 /// Cuts strips off an area, one after the other, each with its share of the area without gaps.
-fn strips(mut rest: Area, count: usize, gap: f32, down: bool) -> impl FnMut(f32) -> Area {
+pub(crate) fn strips(mut rest: Area, count: usize, gap: f32, down: bool) -> impl FnMut(f32) -> Area {
     let whole = if down { rest.height } else { rest.width } - gap * count.saturating_sub(1) as f32;
     let mut cut = move |size: f32| if down { rest.take_top(size) } else { rest.take_left(size) };
     move |share| {

@@ -15,8 +15,14 @@ use crate::text::{count, thousands};
 /// Minimum scale of the sentence before it is truncated.
 const SMALLEST: f32 = 0.6;
 
-/// The sentence of the last step, from [`describe`].
+/// The question that the lesson opens with, or the sentence of the last step.
 pub fn sentence(cursor: &Cursor) -> String {
+    let opening = cursor.recording().opening().filter(|opening| opening.range.start == cursor.position());
+    opening.map_or_else(|| step_sentence(cursor), |opening| opening.question.clone())
+}
+
+/// The sentence of the last step, from [`describe`].
+pub fn step_sentence(cursor: &Cursor) -> String {
     let state = cursor.state();
     match cursor.step() {
         Some(step)
@@ -64,9 +70,10 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (mut scene, mut room) = view.canvas([wide, high]);
     draw_badge(&mut scene, room.take_bottom(badge_height(view, wide)), view);
     let high = room.height;
-    let sentence = sentence(view.cursor);
+    // An open question takes the place of the lesson's.
+    let sentence = if view.asking { step_sentence(view.cursor) } else { sentence(view.cursor) };
     let words = MeasuredText::new(&sentence, Font::Sans);
-    let full = view.text * 1.2;
+    let full = view.text * if sentence.ends_with('?') { 1.5 } else { 1.2 };
     let steps = (0..=16).map(|step| full * (1.0 - (1.0 - SMALLEST) * step as f32 / 16.0));
     let fits = steps.clone().find(|&size| words.wrap(size, wide).len() as f32 * size * ROW <= high);
     let size = fits.unwrap_or(full * SMALLEST);

@@ -17,7 +17,7 @@ use crate::feedback::{subjects, why};
 use crate::invariants::badge;
 use crate::lessons::Take;
 use crate::memory;
-use crate::picture::page::{about, areas, inside, position_at, progress as place};
+use crate::picture::page::{about, areas, inside, position_at, progress as place, subject};
 use crate::picture::scene::{Area, Scene};
 use crate::picture::sentence::sentence;
 use crate::picture::{Film, Panel, View, draw};
@@ -121,6 +121,8 @@ pub struct TakeData {
     pub layout: Vec<u32>,
     /// The list of each panel.
     pub scenes: Vec<Vec<u32>>,
+    /// The panel that the sentence is about, by its place in the layout.
+    subjects: Vec<usize>,
     pub says: Vec<u32>,
     /// The badge below the sentence, as a number of `says`, and whether the invariant holds.
     pub badges: Vec<Option<(u32, bool)>>,
@@ -147,6 +149,7 @@ pub struct MomentDrawing {
     drawn: Scenes,
     layout: u32,
     scenes: Vec<u32>,
+    subject: usize,
     place: u32,
     /// The hash of the drawing.
     check: u32,
@@ -305,6 +308,7 @@ impl PageData {
                 .collect(),
             layout: Vec::with_capacity(total),
             scenes: Vec::with_capacity(total),
+            subjects: Vec::with_capacity(total),
             says: Vec::with_capacity(total),
             badges: Vec::with_capacity(total),
             place: Vec::with_capacity(total),
@@ -322,12 +326,14 @@ impl PageData {
             }
             cursor.seek(position);
             let says = sentence(&cursor);
-            let MomentDrawing { drawn, layout, scenes, place, check } = self.moment(film, &cursor, false);
+            let MomentDrawing { drawn, layout, scenes, subject, place, check } =
+                self.moment(film, &cursor, false);
             let stops = if number + 1 == total { 0 } else { packed.levels[number] };
             packed.moves.push(self.moves_to(number, &drawn, &stopped[stops..]));
             stopped[stops..].fill(Some((number, drawn)));
             packed.layout.push(layout);
             packed.scenes.push(scenes);
+            packed.subjects.push(subject);
             packed.place.push(place);
             let badge = badge(recording, position, cursor.state());
             packed.check.push(items::with_texts(
@@ -377,10 +383,12 @@ impl PageData {
             self.last.insert((at, panel), drawn);
         }
         let layout = self.layouts.number(layout(&areas, film.text));
+        let about = subject(&film.lesson, &view);
         MomentDrawing {
             drawn: shown,
             layout,
             scenes,
+            subject: areas.iter().position(|(panel, _)| Some(*panel) == about).unwrap_or(0),
             place: self.says.number(place(&view)),
             check: check.number(),
         }

@@ -19,6 +19,8 @@ function show(fade, from) {
   const now = take();
   if (asking) draw(moment.layout, moment.scenes, false);
   else draw(now.layout[at], now.scenes[at], fade, now.moves[at].find(([back]) => back === at - from)?.[1]);
+  const subject = asking ? moment.subject : now.subjects[at];
+  panels.forEach(({ box }, number) => box.classList.toggle("subject", number === subject));
   $("sentence").textContent = asking ? "" : data.says[now.says[at]];
   showBadge(asking ? null : now.badges[at]);
   clearTimeout(describe.later);
@@ -29,7 +31,26 @@ function show(fade, from) {
   document.body.classList.toggle("asking", asking);
   document.body.classList.toggle("quizzed", quiz !== null);
   clearTimeout(show.later);
-  show.later = setTimeout(() => history.replaceState(null, "", address()), 250);
+  show.later = setTimeout(remember, 250);
+}
+
+// Writes the place of the reader to the address, and keeps it for a later visit in the same tab.
+function remember() {
+  clearTimeout(show.later);
+  history.replaceState(null, "", address());
+  try {
+    sessionStorage.setItem(location.pathname, address());
+  } catch {
+    // Storage is not allowed here.
+  }
+}
+
+function remembered() {
+  try {
+    return sessionStorage.getItem(location.pathname);
+  } catch {
+    return null;
+  }
 }
 
 // For screen readers: what each panel shows, and its texts in reading order.
@@ -81,11 +102,18 @@ function step(forward) {
   go(at, state.speed <= 4 || !state.timer, forward ? state.at : undefined);
 }
 
+// To a distant moment; Back returns to this one.
+function leap(at, fade) {
+  pause();
+  remember();
+  history.pushState(null, "", address());
+  go(at, fade);
+}
+
 // To the next moment of a list, or the one before.
 function jump(moments, forward) {
   const found = forward ? moments.find((at) => at > state.at) : moments.filter((at) => at < state.at).pop();
-  pause();
-  go(found ?? (forward ? last() : 0), true);
+  leap(found ?? (forward ? last() : 0), true);
 }
 
 const stages = () => take().levels.map((level, at) => (level <= 2 && at > 0 ? at : -1)).filter((at) => at >= 0);
@@ -239,15 +267,15 @@ function written(spot) {
 }
 
 function point(event) {
-  const spot = event?.target.closest?.(".spot");
+  // A finger that moves is a swipe or scrolls: it points at nothing.
+  const spot = event?.type === "pointermove" && event.pointerType === "touch" ? null : event?.target.closest?.(".spot");
   const code = spot?.dataset.t ?? "";
   if (code !== state.pointed) {
     state.pointed = code;
     mark();
   }
   const tip = $("tip");
-  // A finger that moves is a swipe or scrolls.
-  tip.hidden = (event?.type === "pointermove" && event.pointerType === "touch") || !spot || code[0] === "K" || document.body.classList.contains("asking");
+  tip.hidden = !spot || code[0] === "K" || document.body.classList.contains("asking");
   if (tip.hidden) return;
   const name = code[0] === "L" && take().round[0] === "pass" ? "Bucket" : NAMES[code[0]];
   const spots = [...document.querySelectorAll(`.spot[data-t="${code}"]`)];
@@ -264,5 +292,5 @@ function press(event) {
   if (!code) return;
   const number = Number(code.slice(1));
   if (state.quiz && !state.quiz.done && state.quiz.reply === null) choose(code[0], number);
-  else if (code[0] === "G") (pause(), go(take().at.findIndex((at) => at >= number), false));
+  else if (code[0] === "G") leap(take().at.findIndex((at) => at >= number), false);
 }

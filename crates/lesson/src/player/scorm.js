@@ -91,7 +91,8 @@ function joinCourse() {
   restoreState(course.api.LMSGetValue("cmi.suspend_data"));
   course.done ||= course.api.LMSGetValue("cmi.core.lesson_status") === "completed";
   const place = course.api.LMSGetValue("cmi.core.lesson_location");
-  if (place) fromAddress(place);
+  // The place of this learner, not of one before in the same tab.
+  fromAddress(place || location.hash.slice(1));
   report();
   addEventListener("pagehide", () => {
     if (state.quiz) ask(false);

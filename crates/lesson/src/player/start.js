@@ -127,11 +127,14 @@ async function begin() {
     $("sentence").textContent = "This browser is too old to unpack the lesson: use Chrome 80, Firefox 113, Safari 16.4 or later.";
     return;
   }
-  // A link to another moment needs the whole lesson.
-  if (location.hash === "") await drawFirst();
+  // A link to another moment, or a return to it, needs the whole lesson.
+  const returns = location.hash === "" ? remembered() : null;
+  if (location.hash === "" && returns === null) await drawFirst();
   data = await unpacked("lesson");
   state.level = data.level;
   for (const text of ["goal", "paragraph", "summary"]) $(text).textContent = data[text];
+  // Where there is no room for both, the picture comes first.
+  $("intro").open = matchMedia("(min-width: 700px) and (min-height: 1000px)").matches;
   $("quiz").hidden = data.questions.length === 0;
   $("speed").append(...SPEEDS.map((speed) => new Option(`${speed} /s`, speed)));
   $("speed").value = state.speed;
@@ -161,7 +164,7 @@ async function begin() {
     controls();
     show(false);
   });
-  fromAddress();
+  fromAddress(returns?.slice(1));
   joinCourse();
   controls();
   show(false);

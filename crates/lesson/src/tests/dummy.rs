@@ -15,7 +15,7 @@ use crate::knn::Descriptor;
 use crate::lessons::{LESSONS, Lesson, Overrides, SearchAlgorithm, SearchRange, Take};
 use crate::moments::Selection;
 use crate::palette::LIGHT;
-use crate::picture::page::{Layout, page};
+use crate::picture::page::page;
 use crate::picture::scene::{Area, Ink};
 use crate::picture::sentence::sentence;
 use crate::picture::{Film, Panel, Scene, View, draw};
@@ -141,10 +141,6 @@ impl Algorithm for DummyBaseline {
 }
 
 impl AlgorithmPictures for DummyBaseline {
-    fn panels(&self, _shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
-        layout.search_panels(Panel::Warp, [0.5, 0.5], 0.5)
-    }
-
     fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene {
         let mut scene = view.scene(size);
         scene.fill(Area { x: 0.0, y: 0.0, width: size[0], height: size[1] }, Ink::Field);
@@ -186,6 +182,7 @@ fn a_new_algorithm_supports_the_whole_pipeline() {
         k: 5,
         width: 8,
         shows: SearchRange::Whole,
+        grid: LESSONS[7].grid,
         ..LESSONS[0]
     };
     let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
@@ -207,7 +204,9 @@ fn a_new_algorithm_supports_the_whole_pipeline() {
     assert!(cursor.next_mark(Mark::BallotHit).is_some());
 
     // Described, and written as steps that are read back.
-    assert!(sentence(&cursor).ends_with("the list is empty."));
+    assert_eq!(sentence(&cursor), recording.opening().unwrap().question);
+    let plain = Arc::new(record_dummy(recording.problem().clone(), 0, 8, "a test").unwrap());
+    assert!(sentence(&Cursor::new(plain)).ends_with("the list is empty."));
     let mut file = Vec::new();
     jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();
     let text = String::from_utf8(file).unwrap();
@@ -226,7 +225,8 @@ fn a_new_algorithm_supports_the_whole_pipeline() {
         for panel in Panel::ALL {
             assert_eq!(draw(panel, &view, [500.0, 300.0]).size, [500.0, 300.0]);
         }
-        assert!(svg(&page(&lesson, &take, &view, [1280.0, 720.0]), &LIGHT).contains("Insertion"));
+        let asking = View { asking: true, ..view };
+        assert!(svg(&page(&lesson, &take, &asking, [1280.0, 720.0]), &LIGHT).contains("Insertion"));
     }
     let questions = lesson.questions(&take);
     assert!(

@@ -8,7 +8,7 @@ use super::super::invariants::badge;
 use super::super::lessons::{LESSONS, Overrides};
 use super::super::meter::Strategy;
 use super::super::picture::scene::{Ink, Shape as Drawn};
-use super::super::picture::sentence::sentence;
+use super::super::picture::sentence::step_sentence;
 use super::super::picture::{Panel, View, draw, page};
 use super::*;
 use crate::algorithms::heap::HeapStep;
@@ -542,7 +542,7 @@ static ROWS: &[Row] = &[
         r.is(&[t.all()])
     }),
     (
-        "[Sort|Re-sort], size #, stride #: each lane compares [with lane ^ # by shuffle|its own keys, \
+        "[Sort|Re-sort|The last layer], size #, stride #: each lane compares [with lane ^ # by shuffle|its own keys, \
          without a shuffle]; # of # pairs swap[s|]",
         |t, r| {
             let ([size, stride], lanes) = (t.layer(), t.layer()[1] / u64::from(t.shape().registers));
@@ -1376,6 +1376,15 @@ static ROWS: &[Row] = &[
 
 /// The paragraphs' sentences with numbers.
 static PARAGRAPHS: &[Row] = &[
+    ("Which # of these # points are nearest to the query, *", |t, r| r.is(&[t.k(), t.n()])),
+    ("Each of # threads searches for its own query", |t, r| r.is(&[t.w()])),
+    ("# lanes hold one key each", |t, r| r.is(&[t.w()]) && t.w() == t.all()),
+    ("There are # keys, but only # lanes", |t, r| r.is(&[t.all(), t.w()])),
+    ("Two sorted lists of # keys: can their # smallest *", |t, r| r.is(&[t.all(), t.all()])),
+    ("How few of these # points have to be sorted to find the # nearest?", |t, r| r.is(&[t.n(), t.k()])),
+    ("The same # points in another order have the same neighbours", |t, r| r.is(&[t.n()])),
+    ("How many of these # points come close enough *", |t, r| r.is(&[t.n()])),
+    ("Can the # smallest of # distances *", |t, r| r.is(&[t.k(), t.n()])),
     ("Among # points we want the # nearest to the query", |t, r| r.is(&[t.n(), t.k()])),
     (
         "Sorting all points by distance would find them, but would also order # points that are not \
@@ -1619,7 +1628,7 @@ fn numbers_in_sentences_are_correct() {
                     }
                 }
                 let view = View::new(&cursor, 14.0);
-                let mut texts = vec![sentence(&cursor), page::progress(&view)];
+                let mut texts = vec![step_sentence(&cursor), page::progress(&view)];
                 texts.extend(badge(&recording, position, cursor.state()).map(|badge| badge.text));
                 let mut here = Vec::new();
                 for (_, panel) in Panel::NAMED.into_iter().filter(|(_, panel)| *panel != Panel::Code) {
@@ -1651,7 +1660,7 @@ fn numbers_in_sentences_are_correct() {
                     format!("lesson {}, {}, step {position}: {what}", lesson.id, take.arrangement.name())
                 }));
             }
-            for text in [lesson.goal, lesson.paragraph, lesson.summary] {
+            for text in [lesson.goal, lesson.opening, lesson.paragraph, lesson.summary] {
                 let text = lesson.fill_in(text, shape);
                 let mut known = HashMap::new();
                 let judged = sentences(&text).filter_map(|sentence| {

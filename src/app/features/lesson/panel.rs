@@ -4,6 +4,7 @@ use egui::{ComboBox, RichText, ScrollArea, Ui};
 
 use super::state::LessonAction;
 use super::state::player::Player;
+use super::state::quiz::Quiz;
 use super::state::session::{FaultChoice, LessonDraft, LessonSession, lesson_of, sentence};
 use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
 use crate::app::model::{Actions, Command, Field, FieldError, Session, State};
@@ -75,8 +76,8 @@ fn text_ui(ui: &mut Ui, lesson: &Lesson, session: &Session, palette: &Palette, a
     let mut say = |text: RichText| ui.add(egui::Label::new(text.color(palette.text)).wrap());
     say(RichText::new(lesson.fill_in(lesson.goal, shape)).strong());
     // The text would give away the answer.
-    if session.lesson.quiz.is_some() {
-        ui.label(RichText::new("The text is hidden while questions are open.").color(palette.text_weak));
+    if session.lesson.quiz.as_ref().is_some_and(Quiz::is_asking) {
+        ui.label(RichText::new("The text is hidden while a question is open.").color(palette.text_weak));
         return;
     }
     say(RichText::new(lesson.fill_in(lesson.paragraph, shape)));

@@ -151,6 +151,8 @@ impl LessonPicture {
             hover: key.hover,
             asking: key.asking[at],
             zoom,
+            // A presented question is below the picture, in place of the sentence.
+            sentence: !(look.presented && quiz.is_some()),
             ..View::new(&player.cursors()[at], text)
         };
         let (scene, panels, areas) = if together {

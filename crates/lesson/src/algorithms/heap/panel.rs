@@ -10,37 +10,22 @@ use crate::algorithms::warp_select::panel::draw_lane_numbers;
 use crate::draw::svg::escaped;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::knn::Problem;
-use crate::lessons::{SearchRange, Take};
+use crate::lessons::Take;
 use crate::meter;
 use crate::picture::ballot::{LaneTable, NumberLayout};
 use crate::picture::cells::{Cell, Grid, chip};
 use crate::picture::legend::Entry;
 use crate::picture::moment::{Vote, nearest};
-use crate::picture::page::Layout;
 use crate::picture::pen::{Scale, area, digits, faint, line, mono, sans, width};
 use crate::picture::plane::Plane;
 use crate::picture::scene::{Area, Font, Ink, Point, Scene, Target, TrackId, TrackKey, Transition};
-use crate::picture::{self, Film, Panel, View};
+use crate::picture::{self, Film, View};
 use crate::print::write_comparison;
 use crate::step::Step;
 use crate::text::thousands;
 
 impl AlgorithmPictures for HeapBaseline {
     /// The meter is as wide as the lanes, because its bars have three columns.
-    fn panels(&self, _shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
-        match layout.large {
-            true if layout.is_done() => {
-                return layout.pair(Panel::Meter, Panel::Cloud, Panel::Cloud, [0.62, 0.38]);
-            }
-            true => return layout.pair(Panel::Heaps, Panel::Cloud, Panel::Cloud, [0.62, 0.38]),
-            false => {}
-        }
-        let [left, right] = layout.columns([0.34, 0.66]);
-        let ([cloud, code], [heaps, meter]) =
-            (layout.rows(left, [0.56, 0.44]), layout.rows(right, [0.58, 0.42]));
-        vec![(Panel::Cloud, cloud), (Panel::Heaps, heaps), (Panel::Meter, meter), (Panel::Code, code)]
-    }
-
     fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene {
         picture::meter::draw(view, size)
     }
@@ -415,6 +400,7 @@ pub(crate) fn draw_queries(
         }
     }
     let size = text * 0.8;
+    let mut written: Vec<Area> = Vec::new();
     for (lane, &[x, y]) in places.iter().enumerate() {
         if lane > 0 {
             let arm = text * 0.34;
@@ -425,12 +411,23 @@ pub(crate) fn draw_queries(
         }
         let words = lane.to_string();
         let wide = width(Font::Sans, size, &words);
-        // To the right of the cross; to its left at the edge of the plane.
-        let right = x + text * 0.5 + wide < plane.area.right();
-        let at =
-            if right { [x + text * 0.5, y - text * 0.6] } else { [x - text * 0.5 - wide, y - text * 0.6] };
+        // Beside the cross, within the plane; a number without room is left out.
+        let (right, left) = (x + text * 0.5, x - text * 0.5 - wide);
+        let rooms = [[right, -0.6], [left, -0.6], [right, 0.6], [left, 0.6]]
+            .map(|[from, off]| area(from, y + text * off - size / 2.0, wide, size));
+        let is_free = |room: &Area| {
+            let corners = [[room.x, room.y], [room.right(), room.bottom()]];
+            corners.into_iter().all(|corner| plane.area.contains(corner))
+                && written.iter().all(|other| !overlap(room, other))
+        };
+        let Some(room) = rooms.into_iter().find(is_free) else { continue };
         // Legible on points, too.
-        scene.fill(area(at[0], at[1] - size / 2.0, wide, size), faint(Ink::Canvas, 0.9));
-        scene.text(at, [0.0, 0.5], sans(size, Ink::Query), words);
+        scene.fill(room, faint(Ink::Canvas, 0.9));
+        scene.text([room.x, room.center()[1]], [0.0, 0.5], sans(size, Ink::Query), words);
+        written.push(room);
     }
+}
+
+fn overlap(a: &Area, b: &Area) -> bool {
+    a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
 }

@@ -81,16 +81,17 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
                     format!("{} of {} pairs swap", thousands(swaps.into()), thousands((capacity / 2).into()))
                 }
             };
-            let done = layer.size == capacity && layer.stride == 1;
-            let (what, end) = match pass {
-                SortPass::Sort => ("Sort", " The candidates are sorted."),
-                SortPass::Resort => ("Re-sort", " The intermediate result is sorted again."),
+            // What a whole sort achieves comes first: it is a stage, whose layers may not be shown.
+            let begin = match (pass, layer.size == capacity && layer.stride == 1) {
+                (SortPass::Sort, true) => "The candidates are sorted. The last layer",
+                (SortPass::Resort, true) => "The intermediate result is sorted again. The last layer",
+                (SortPass::Sort, false) => "Sort",
+                (SortPass::Resort, false) => "Re-sort",
             };
             format!(
-                "{what}, size {}, stride {}: {how}; {pairs}.{}",
+                "{begin}, size {}, stride {}: {how}; {pairs}.",
                 thousands(layer.size.into()),
                 thousands(layer.stride.into()),
-                if done { end } else { "" }
             )
         }
         Step::Minimum { taken } => format!(

@@ -7,24 +7,19 @@ use super::describe::bit_range_words;
 use super::state::{Buckets, CompletedPass, max_passes};
 use super::{RadixSelectBaseline, RadixSelectStep};
 use crate::algorithms::{AlgorithmPictures, Baseline};
-use crate::lessons::{SearchRange, Take};
+use crate::lessons::Take;
 use crate::picture::cells::Grid;
 use crate::picture::counter_table::{self, Bar};
 use crate::picture::legend::{Entry, base_entries};
 use crate::picture::moment::nearest;
-use crate::picture::page::Layout;
 use crate::picture::pen::{ROW, area, digits, faint, line, mono, sans, width};
 use crate::picture::scene::{Area, Font, Ink, Scene, Target};
-use crate::picture::{Film, Panel, View, cloud};
+use crate::picture::{Film, View, cloud};
 use crate::print::write_comparison;
 use crate::step::Step;
 use crate::text::{ordinal, thousands};
 
 impl AlgorithmPictures for RadixSelectBaseline {
-    fn panels(&self, _shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
-        layout.wide_search_panels(Panel::Buckets)
-    }
-
     fn draw_account(&self, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         let (mut scene, mut room) = view.canvas([wide, high]);
         let (state, text) = (view.state(), view.text);
@@ -291,13 +286,14 @@ fn numbers(
     let text = view.text;
     scene.label(names, 1.0, sans(text * 0.8, Ink::TextWeak), name);
     let longest = numbers.iter().map(|&number| thousands(number.into()).len()).max().unwrap_or(1);
-    let size = (text * 0.85)
-        .min(names.height / ROW)
-        .min(grid.wide() * 0.95 / width(Font::Mono, 1.0, &"0".repeat(longest)));
+    let one = width(Font::Mono, 1.0, &"0".repeat(longest));
+    let size = (text * 0.85).min(names.height / ROW).min(grid.wide() * 0.84 / one).max(view.min_type);
     if size < 3.5 {
         return;
     }
-    for (bucket, number) in (0u32..).zip(numbers) {
+    // Large type leaves numbers out, rather than let them touch.
+    let every = [1, 2, 4, 8].into_iter().find(|&every| grid.wide() * every as f32 * 0.9 >= one * size);
+    for (bucket, number) in (0u32..).zip(numbers).step_by(every.unwrap_or(16)) {
         let opacity = if *number == 0 && name != "bucket" { 0.45 } else { 1.0 };
         scene.text(
             grid.cell(bucket, 0).center(),

@@ -8,33 +8,21 @@ use super::{TreeBaseline, TreeStep};
 use crate::algorithms::AlgorithmPictures;
 use crate::engines::index::{Tree, WARP};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
-use crate::lessons::{SearchRange, Take};
+use crate::lessons::Take;
 use crate::picture::ballot::{LaneTable, NumberLayout, buffer, explained_lane};
 use crate::picture::cells::{Cell, Grid};
 use crate::picture::counter_table::{self, Bar};
 use crate::picture::legend::{Entry, buffer_entries};
 use crate::picture::moment::{Vote, nearest, vote};
-use crate::picture::page::Layout;
 use crate::picture::pen::{ROW, Scale, area, dashed, digits, faint, line, sans, width};
 use crate::picture::plane::Plane;
 use crate::picture::scene::{Area, Font, Ink, Point, Scene, Target};
-use crate::picture::{Film, Panel, View};
+use crate::picture::{Film, View};
 use crate::state::lanes_in;
 use crate::step::Step;
 use crate::text::thousands;
 
 impl AlgorithmPictures for TreeBaseline {
-    fn panels(&self, _shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
-        let leaves_node = matches!(layout.view.step().and_then(Step::tree), Some(TreeStep::Pruned { .. }));
-        match layout.large {
-            true if layout.is_done() || leaves_node => {
-                layout.pair(Panel::Cloud, Panel::Lanes, Panel::Account, [0.6, 0.4])
-            }
-            true => layout.pair(Panel::Lanes, Panel::Cloud, Panel::Cloud, [0.66, 0.34]),
-            false => layout.search_panels(Panel::Lanes, [0.44, 0.56], 0.47),
-        }
-    }
-
     fn draw_account(&self, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         let (mut scene, mut room) = view.canvas([wide, high]);
         let text = view.text;

@@ -10,26 +10,21 @@ use crate::account::account;
 use crate::algorithms::AlgorithmPictures;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::theory;
-use crate::lessons::{SearchRange, Take};
+use crate::lessons::Take;
 use crate::picture::ballot::{LaneTable, NumberLayout};
 use crate::picture::cells::{Cell, Grid, chip};
 use crate::picture::counter_table::{self, Bar};
 use crate::picture::legend::{Entry, base_entries, is_merging, votes};
 use crate::picture::moment::{nearest, vote, waiting};
-use crate::picture::page::Layout;
 use crate::picture::pen::{ROW, Scale, area, digits, faint, line, sans, width};
 use crate::picture::scene::{Area, Font, Ink, Scene, Target};
-use crate::picture::{Film, Panel, View, cloud};
+use crate::picture::{Film, View, cloud};
 use crate::print::write_comparison;
 use crate::state::lanes_in;
 use crate::step::{AppendedCandidate, Step};
 use crate::text::{significant, thousands};
 
 impl AlgorithmPictures for WarpSelectBaseline {
-    fn panels(&self, _shows: SearchRange, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
-        layout.wide_search_panels(Panel::Queues)
-    }
-
     fn draw_account(&self, view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         let (mut scene, mut room) = view.canvas([wide, high]);
         let (state, text) = (view.state(), view.text);

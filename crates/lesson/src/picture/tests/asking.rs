@@ -29,12 +29,19 @@ fn open_questions_hide_the_final_counts() {
     assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
 }
 
+/// Where the account is shown, in the lessons on other searches.
+fn at_third_stop(take: &crate::lessons::Take) -> Cursor {
+    let mut cursor = Cursor::new(take.recording.clone());
+    (0..3).for_each(|_| cursor.seek(cursor.next(crate::Level::Stage)));
+    cursor
+}
+
 /// A question about the merges of the lanes' queues hides their number.
 #[test]
 fn open_questions_hide_queue_merge_counts() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == SearchAlgorithm::WarpSelect).unwrap();
     let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
-    let cursor = Cursor::new(take.recording.clone());
+    let cursor = at_third_stop(&take);
     let Baseline::WarpSelect(queued) = take.recording.baseline() else {
         panic!("it is held against a buffer")
     };
@@ -52,7 +59,7 @@ fn open_questions_hide_queue_merge_counts() {
 fn open_questions_hide_tree_visit_counts() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == SearchAlgorithm::Tree).unwrap();
     let take = lesson.record(Overrides::default(), &NoProgress).unwrap().remove(0);
-    let (cursor, index) = (Cursor::new(take.recording.clone()), take.recording.index().unwrap());
+    let (cursor, index) = (at_third_stop(&take), take.recording.index().unwrap());
     let tells = |asking: bool| {
         let scene = page(lesson, &take, &View { asking, ..View::new(&cursor, 16.0) }, [1280.0, 720.0]);
         let words: BTreeSet<String> = texts(&scene).into_iter().map(str::to_owned).collect();

@@ -8,6 +8,7 @@ mod contrast;
 mod curves;
 mod files;
 mod focus;
+mod grid;
 mod heaps;
 mod heatmap;
 mod keyed;

@@ -9,7 +9,7 @@ fn sentence_panel_shows_the_description() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start.max(1)..=take.range.end {
             cursor.seek(position);
-            // While a question is open, there is no badge below it.
+            // While a question is open, there is no badge below it, and no question of the lesson.
             let scene =
                 draw(Panel::Sentence, &View { asking: true, ..View::new(&cursor, 16.0) }, [900.0, 92.0]);
             let said = crate::describe::describe(&cursor.step().unwrap(), cursor.state());

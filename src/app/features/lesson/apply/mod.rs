@@ -481,6 +481,10 @@ impl App {
             return false;
         }
         let less = match self.session.lesson.presenting {
+            PresentationMode::No if self.session.lesson.quiz.is_some() => {
+                self.toggle_quiz();
+                return true;
+            }
             PresentationMode::No => return false,
             PresentationMode::Presenter => PresentationMode::No,
             PresentationMode::Bare => PresentationMode::Presenter,

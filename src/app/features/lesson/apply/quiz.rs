@@ -15,10 +15,13 @@ use crate::lesson::questions::{Question, Rng};
 impl App {
     pub(in crate::app) fn toggle_quiz(&mut self) {
         let session = &mut self.session.lesson;
-        if session.quiz.take().is_some() {
-            return;
-        }
         let Some(player) = &mut session.player else { return };
+        if session.quiz.take().is_some() {
+            let (take, position) = session.before_quiz;
+            player.choose(take);
+            return player.seek(position);
+        }
+        session.before_quiz = (player.active(), player.cursor().position());
         session.drag.held = false;
         player.pause();
         let seed = session.questions_seed.unwrap_or_else(by_the_clock);
@@ -75,9 +78,10 @@ impl App {
             }
             QuizAction::Again => {
                 session.scores.remove(&player.lesson.number);
-                player.seek(0);
+                let before = session.before_quiz;
                 session.quiz = None;
                 self.toggle_quiz();
+                self.session.lesson.before_quiz = before;
             }
             QuizAction::Poll(action) => poll_action(quiz, player, action),
         }

@@ -149,6 +149,8 @@ pub struct LessonSession {
     pub error: Option<String>,
     /// The quiz, while questions are asked.
     pub quiz: Option<Quiz>,
+    /// The take and position at which the quiz began, to return to.
+    pub before_quiz: (usize, usize),
     /// Seed of the questions; `None` draws new ones each time.
     pub questions_seed: Option<u64>,
     /// Moves of query and points.

@@ -15,7 +15,7 @@ pub const LONG_MS: f64 = 2000.0;
 /// A short run, as suggested: one warm-up, and enough repeats for a median.
 const SHORT_RUN: [u32; 2] = [1, 3];
 
-/// `21 passes (10 warm-ups, 10 timed, 1 counted), about 40 s on kdtree; 5 min on lockstep; --warmup 1
+/// `21 passes (10 warm-ups, 10 timed, 1 counted), estimate: 40 s (kdtree), 5 min (lockstep); --warmup 1
 /// --repeats 3 shortens it`, if the run is long. Engines without counters have no counted pass.
 pub fn passes_of_run(spec: &RunSpec, plan: &Plan) -> Option<String> {
     let sentence = plan.sentence().filter(|_| plan.total_ms().is_some_and(|ms| ms > LONG_MS))?;

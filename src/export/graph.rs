@@ -283,6 +283,9 @@ pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, analysis: &'a Analys
     if let Some(values) = &analysis.lid {
         table = table.with("lid", |point| values[point]);
     }
+    if let Some(values) = &analysis.shades {
+        table = table.with("shade", |point| values[point]);
+    }
     if let Some((labels, votes)) = &analysis.labels {
         let name = |place: Option<u32>| place.map(|place| labels.names()[place as usize].as_str());
         table = table

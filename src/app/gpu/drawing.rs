@@ -197,7 +197,7 @@ fn table(scale: &Scale) -> ([Color32; 256], f32) {
     let categories = match scale.map {
         ColorMap::Categories => colors.len() as f32,
         ColorMap::Own => -1.0,
-        ColorMap::Viridis | ColorMap::Cividis => 0.0,
+        ColorMap::Viridis | ColorMap::Cividis | ColorMap::Grey => 0.0,
     };
     (std::array::from_fn(|at| colors.get(at).copied().unwrap_or_default()), categories)
 }

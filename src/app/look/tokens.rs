@@ -211,12 +211,13 @@ const MAX_PACKED: f32 = 0xff_ffff as f32;
 
 impl ColorMap {
     /// The choices, in the order of the chooser.
-    pub const ALL: [Self; 3] = [Self::Viridis, Self::Cividis, Self::Categories];
+    pub const ALL: [Self; 4] = [Self::Viridis, Self::Cividis, Self::Grey, Self::Categories];
 
     pub fn text(self) -> &'static str {
         match self {
             Self::Viridis => "viridis",
             Self::Cividis => "cividis",
+            Self::Grey => "grey",
             Self::Categories => "categories",
             Self::Own => "its own",
         }
@@ -229,6 +230,10 @@ impl ColorMap {
         match self {
             Self::Viridis => on_ramp(&VIRIDIS, from + (to - from) * at.clamp(0.0, 1.0)),
             Self::Cividis => on_ramp(&CIVIDIS, from + (to - from) * at.clamp(0.0, 1.0)),
+            Self::Grey => {
+                let [dark, bright] = if palette.dark { [70.0, 255.0] } else { [0.0, 165.0] };
+                Color32::from_gray(egui::lerp(dark..=bright, at.clamp(0.0, 1.0)) as u8)
+            }
             Self::Categories => self.category(
                 (at.clamp(0.0, 1.0) * (palette.categories.len() - 1) as f32).round() as usize,
                 palette,
@@ -428,7 +433,7 @@ mod tests {
     #[test]
     fn colour_ramps_contrast_with_the_canvas() {
         for palette in PALETTES {
-            for map in [ColorMap::Viridis, ColorMap::Cividis] {
+            for map in [ColorMap::Viridis, ColorMap::Cividis, ColorMap::Grey] {
                 let least = map
                     .table(64, palette)
                     .into_iter()
@@ -442,7 +447,7 @@ mod tests {
 
     #[test]
     fn ramp_lightness_rises_evenly() {
-        for map in [ColorMap::Viridis, ColorMap::Cividis] {
+        for map in [ColorMap::Viridis, ColorMap::Cividis, ColorMap::Grey] {
             let lightness: Vec<f64> = map
                 .table(RAMP, &Palette::DARK)
                 .into_iter()

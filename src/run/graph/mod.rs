@@ -5,6 +5,7 @@
 //! - `groups.rs`: groups of points within a distance, components of the mutual graph, and disjoint sets
 //! - `links.rs`: directed, symmetric and mutual edges
 //! - `other_cloud.rs`: the overlap of neighbours with another cloud, and its points near points of this one
+//! - `surface.rs`: how light falls on the surface through a point's neighbours, in space
 //! - `summary.rs`: a summary and a sentence for each of these
 //!
 //! All are functions of one or two [`KnnGraph`]s; nothing here searches. Points are numbered from 0 as in the
@@ -16,6 +17,7 @@ pub mod links;
 pub mod other_cloud;
 pub mod scores;
 pub mod summary;
+pub mod surface;
 
 use std::borrow::Cow;
 
@@ -198,6 +200,8 @@ pub struct Analysis {
     pub overlap: Option<Vec<f64>>,
     /// [`groups::components`].
     pub components: Option<groups::PointGroups>,
+    /// [`surface::shades`].
+    pub shades: Option<Vec<Option<f64>>>,
 }
 
 /// The points with the largest values in descending order, ties by number.

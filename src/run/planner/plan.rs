@@ -255,7 +255,7 @@ impl Plan {
     }
 
     /// The times of the chosen engine and of the others that can answer, fastest first:
-    /// `about 15 s on kdtree; 5 min on lockstep`.
+    /// `estimate: 15 s (kdtree), 5 min (lockstep)`.
     pub fn sentence(&self) -> Option<String> {
         let chosen = self.candidate(self.chosen?).filter(|chosen| chosen.why_not.is_none())?;
         let mut others: Vec<&Candidate> = self
@@ -267,12 +267,12 @@ impl Plan {
             .collect();
         others.sort_by(|a, b| a.total_ms.unwrap_or(0.0).total_cmp(&b.total_ms.unwrap_or(0.0)));
         let slower = others.first().is_some_and(|fastest| fastest.total_ms < chosen.total_ms);
-        let reason = if slower && self.reason != AS_REQUESTED { ", which reports more" } else { "" };
+        let reason = if slower && self.reason != AS_REQUESTED { ", with more detail" } else { "" };
         let others: String = others
             .iter()
-            .filter_map(|other| Some(format!("; {} on {}", about(other.total_ms?), other.engine)))
+            .filter_map(|other| Some(format!(", {} ({})", about(other.total_ms?), other.engine)))
             .collect();
-        Some(format!("about {} on {}{reason}{others}", about(chosen.total_ms?), chosen.engine))
+        Some(format!("estimate: {} ({}{reason}){others}", about(chosen.total_ms?), chosen.engine))
     }
 }
 

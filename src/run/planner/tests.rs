@@ -117,9 +117,9 @@ fn an_unavailable_first_choice_is_reported_as_fallback() {
     assert_eq!(large.next_best(&ON_CPU), None);
     let sentence = large.sentence().unwrap();
     assert!(
-        sentence.starts_with("about ")
-            && sentence.contains(" on kdtree; ")
-            && sentence.ends_with(" on lockstep"),
+        sentence.starts_with("estimate: ")
+            && sentence.contains(" (kdtree), ")
+            && sentence.ends_with(" (lockstep)"),
         "{sentence}"
     );
     let unavailable = plan(&job(shape(1, 10, 2, 1), Purpose::Answer), &[], &[], &EngineChoice::Auto);

@@ -23,7 +23,7 @@ use crate::progress::{Progress, SubProgress};
 use crate::run::graph::labels::{self, Classification, Labels};
 use crate::run::graph::other_cloud::{self, LeakCandidates, OverlapError};
 use crate::run::graph::summary::{self, Components, Duplicates, Hubs, LocalDimensions, ScoreSummary};
-use crate::run::graph::{Analysis, Cancelled, KnnGraph, groups, scores};
+use crate::run::graph::{Analysis, Cancelled, KnnGraph, groups, scores, surface};
 use crate::run::stats::SummaryStats;
 use crate::run::{EnginePool, QuerySpec, ResidentPoints, RunError, RunRecord, RunSpec};
 use crate::text;
@@ -93,6 +93,7 @@ fn analysed(
         lid: Some(scores::dimensions(&graph, progress)?),
         duplicates: Some(groups::duplicates(&graph, *eps, progress)?),
         components: Some(groups::components(&graph, progress)?),
+        shades: (cloud.dims() == 3).then(|| surface::shades(&graph, cloud, progress)).transpose()?,
         ..Analysis::default()
     };
     let mut unlabelled = None;
@@ -140,6 +141,14 @@ fn sentences(
             },
             AnalysisKind::Duplicates => Duplicates::new(all.duplicates.as_ref()?, asked.eps).sentence(&unit),
             AnalysisKind::Components => Components::new(all.components.as_ref()?).sentence(),
+            AnalysisKind::Relief => {
+                let shades = all.shades.as_ref()?;
+                let flat = shades.iter().filter(|shade| shade.is_none()).count() as u64;
+                let without = text::count(flat, "row lies", "rows lie");
+                format!(
+                    "lit from the north-west, 45° above the horizon; {without} on lines, without a surface"
+                )
+            }
             AnalysisKind::Overlap | AnalysisKind::Leaks => return None,
         }))
     };
@@ -516,8 +525,11 @@ mod tests {
         let analysed = work(&asked(&folder, "kind"), &ResidentPoints::default(), &NoProgress)
             .expect("no failure")
             .expect("not cancelled");
-        let own: Vec<AnalysisKind> =
-            AnalysisKind::ALL.iter().copied().filter(|kind| !kind.is_comparison()).collect();
+        let own: Vec<AnalysisKind> = AnalysisKind::ALL
+            .iter()
+            .copied()
+            .filter(|&kind| !kind.is_comparison() && kind != AnalysisKind::Relief)
+            .collect();
         assert_eq!(analysed.sentences.iter().map(|(kind, _)| *kind).collect::<Vec<_>>(), own);
         let said = |kind| {
             analysed

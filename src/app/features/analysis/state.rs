@@ -25,6 +25,8 @@ pub enum AnalysisKind {
     Labels,
     Duplicates,
     Components,
+    /// For clouds of three dimensions.
+    Relief,
     /// Compares this file with another.
     Overlap,
     /// Compares this file with another.
@@ -77,6 +79,11 @@ impl AnalysisKind {
             Self::Components => {
                 ["components", "component", "Groups of mutual neighbours, numbered from the largest."]
             }
+            Self::Relief => [
+                "relief",
+                "shade",
+                "Light from the north-west on the surface through a row's neighbours: 1 faces it.",
+            ],
             Self::Overlap => [
                 "overlap with another file",
                 "overlap",
@@ -202,6 +209,7 @@ impl AnalysisResults {
                 all.duplicates.as_ref().map(|groups| fill(&|point| size(&groups.sets, point)))
             }
             AnalysisKind::Overlap | AnalysisKind::Leaks => None,
+            AnalysisKind::Relief => all.shades.as_ref().map(|of| fill(&|point| of[point])),
             AnalysisKind::Components => all.components.as_ref().map(|sets| {
                 let ranks = by_size(sets);
                 fill(&|point| sets.group_of[point].map(|component| f64::from(ranks[component as usize])));

@@ -65,7 +65,10 @@ fn cloud_ui(
     ui.add(Label::new(palette.weak(format!("{rows}, {dimensions}"))).wrap());
     ui.horizontal(|ui| {
         command_ui(ui, Command::Open, actions);
-        columns_button_ui(ui, draft, session, actions);
+        // The note about unused columns has this button too.
+        if session.unused_columns() == 0 {
+            columns_button_ui(ui, draft, session, actions);
+        }
     });
     notes_ui(ui, draft, session, palette, actions);
 }

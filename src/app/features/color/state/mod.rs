@@ -36,6 +36,8 @@ pub enum ColorMap {
     Viridis,
     /// Dark blue to yellow, safe for red-green colour blindness.
     Cividis,
+    /// From dark to bright, as light on a surface.
+    Grey,
     /// Value c is the c-th category; colours repeat beyond the size of the set.
     Categories,
     /// Each value is an RGB colour with 8 bits per channel, as an integer.
@@ -229,8 +231,11 @@ impl ColorView {
     pub fn choose(&mut self, by: ColorBy) {
         if self.by != by {
             (self.by, self.range, self.log) = (by, ColorRange::Most, false);
-            // A map for categories may not fit the new values.
-            self.map = self.map.filter(|&map| map != ColorMap::Categories);
+            // Maps for categories and for light may not fit the new values.
+            self.map = match &self.by {
+                ColorBy::Analysis(AnalysisKind::Relief) => Some(ColorMap::Grey),
+                _ => self.map.filter(|map| ![ColorMap::Categories, ColorMap::Grey].contains(map)),
+            };
         }
     }
 }

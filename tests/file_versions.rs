@@ -238,8 +238,7 @@ fn newer_file_versions_are_refused_with_a_remedy() {
     assert_eq!(
         warpscope::app::saved::SavedSession::read(&opened.session.expect("it has one").expect("text"))
             .expect_err("it is newer"),
-        "a later version of Warpscope wrote it (schema 3, and 1 is the last that is read here); open it \
-         with that one"
+        "saved by a newer Warpscope (schema 3; this version reads up to 1); open it with that version"
     );
 }
 

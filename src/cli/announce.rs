@@ -157,7 +157,7 @@ mod tests {
         };
         let long = announcement(&spec, 10_000_000).expect("it is long");
         assert!(
-            long.starts_with("21 passes (10 warm-ups, 10 timed, 1 counted), about ")
+            long.starts_with("21 passes (10 warm-ups, 10 timed, 1 counted), estimate: ")
                 && long.ends_with("; shorten it with --warmup 1 --repeats 3"),
             "{long}"
         );
@@ -168,7 +168,8 @@ mod tests {
         )
         .expect("it is long");
         assert!(
-            uncounted.starts_with("4 passes (1 warm-up, 3 timed), about ") && !uncounted.contains("shorten"),
+            uncounted.starts_with("4 passes (1 warm-up, 3 timed), estimate: ")
+                && !uncounted.contains("shorten"),
             "{uncounted}"
         );
         let profiled = announcement(&RunSpec { profile: true, ..spec }, 10_000_000).expect("it is long");

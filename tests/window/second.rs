@@ -96,12 +96,17 @@ fn another_file_shows_its_own_neighbours_of_the_row() {
         window.state_mut().send(Action::PickRow(row));
         until(&mut window, "both answers", |app| {
             let session = app.session();
-            let answers = session.answered.as_ref().zip(session.second.answer());
+            let answers = session.answered.as_ref().zip(session.second.answer_to(session.picked));
             answers.is_some_and(|(here, there)| [here.row(), there.row()] == [row; 2]) && !app.is_busy()
         });
         let session = window.state().session();
-        let there: Vec<u32> =
-            session.second.answer().expect("an answer").neighbors().map(|(row, _)| row).collect();
+        let there: Vec<u32> = session
+            .second
+            .answer_to(session.picked)
+            .expect("an answer")
+            .neighbors()
+            .map(|(row, _)| row)
+            .collect();
         assert_eq!(there, nearest(&other, row as usize, 6));
         let here = nearest(&first, row as usize, 6);
         let common = there.iter().filter(|row| here.contains(row)).count();

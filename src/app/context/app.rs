@@ -359,6 +359,8 @@ pub struct Handles {
     pub second_lookup: Lookup,
     /// The points of the second view's file that engines hold.
     pub second_points: ResidentPoints,
+    /// The layout to restore when the second view is hidden.
+    pub tree_before_second: Option<egui_tiles::Tree<PaneKind>>,
     /// The file's other columns for the listed points.
     pub point_lookup: Lookup,
     /// Whether to zoom to the picked point once it is answered.
@@ -402,6 +404,7 @@ impl Handles {
             neighbor_lookup: Lookup::default(),
             second_lookup: Lookup::default(),
             second_points: ResidentPoints::default(),
+            tree_before_second: None,
             point_lookup: Lookup::default(),
             focus_when_answered: false,
             picture_of_lesson: LessonPicture::default(),

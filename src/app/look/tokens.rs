@@ -231,7 +231,7 @@ impl ColorMap {
             Self::Viridis => on_ramp(&VIRIDIS, from + (to - from) * at.clamp(0.0, 1.0)),
             Self::Cividis => on_ramp(&CIVIDIS, from + (to - from) * at.clamp(0.0, 1.0)),
             Self::Grey => {
-                let [dark, bright] = if palette.dark { [70.0, 255.0] } else { [0.0, 165.0] };
+                let [dark, bright] = if palette.dark { [78.0, 255.0] } else { [0.0, 158.0] };
                 Color32::from_gray(egui::lerp(dark..=bright, at.clamp(0.0, 1.0)) as u8)
             }
             Self::Categories => self.category(

@@ -22,7 +22,9 @@ fn data(session: &Session) -> Option<PaneData> {
     match session.points.items() {
         None => session.cloud.clone().map(PaneData::Points),
         Some(rows) => {
-            SelectionExport::new(session, rows.as_slice().into()).map(|rows| PaneData::Rows(Box::new(rows)))
+            let rows = SelectionExport::new(session, rows.as_slice().into())?;
+            // These rows need not be those around the selection's query.
+            Some(PaneData::Rows(Box::new(SelectionExport { center: None, ..rows })))
         }
     }
 }

@@ -107,15 +107,21 @@ pub fn columns_of<'a>(
         |(at, place): (usize, usize)| column(&all[place], ColumnValue::Other(place), at < MAX_COLUMNS);
     let axis = |at: usize| column(&cloud.axes()[at].name, ColumnValue::Axis(at), at < MAX_COLUMNS);
     let others = (0..all.len()).filter(|place| !of_roles.contains(place)).enumerate();
-    let mut columns = vec![column("row", ColumnValue::Row, true)];
+    // A file may have columns of these names.
+    let is_taken = |name: &str| {
+        all.iter().any(|other| other == name) || cloud.axes().iter().any(|axis| axis.name == name)
+    };
+    let own = |name: &'static str, other: &'static str| if is_taken(name) { other } else { name };
+    let mut columns = vec![column(own("row", "row number"), ColumnValue::Row, true)];
     columns.extend(of_roles.iter().map(|&place| other((0, place))));
     if let Some(metric) = metric {
-        columns.insert(0, column("rank", ColumnValue::Rank, true));
+        columns.insert(0, column(own("rank", "neighbour rank"), ColumnValue::Rank, true));
         // Elsewhere it is the square of a chord, which says nothing about the data.
         if metric == Metric::L2 {
-            columns.push(column("squared distance", ColumnValue::SquaredDistance, true));
+            let name = own("squared distance", "squared distance to the query");
+            columns.push(column(name, ColumnValue::SquaredDistance, true));
         }
-        columns.push(column(metric.heading(), ColumnValue::Distance, true));
+        columns.push(column(own(metric.heading(), "distance to the query"), ColumnValue::Distance, true));
     }
     columns.extend((0..cloud.dims()).map(axis).chain(others.map(other)));
     columns

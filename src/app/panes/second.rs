@@ -67,8 +67,17 @@ fn lists_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         ui.add(Label::new(palette.weak(why)).wrap());
         return;
     }
-    let (Some(here), Some(there)) = (&session.answered, second.answer()) else {
-        ui.add(Label::new(palette.weak("Pick a row: its neighbours in both files are listed here.")).wrap());
+    let asked = |of: &QueryAnswer| {
+        let spec = &of.record.spec;
+        (of.row(), spec.k, spec.metric, spec.exclude_self)
+    };
+    let answers = session.answered.as_ref().zip(second.answer_to(session.picked));
+    let Some((here, there)) = answers.filter(|(here, there)| asked(here) == asked(there)) else {
+        let said = match session.picked {
+            Some(PickedPoint::Row(_)) => "Searching…",
+            _ => "Pick a row: its neighbours in both files are listed here.",
+        };
+        ui.add(Label::new(palette.weak(said)).wrap());
         return;
     };
     let rows_of = |answered: &QueryAnswer| -> BTreeSet<u32> {

@@ -65,6 +65,11 @@ impl App {
         match command {
             Command::Cancel => self.cancel(),
             Command::FitView if self.is_at(PaneKind::Timeline) => self.focus_timeline(),
+            Command::FitView if self.is_at(PaneKind::Second) => {
+                let plane = &mut self.state.second.plane;
+                let closer = plane.window.is_none() && plane.whole;
+                (plane.window, plane.whole) = (None, !closer);
+            }
             Command::FitView => {
                 // Toggles between all points and the bulk of them.
                 let closer = self.state.plane.window.is_none() && self.state.plane.whole;

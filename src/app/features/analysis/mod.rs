@@ -14,7 +14,7 @@ use super::opening::{LoadJob, LoadedCloud};
 use crate::app::features::analysis::state::{
     AnalysisKind, AnalysisResults, AnalysisView, FileComparison, LeakResult,
 };
-use crate::app::model::{Session, file_name};
+use crate::app::model::{Session, UnusedColumn, file_name};
 use crate::cloud::formats::{self, FormatError};
 use crate::cloud::{CloudError, ColumnChoice, PointCloud, Source};
 use crate::export::ExportError;
@@ -371,11 +371,7 @@ fn overlap(
     let other = file_name(path);
     let sentence =
         SummaryStats::new(shares).map_or_else(String::new, |spread| summary::overlap(&other, &spread));
-    let columns: Vec<&str> = left_out.iter().map(|column| column.name.as_str()).collect();
-    let without = match columns.len() {
-        0 => String::new(),
-        _ => format!("; not used there: {}", columns.join(", ")),
-    };
+    let without = not_used_there(&left_out);
     let sentence = format!("{sentence}; k = {}{without}", text::thousands(here.k() as u64));
     let cloud = Arc::clone(&record.cloud);
     Ok(FileComparison { cloud, other, values: values.into(), sentence, leaks: None })
@@ -452,8 +448,14 @@ pub fn open_same_rows(
     path: &Path,
     columns: &ColumnChoice,
     progress: &dyn Progress,
-) -> Result<Option<Arc<PointCloud>>, String> {
-    none_if_cancelled(load_same_rows(cloud, path, columns, progress).map(|loaded| loaded.cloud))
+) -> Result<Option<LoadedCloud>, String> {
+    none_if_cancelled(load_same_rows(cloud, path, columns, progress))
+}
+
+/// The end of a sentence about another file: which of its numeric columns are not coordinates.
+pub fn not_used_there(left_out: &[UnusedColumn]) -> String {
+    let columns: Vec<&str> = left_out.iter().map(|column| column.name.as_str()).collect();
+    if columns.is_empty() { String::new() } else { format!("; not used there: {}", columns.join(", ")) }
 }
 
 fn sub_progress(parent: &dyn Progress, from: f64, to: f64) -> SubProgress<'_> {

@@ -217,7 +217,7 @@ impl ExportDialog {
     /// The path, with the ending of the offered one if it has none.
     pub fn with_ending(&self, path: &Path) -> PathBuf {
         match Path::new(&self.offered).extension().filter(|_| path.file_name().is_some()) {
-            Some(ending) if path.extension().is_none() => path.with_added_extension(ending),
+            Some(ending) if path.extension().is_none() && !path.is_dir() => path.with_added_extension(ending),
             _ => path.to_owned(),
         }
     }

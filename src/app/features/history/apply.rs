@@ -38,10 +38,10 @@ impl App {
     fn undo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.done.pop_back() else { return };
+        let after = self.snapshot();
         if self.read_with(&step.before, true) {
             return;
         }
-        let after = self.snapshot();
         self.restore(&step.before);
         self.history.undone.push(Step { before: after, ..step });
     }
@@ -49,10 +49,10 @@ impl App {
     fn redo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.undone.pop() else { return };
+        let before = self.snapshot();
         if self.read_with(&step.before, false) {
             return;
         }
-        let before = self.snapshot();
         self.restore(&step.before);
         // An old timestamp, so that later changes are not merged into it.
         self.history.done.push_back(Step { before, at: f64::NEG_INFINITY, ..step });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::state::PointsTable;
 use crate::app::context::app::{App, Feature};
-use crate::app::features::picking::lookup::{LookupRequest, all_rows};
+use crate::app::features::picking::lookup::{Lookup, LookupRequest, all_rows};
 use crate::app::features::picking::state::{ExtraColumns, RowColumns};
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
@@ -28,9 +28,12 @@ pub static FEATURE: Feature = Feature {
     leave_cloud: |app, _| {
         app.jobs.stop(&WHOLE);
         app.jobs.stop(&ORDER);
+        app.jobs.stop(&PAGE);
+        app.handles.point_lookup = Lookup::default();
         app.session.points = PointsTable::default();
         app.session.tables.remove(&PaneKind::Points);
-        app.session.tables.values_mut().for_each(|view| view.filters.clear());
+        // Conditions on neighbours name columns of this file.
+        app.session.tables.remove(&PaneKind::Neighbors);
     },
     ..Feature::NONE
 };
@@ -40,7 +43,7 @@ static PAGE: TaskKind<App, LookupRequest, Result<RowColumns, FormatError>> =
     TaskKind::new(TaskPurpose::PointColumns, "points", App::page_read);
 
 /// A column that orders or selects points.
-static WHOLE: TaskKind<App, String, Result<Vec<Cell>, FormatError>> = TaskKind {
+static WHOLE: TaskKind<App, String, Result<Result<Vec<Cell>, String>, FormatError>> = TaskKind {
     shown_after: SHOWN_AFTER,
     purpose: |name, fraction| Some(Activity::Preparing { what: format!("Reading column {name}"), fraction }),
     ..TaskKind::new(TaskPurpose::Order, "column", App::column_read)
@@ -83,6 +86,8 @@ impl App {
     fn want_order(&mut self, cloud: &Arc<PointCloud>) {
         let view = self.session.table(PaneKind::Points).of_rows();
         let points = &mut self.session.points;
+        // Columns that neither sort nor filter need no memory; a failed one can be tried again.
+        points.whole.retain(|name, _| view.keys().any(|key| key == name));
         if view.keys().next().is_none() {
             points.ordered = None;
             self.jobs.stop(&ORDER);
@@ -116,10 +121,14 @@ impl App {
         });
     }
 
-    fn column_read(&mut self, name: String, outcome: Outcome<Result<Vec<Cell>, FormatError>>) {
+    fn column_read(
+        &mut self,
+        name: String,
+        outcome: Outcome<Result<Result<Vec<Cell>, String>, FormatError>>,
+    ) {
         let read = match outcome {
             Ok(Err(FormatError::Cancelled)) => return self.show_all_points(),
-            Ok(read) => read.map_err(|why| why.to_string()),
+            Ok(read) => read.map_err(|why| why.to_string()).flatten(),
             Err(stopped) => Err(stopped.to_string()),
         };
         self.session.points.whole.insert(name, Arc::new(read));
@@ -140,16 +149,16 @@ impl App {
     }
 }
 
-/// A column of the file by row of the cloud.
+/// A column of the file by row of the cloud; the inner error says why rows are missing.
 fn whole_column(
     cloud: &PointCloud,
     headings: &[String],
     progress: &dyn Progress,
-) -> Result<Vec<Cell>, FormatError> {
+) -> Result<Result<Vec<Cell>, String>, FormatError> {
     let mut all = Vec::with_capacity(cloud.len());
-    all_rows(cloud, headings, false, progress, &mut |rows| {
+    let why = all_rows(cloud, headings, false, progress, &mut |rows| {
         progress.update(all.len() as u64, cloud.len() as u64);
         all.extend(rows.into_iter().map(|mut cells| cells.pop().unwrap_or(Cell::Missing)));
     })?;
-    Ok(all)
+    Ok(why.map_or(Ok(all), Err))
 }

@@ -14,12 +14,13 @@ use crate::cloud::{CloudError, PointCloud};
 /// Maximum number of cached projections: each uses 12 bytes per point.
 const MAX_CACHED: usize = 2;
 
-fn is_of(projected: &CloudProjection, view: ProjectionView, queries: Option<&Arc<PointCloud>>) -> bool {
+/// Whether this is a view's projection of a cloud with its query file, if any.
+pub fn is_of(projected: &CloudProjection, view: ProjectionView, queries: Option<&Arc<PointCloud>>) -> bool {
     projected.view == view && same(projected.queries.as_ref().map(|queries| &queries.cloud), queries)
 }
 
 /// Whether two clouds are identical, or both missing.
-fn same(a: Option<&Arc<PointCloud>>, b: Option<&Arc<PointCloud>>) -> bool {
+pub fn same(a: Option<&Arc<PointCloud>>, b: Option<&Arc<PointCloud>>) -> bool {
     a.map(Arc::as_ptr) == b.map(Arc::as_ptr)
 }
 

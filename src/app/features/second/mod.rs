@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use self::state::SecondView;
-use super::walk::state::{WalkState, WalkView};
+use super::picking::state::ExtraColumns;
+use super::walk::state::WalkView;
 use crate::app::prelude::*;
 
 pub mod apply;
@@ -18,15 +19,38 @@ pub mod state;
 /// colours of the first view.
 pub fn session_of(session: &Session) -> Session {
     let second = &session.second;
-    let own =
-        Session { projected: second.projected.clone(), walked: WalkState::default(), ..session.clone() };
+    // Only what a view reads: the log and the lists of the session may be long.
+    let own = Session {
+        cloud: session.cloud.clone(),
+        record: session.record.clone(),
+        answered: session.answered.clone(),
+        picked: session.picked,
+        rank: session.rank,
+        live: session.live.clone(),
+        projected: second.projected.clone(),
+        second: second.clone(),
+        colored: session.colored.clone(),
+        derived: session.derived.clone(),
+        selection: session.selection.clone(),
+        hovered: session.hovered.filter(|_| !session.has_dialog()),
+        roles: session.roles.clone(),
+        inferred_image_shape: session.inferred_image_shape,
+        other_columns: session.other_columns.clone(),
+        tool: session.tool,
+        picture: session.picture.clone(),
+        only_points: session.only_points,
+        activity: session.activity.clone(),
+        endings: session.endings.clone(),
+        ..Session::default()
+    };
     let Some(other) = &second.other else { return own };
+    let named = |columns: &ExtraColumns| ExtraColumns { cloud: Arc::clone(other), ..columns.clone() };
     Session {
         cloud: Some(Arc::clone(other)),
         record: None,
-        answered: second.answer(),
+        answered: second.answer_to(session.picked),
         picked: session.picked.filter(|picked| matches!(picked, PickedPoint::Row(_))),
-        other_columns: None,
+        other_columns: second.columns.as_ref().map(named),
         ..own
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::features::picking::state::ExtraColumns;
 use crate::app::features::projection::state::{CloudProjection, ProjectionKind, ProjectionView};
-use crate::app::model::answer::QueryAnswer;
+use crate::app::model::answer::{PickedPoint, QueryAnswer};
 use crate::app::model::views::PlaneView;
 use crate::cloud::PointCloud;
 use crate::run::{RunRecord, RunSpec};
@@ -65,8 +65,9 @@ impl SecondCloud {
     }
 
     /// The answer of the other file to the picked row.
-    pub fn answer(&self) -> Option<QueryAnswer> {
+    pub fn answer_to(&self, picked: Option<PickedPoint>) -> Option<QueryAnswer> {
         let (_, Ok(record)) = self.answered.as_ref()? else { return None };
-        Some(QueryAnswer { record: Arc::clone(record), query: 0 })
+        let answer = QueryAnswer { record: Arc::clone(record), query: 0 };
+        (picked == Some(PickedPoint::Row(answer.row()))).then_some(answer)
     }
 }

@@ -112,7 +112,12 @@ impl Selection {
             return Self::default();
         }
         let by = if self.is_empty() { other.by } else { joined(&self.by, sign, &other.by) };
-        let center = self.center.clone().or(other.center);
+        // Distances to several queries, or of rows chosen otherwise, would be ambiguous.
+        let center = match how {
+            SelectMode::Remove => self.center.clone(),
+            _ if self.is_empty() => other.center,
+            _ => self.center.clone().filter(|center| other.center.as_ref() == Some(center)),
+        };
         Self { rows: rows.into(), queries: queries.into(), by, center }
     }
 }

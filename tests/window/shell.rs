@@ -41,7 +41,7 @@ fn until_written(window: &mut Window, path: &Path) {
 fn the_predicted_time_is_shown_below_the_run_button() {
     let mut window = window(small);
     // Run loads the cloud itself, so its number of points is not known before.
-    assert!(window.query_by_label_contains("About ").is_none(), "no cloud is loaded");
+    assert!(window.query_by_label_contains("Estimate: ").is_none(), "no cloud is loaded");
     press(&mut window, "Generate");
     until(&mut window, "the cloud, and what can run", |app| {
         let session = app.session();
@@ -50,10 +50,10 @@ fn the_predicted_time_is_shown_below_the_run_button() {
             && session.engines.iter().all(|status| status.device.is_some())
     });
     window.run_steps(2);
-    window.get_by_label_contains("About ");
+    window.get_by_label_contains("Estimate: ");
     fill(&mut window, "k", "none");
     window.run_steps(2);
-    assert!(window.query_by_label_contains("About ").is_none(), "nothing can be run");
+    assert!(window.query_by_label_contains("Estimate: ").is_none(), "nothing can be run");
 }
 
 #[test]

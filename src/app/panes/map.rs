@@ -93,7 +93,10 @@ pub fn globe_circle_ui(
 pub fn scale_ui(ui: &Ui, camera: &PlaneCamera, palette: &Palette) {
     /// The bar's greatest length, in screen points.
     const LENGTH: f64 = 110.0;
-    if !camera.map.is_some_and(|map| map.is_earth()) {
+    const MIN_WIDTH: f32 = 400.0;
+    // A note is beside it.
+    let has_room = camera.rect.width() >= MIN_WIDTH;
+    if !camera.map.is_some_and(|map| map.is_earth()) || !has_room {
         return;
     }
     let km_per_point = camera.window.units_per_point.to_radians() * EARTH_RADIUS_KM;

@@ -79,8 +79,9 @@ fn eigenvectors(mut matrix: Matrix) -> ([f64; 3], Matrix) {
                 (matrix[row][p], matrix[row][q]) = turn(matrix[row][p], matrix[row][q]);
                 (vectors[row][p], vectors[row][q]) = turn(vectors[row][p], vectors[row][q]);
             }
-            for column in 0..3 {
-                (matrix[p][column], matrix[q][column]) = turn(matrix[p][column], matrix[q][column]);
+            let (upper, lower) = matrix.split_at_mut(q);
+            for (a, b) in upper[p].iter_mut().zip(&mut lower[0]) {
+                (*a, *b) = turn(*a, *b);
             }
         }
     }

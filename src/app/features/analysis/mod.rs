@@ -144,10 +144,11 @@ fn sentences(
             AnalysisKind::Relief => {
                 let shades = all.shades.as_ref()?;
                 let flat = shades.iter().filter(|shade| shade.is_none()).count() as u64;
-                let without = text::count(flat, "row lies", "rows lie");
-                format!(
-                    "lit from the north-west, 45° above the horizon; {without} on lines, without a surface"
-                )
+                let lit = "lit from the north-west, 45° above the horizon";
+                match flat {
+                    0 => lit.to_owned(),
+                    _ => format!("{lit}; {} on lines, without a surface", text::count(flat, "row", "rows")),
+                }
             }
             AnalysisKind::Overlap | AnalysisKind::Leaks => return None,
         }))

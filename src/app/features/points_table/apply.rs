@@ -42,8 +42,11 @@ pub static FEATURE: Feature = Feature {
 static PAGE: TaskKind<App, LookupRequest, Result<RowColumns, FormatError>> =
     TaskKind::new(TaskPurpose::PointColumns, "points", App::page_read);
 
+/// The cells of a column by row of the cloud, or why rows are missing.
+type ColumnCells = Result<Vec<Cell>, String>;
+
 /// A column that orders or selects points.
-static WHOLE: TaskKind<App, String, Result<Result<Vec<Cell>, String>, FormatError>> = TaskKind {
+static WHOLE: TaskKind<App, String, Result<ColumnCells, FormatError>> = TaskKind {
     shown_after: SHOWN_AFTER,
     purpose: |name, fraction| Some(Activity::Preparing { what: format!("Reading column {name}"), fraction }),
     ..TaskKind::new(TaskPurpose::Order, "column", App::column_read)
@@ -121,11 +124,7 @@ impl App {
         });
     }
 
-    fn column_read(
-        &mut self,
-        name: String,
-        outcome: Outcome<Result<Result<Vec<Cell>, String>, FormatError>>,
-    ) {
+    fn column_read(&mut self, name: String, outcome: Outcome<Result<ColumnCells, FormatError>>) {
         let read = match outcome {
             Ok(Err(FormatError::Cancelled)) => return self.show_all_points(),
             Ok(read) => read.map_err(|why| why.to_string()).flatten(),
@@ -149,12 +148,12 @@ impl App {
     }
 }
 
-/// A column of the file by row of the cloud; the inner error says why rows are missing.
+/// Reads a whole column of the file.
 fn whole_column(
     cloud: &PointCloud,
     headings: &[String],
     progress: &dyn Progress,
-) -> Result<Result<Vec<Cell>, String>, FormatError> {
+) -> Result<ColumnCells, FormatError> {
     let mut all = Vec::with_capacity(cloud.len());
     let why = all_rows(cloud, headings, false, progress, &mut |rows| {
         progress.update(all.len() as u64, cloud.len() as u64);

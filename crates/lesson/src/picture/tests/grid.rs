@@ -57,7 +57,7 @@ fn panels_appear_one_at_a_time_and_stay() {
             );
         }
         // The reader of a long lesson need not reach the end to see most of them.
-        let most = all.iter().nth(6).map_or(usize::MAX - 1, |(_, panels)| panels.len());
+        let most = all.get(6).map_or(usize::MAX - 1, |(_, panels)| panels.len());
         assert!(most + 1 >= all[all.len() - 1].1.len(), "lesson {}", lesson.id);
     }
 }

@@ -848,8 +848,8 @@ fn a_dry_run_predicts_without_searching() {
         place.ok("run --generate uniform:n=500 --engine lockstep --repeats 1 --warmup 0 --out o").stdout;
     assert!(
         summary.lines().any(|line| line.starts_with("plan ")
-            && line.contains("about ")
-            && line.contains(" on lockstep")),
+            && line.contains("estimate: ")
+            && line.contains("(lockstep")),
         "{summary}"
     );
     assert!(

@@ -228,7 +228,7 @@ fn rows_that_disagree_are_seen_and_stepped_through() {
     until(&mut window, "the selection", |app| app.session().selection.rows()[..] == [30, 61, 90]);
     // In the pane and in the right panel.
     assert_eq!(window.query_all_by_label("1 to 3 of 3 selected rows").count(), 2);
-    let captions = ["0, not 1", "1, not 0"].map(|caption| window.query_all_by_label(caption).count());
+    let captions = ["0 among 1", "1 among 0"].map(|caption| window.query_all_by_label(caption).count());
     assert_eq!(captions, [2, 4], "row 61 is labelled 0, rows 30 and 90 are labelled 1");
     for row in [30, 61, 90, 30] {
         window.key_press(egui::Key::N);

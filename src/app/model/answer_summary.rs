@@ -5,6 +5,7 @@ use super::files::{RoleChoice, Roles};
 use crate::app::features::picking::state::ExtraColumns;
 use crate::cloud::formats::Cell;
 use crate::cloud::roles::words_of;
+use crate::exact::RowVectors;
 use crate::knn::Metric;
 use crate::text;
 
@@ -104,8 +105,16 @@ impl AnswerSummary {
         let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
         let place_of_own = own.and_then(|own| answered.rows_to_look_up().iter().position(|&row| row == own));
         let others = || neighbors.iter().filter(|&&(row, _)| Some(row) != own);
-        let distances: Vec<f64> = others().map(|&(_, squared)| metric.distance(squared)).collect();
-        let farthest = distances.last().copied().unwrap_or(0.0);
+        // In f64, as exports: squared chords in f32 have few digits at short distances on the globe.
+        let vectors = RowVectors::new(metric, &answered.record.cloud);
+        let from = vectors.vector(answered.query_cloud(), answered.row() as usize);
+        let distance_to = |row: u32| {
+            let to = vectors.vector(&answered.record.cloud, row as usize);
+            let squared: f64 = from.iter().zip(&to).map(|(a, b)| (a - b) * (a - b)).sum();
+            vectors.distance(squared.sqrt(), &from, &to)
+        };
+        let distances: Vec<f64> = others().map(|&(row, _)| distance_to(row)).collect();
+        let farthest = distances.iter().copied().fold(0.0, f64::max);
         let classes = table.and_then(|table| classes(table, roles, neighbors.len(), place_of_own));
         let name = table.zip(place_of_own).and_then(|(table, place)| name(table, roles, place));
         let query_name = match (name, own, picked) {
@@ -124,14 +133,14 @@ impl AnswerSummary {
         let mut names = names.into_iter();
         let nearest = neighbors.iter().map(|&neighbor| (neighbor, names.next().flatten()));
         let nearest = nearest.filter(|((row, _), _)| Some(*row) != own).take(MAX_NAMED);
-        let nearest = nearest.map(|((row, squared), text)| {
+        let nearest = nearest.map(|((row, _), text)| {
             let number = row_name(answered, row);
             let name = match &text {
                 Some(name) if has_names => name.clone(),
                 Some(label) => format!("{number} ({label})"),
                 None => number.clone(),
             };
-            let distance = distance_text(metric, metric.distance(squared));
+            let distance = distance_text(metric, distance_to(row));
             NamedNeighbor { row, name, caption: text.unwrap_or(number), distance }
         });
         Self {

@@ -91,7 +91,7 @@ pub fn selection_gallery_ui(ui: &mut Ui, session: &Session, palette: &Palette, a
         let label = session.analysed().and_then(|analysed| analysed.label_and_vote(row));
         let (caption, detail) = match label {
             Some([own, vote]) if own != vote => {
-                (format!("{own}, not {vote}"), format!("labelled {own}, most neighbours are {vote}"))
+                (format!("{own} among {vote}"), format!("labelled {own}, most neighbours are {vote}"))
             }
             Some([own, _]) => (own.clone(), format!("labelled {own}, as most neighbours")),
             None => (number.clone(), String::new()),

@@ -12,8 +12,10 @@ use super::plane::plane_ui;
 use crate::app::features::export::PaneData;
 use crate::app::features::second::state::SecondAction;
 use crate::app::features::second::{session_of, state_of};
+use crate::app::model::answer_summary::MAX_NAMED;
 use crate::app::model::{AnswerSummary, source_name};
 use crate::app::prelude::*;
+use crate::text;
 
 /// Width of the lists of neighbours, in screen points.
 const LISTS_WIDTH: f32 = 168.0;
@@ -93,12 +95,20 @@ fn lists_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         let summary = AnswerSummary::new(answered, session.picked, names, &session.roles);
         ui.add_space(6.0);
         ui.add(Label::new(RichText::new(source_name(of)).strong()).truncate());
-        let rows = summary.nearest.into_iter().map(|near| GalleryRow {
+        let rows = summary.nearest.iter().cloned().map(|near| GalleryRow {
             row: near.row,
-            detail: if elsewhere.contains(&near.row) { "both".to_owned() } else { near.distance },
+            detail: if elsewhere.contains(&near.row) {
+                format!("both, {}", near.distance)
+            } else {
+                near.distance
+            },
             name: near.name,
             caption: near.caption,
         });
         gallery_ui(ui, (cloud, session.pictures(cloud), SIDE), None, rows, palette, context.actions);
+        let more = summary.found.saturating_sub(MAX_NAMED) as u64;
+        if more > 0 {
+            ui.label(palette.small(format!("and {} more", text::thousands(more))));
+        }
     }
 }

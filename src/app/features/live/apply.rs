@@ -178,12 +178,13 @@ impl App {
         self.handles.live_queries.release();
     }
 
-    /// If answers are fast, queries again after the fields in the left panel changed.
+    /// Queries again after the fields in the left panel changed.
     fn question_changed(&mut self, before: &Draft) {
         self.metric_changed(before.metric);
         let question = |draft: &Draft| (draft.k.clone(), draft.metric, draft.order, draft.exclude_self);
-        let Some(cloud) = self.session.cloud.clone() else { return };
-        if question(before) != question(&self.state.draft) && self.session.live.is_short(&cloud) {
+        if question(before) != question(&self.state.draft) {
+            // A slow answer to the previous question must not be taken for this one's.
+            self.forget_slow_answer();
             self.ask_if_changed();
         }
     }

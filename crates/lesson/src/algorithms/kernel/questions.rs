@@ -66,7 +66,7 @@ pub fn kernel_question(
             if before.max_distance.is_infinite() || distances.iter().any(close) {
                 return None;
             }
-            let text = format!("max_distance is {bound}. Which lanes vote?");
+            let text = format!("max_distance is {bound}. Which lanes vote yes?");
             (0, text, Answer::Lanes(*mask))
         }
         (Topic::Slot, Step::Positions { slots }) => {

@@ -160,7 +160,7 @@ pub const WAIT: [IdeaQuestion; 4] = [
     why(
         "Why does the kernel merge only when the buffer is full?",
         "A merge costs as much for 1 candidate as for {K}",
-        "The network sorts all {K} elements, whatever they hold. With a full buffer each candidate pays a \
+        "The merge sorts all {K} elements, whatever they hold. With a full buffer each candidate pays a \
          small share.",
         &[
             (

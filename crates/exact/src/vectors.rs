@@ -77,6 +77,12 @@ impl RowVectors {
         vector
     }
 
+    /// The distance of two rows' vectors in the metric's unit.
+    pub fn between(&self, a: &[f64], b: &[f64]) -> f64 {
+        let squared: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
+        self.distance(squared.sqrt(), a, b)
+    }
+
     /// Replaces the content of `vector`.
     pub fn write(&self, cloud: &PointCloud, row: usize, vector: &mut Vec<f64>) {
         vector.clear();

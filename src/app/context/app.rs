@@ -357,7 +357,7 @@ pub struct Handles {
     pub neighbor_lookup: Lookup,
     /// The same for the second view's neighbours.
     pub second_lookup: Lookup,
-    /// The points of the second view's file that engines hold.
+    /// Points of the second view's file, resident in engines.
     pub second_points: ResidentPoints,
     /// The layout to restore when the second view is hidden.
     pub tree_before_second: Option<egui_tiles::Tree<PaneKind>>,

@@ -22,7 +22,8 @@ struct CachedSummary {
 /// The summary of the answer, recomputed when the answer or its known columns change.
 pub fn answer_summary(ui: &Ui, session: &Session, answered: &QueryAnswer) -> Arc<AnswerSummary> {
     let table = session.listed_columns();
-    let id = Id::unique("summary");
+    // The second view has the answer of another cloud beside the first.
+    let id = Id::unique(("summary", Arc::as_ptr(&answered.record.cloud).addr()));
     let known = ui.data(|data| data.get_temp::<CachedSummary>(id)).filter(|cached| {
         let same_file = match (&cached.table, table) {
             (Some(known), Some(table)) => Arc::ptr_eq(known, &table.found),

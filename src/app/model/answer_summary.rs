@@ -108,11 +108,8 @@ impl AnswerSummary {
         // In f64, as exports: squared chords in f32 have few digits at short distances on the globe.
         let vectors = RowVectors::new(metric, &answered.record.cloud);
         let from = vectors.vector(answered.query_cloud(), answered.row() as usize);
-        let distance_to = |row: u32| {
-            let to = vectors.vector(&answered.record.cloud, row as usize);
-            let squared: f64 = from.iter().zip(&to).map(|(a, b)| (a - b) * (a - b)).sum();
-            vectors.distance(squared.sqrt(), &from, &to)
-        };
+        let distance_to =
+            |row: u32| vectors.between(&from, &vectors.vector(&answered.record.cloud, row as usize));
         let distances: Vec<f64> = others().map(|&(row, _)| distance_to(row)).collect();
         let farthest = distances.iter().copied().fold(0.0, f64::max);
         let classes = table.and_then(|table| classes(table, roles, neighbors.len(), place_of_own));

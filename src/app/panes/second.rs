@@ -9,11 +9,12 @@ use egui::{Frame, Margin, Panel};
 use super::empty::{Pane, PaneContext};
 use super::gallery::{GalleryRow, gallery_ui};
 use super::plane::plane_ui;
+use crate::app::features::answer_summary::answer_summary;
 use crate::app::features::export::PaneData;
 use crate::app::features::second::state::SecondAction;
 use crate::app::features::second::{session_of, state_of};
 use crate::app::model::answer_summary::MAX_NAMED;
-use crate::app::model::{AnswerSummary, source_name};
+use crate::app::model::source_name;
 use crate::app::prelude::*;
 use crate::text;
 
@@ -37,7 +38,7 @@ fn second_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         let frame = Frame::NONE.inner_margin(Margin { left: 6, ..Margin::ZERO });
         let panel = Panel::right("lists of neighbours").resizable(false).exact_size(LISTS_WIDTH).frame(frame);
         panel.show(ui, |ui| {
-            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| lists_ui(ui, context));
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| lists_ui(ui, context, &session));
         });
     }
     // The actions of Plane that belong to the second view are redirected.
@@ -60,8 +61,9 @@ fn second_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 }
 
-/// The neighbours here and in the other file, one below the other, and how many are common.
-fn lists_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
+/// The neighbours here and in the other file, one below the other, and how many are common. `own` is the
+/// session of the second view.
+fn lists_ui(ui: &mut Ui, context: &mut PaneContext<'_>, own: &Session) {
     let (session, palette) = (context.session, context.palette);
     let second = &session.second;
     let (Some(cloud), Some(other)) = (&session.cloud, &second.other) else { return };
@@ -89,10 +91,9 @@ fn lists_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let common = in_first.intersection(&in_other).count();
     let count = in_first.len().max(in_other.len());
     ui.add(Label::new(format!("{common} of {count} neighbours are the same.")).wrap());
-    let names = [session.listed_columns(), second.columns.as_ref()];
-    let files = [(cloud, here, &in_other), (other, &there, &in_first)];
-    for ((of, answered, elsewhere), names) in files.into_iter().zip(names) {
-        let summary = AnswerSummary::new(answered, session.picked, names, &session.roles);
+    let files = [(session, cloud, here, &in_other), (own, other, &there, &in_first)];
+    for (session, of, answered, elsewhere) in files {
+        let summary = answer_summary(ui, session, answered);
         ui.add_space(6.0);
         ui.add(Label::new(RichText::new(source_name(of)).strong()).truncate());
         let rows = summary.nearest.iter().cloned().map(|near| GalleryRow {
@@ -105,7 +106,7 @@ fn lists_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             name: near.name,
             caption: near.caption,
         });
-        gallery_ui(ui, (cloud, session.pictures(cloud), SIDE), None, rows, palette, context.actions);
+        gallery_ui(ui, (cloud, context.session.pictures(cloud), SIDE), None, rows, palette, context.actions);
         let more = summary.found.saturating_sub(MAX_NAMED) as u64;
         if more > 0 {
             ui.label(palette.small(format!("and {} more", text::thousands(more))));

@@ -313,8 +313,8 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use super::*;
-    use crate::app::model::{SHOWN_AFTER, single_layout};
-    use crate::app::testing::cloud;
+    use crate::app::model::{Draft, SHOWN_AFTER, single_layout};
+    use crate::app::testing::{cloud, record};
 
     #[test]
     fn the_picture_has_most_of_the_window_in_explore() {
@@ -333,6 +333,22 @@ mod tests {
         window.state_mut().apply(Action::Command(Command::Explore));
         let App { state, session, .. } = window.state();
         assert!(state.workspace == Workspace::Explore && !session.lesson.open && !state.hints);
+    }
+
+    #[test]
+    fn a_changed_question_drops_a_slow_answer_and_searches() {
+        let mut window = Harness::builder()
+            .with_size([1280.0, 800.0])
+            .build_eframe(|cc| App::bare(cc, State::default()).expect("a thread for the worker"));
+        let app = window.state_mut();
+        app.show_record(record());
+        app.apply(Action::PickQuery(0));
+        assert!(app.session.answered.is_some() && !app.session.live.is_waiting());
+        app.session.live.took = Some(std::time::Duration::from_secs(9));
+        let draft = Draft { k: "3".to_owned(), ..app.state.draft.clone() };
+        app.apply(Action::SetDraft(Box::new(draft)));
+        assert!(app.session.answered.is_none(), "it answers the previous question");
+        assert!(app.session.live.is_waiting());
     }
 
     #[test]

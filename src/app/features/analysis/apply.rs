@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::state::{AnalysisAction, AnalysisKind, AnalysisResults, FileComparison};
 use super::{
-    AllRowsSearch, AnalysisRequest, ComparisonRequest, LabelColumn, NeighborSource, compare, label_column,
-    work,
+    AnalysisRequest, CloudSearch, ComparisonRequest, LabelColumn, NeighborSource, compare, label_column, work,
 };
 use crate::app::context::app::{App, EXPORT, ExportContent, ExportTask, Feature};
 use crate::app::features::chooser::state::FilePurpose;
@@ -87,11 +86,11 @@ impl App {
 
     /// Every row of the shown cloud as a query, with k and metric of the left panel and engine `auto`; `None`
     /// without a cloud.
-    fn rows_question(&self) -> Option<Result<AllRowsSearch, String>> {
+    fn rows_question(&self) -> Option<Result<CloudSearch, String>> {
         let cloud = self.session.cloud.clone()?;
         Some(self.question(&cloud, QuerySpec::All).map(|mut spec| {
             (spec.exclude_self, spec.engine, spec.device) = (true, EngineChoice::Auto, None);
-            AllRowsSearch { cloud, spec }
+            CloudSearch { cloud, spec }
         }))
     }
 

@@ -34,7 +34,7 @@ pub mod state;
 /// An analysis request.
 #[derive(Clone, Debug)]
 pub struct AnalysisRequest {
-    pub question: AllRowsSearch,
+    pub question: CloudSearch,
     pub labels: Option<LabelColumn>,
     /// Maximum distance of near-duplicates, in the metric's unit.
     pub eps: f64,
@@ -182,12 +182,12 @@ fn none_if_cancelled<T>(done: Result<T, Failure>) -> Result<Option<T>, String> {
 
 /// A search over a cloud; analyses query every row, excluding itself.
 #[derive(Clone, Debug)]
-pub struct AllRowsSearch {
+pub struct CloudSearch {
     pub cloud: Arc<PointCloud>,
     pub spec: RunSpec,
 }
 
-impl AllRowsSearch {
+impl CloudSearch {
     /// Runs the search, sharing points that engines already hold.
     ///
     /// # Errors
@@ -236,12 +236,12 @@ pub fn answer(
 #[derive(Clone, Debug)]
 pub enum NeighborSource {
     Known(Arc<RunRecord>),
-    Asked(AllRowsSearch),
+    Asked(CloudSearch),
 }
 
 impl NeighborSource {
     /// Uses the analysis's neighbours if its search was the same.
-    pub fn new(question: AllRowsSearch, session: &Session) -> Self {
+    pub fn new(question: CloudSearch, session: &Session) -> Self {
         let same = |record: &RunRecord| {
             let asked = |spec: &RunSpec| (spec.k, spec.metric, spec.order, spec.seed);
             asked(&record.spec) == asked(&question.spec)
@@ -325,7 +325,7 @@ pub enum ComparisonRequest {
     /// Neighbours of every row here, and the coordinate columns there.
     Overlap(NeighborSource, ColumnChoice),
     /// The search over every row here, and the maximum distance.
-    Leaks(AllRowsSearch, f64),
+    Leaks(CloudSearch, f64),
 }
 
 /// Computes a comparison; `None` if cancelled.
@@ -357,8 +357,7 @@ fn overlap(
     let LoadedCloud { cloud: there, left_out, .. } =
         load_same_rows(neighbours.cloud(), path, columns, &sub_progress(progress, 0.0, 0.2))?;
     let record = neighbours.find(resident, &sub_progress(progress, 0.2, 0.55))?;
-    let theirs =
-        AllRowsSearch { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
+    let theirs = CloudSearch { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
     // The other file's cloud is not shown, so its points do not stay resident.
     let theirs = theirs.answer(&ResidentPoints::default(), &sub_progress(progress, 0.55, 0.9))?;
     let graph = |record| {
@@ -379,13 +378,13 @@ fn overlap(
 }
 
 fn leaks(
-    question: &AllRowsSearch,
+    question: &CloudSearch,
     eps: f64,
     path: &Path,
     resident: &ResidentPoints,
     progress: &dyn Progress,
 ) -> Result<FileComparison, Failure> {
-    let AllRowsSearch { cloud, spec } = question;
+    let CloudSearch { cloud, spec } = question;
     let there = load_other(cloud, path, spec.drop_nonfinite, &sub_progress(progress, 0.0, 0.2))?;
     let nearest = |data: &Arc<PointCloud>, queries: &PointCloud| {
         let (path, columns) = match queries.source() {
@@ -519,7 +518,7 @@ mod tests {
         let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).expect("a cloud"));
         let spec = RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, 3) };
         let labels = Some(LabelColumn { path, key: labels.to_owned(), title: labels.to_owned() });
-        AnalysisRequest { question: AllRowsSearch { cloud, spec }, labels, eps: 0.0 }
+        AnalysisRequest { question: CloudSearch { cloud, spec }, labels, eps: 0.0 }
     }
 
     #[test]
@@ -595,7 +594,7 @@ mod tests {
     fn neighbours(n: usize, k: usize) -> NeighborSource {
         let cloud = cloud(n, 2, 1);
         let spec = RunSpec { exclude_self: true, ..RunSpec::new(cloud.source().clone(), QuerySpec::All, k) };
-        NeighborSource::Asked(AllRowsSearch { cloud, spec })
+        NeighborSource::Asked(CloudSearch { cloud, spec })
     }
 
     #[test]
@@ -627,13 +626,10 @@ mod tests {
         assert!(why == "cancelled" && !path.exists(), "{why}");
     }
 
-    fn question(path: &Path, columns: ColumnChoice, k: usize) -> AllRowsSearch {
+    fn question(path: &Path, columns: ColumnChoice, k: usize) -> CloudSearch {
         let source = Source::File { path: path.to_owned(), columns };
         let cloud = Arc::new(crate::cloud::load(&source, false, &NoProgress).expect("a cloud"));
-        AllRowsSearch {
-            cloud,
-            spec: RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) },
-        }
+        CloudSearch { cloud, spec: RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, k) } }
     }
 
     fn done(asked: &ComparisonRequest, path: &Path) -> Result<FileComparison, String> {

@@ -260,9 +260,7 @@ impl SelectionExport {
             let vectors = RowVectors::new(metric, &self.cloud);
             let from = vectors.vector(center.query_cloud(), center.row() as usize);
             table = table.with(metric.column(), move |at| {
-                let to = vectors.vector(&self.cloud, rows[at] as usize);
-                let squared: f64 = from.iter().zip(&to).map(|(a, b)| (a - b) * (a - b)).sum();
-                vectors.distance(squared.sqrt(), &from, &to)
+                vectors.between(&from, &vectors.vector(&self.cloud, rows[at] as usize))
             });
         }
         if let Some(other_columns) = other_columns {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::state::{SecondAction, SecondCloud};
 use crate::app::context::app::{App, Feature};
-use crate::app::features::analysis::{AllRowsSearch, not_used_there, open_same_rows};
+use crate::app::features::analysis::{CloudSearch, not_used_there, open_same_rows};
 use crate::app::features::chooser::state::FilePurpose;
 use crate::app::features::live::apply::same_question;
 use crate::app::features::opening::LoadedCloud;
@@ -229,7 +229,7 @@ impl App {
         }
         let (asked, points) = (spec.clone(), self.handles.second_points.clone());
         self.jobs.start(&ANSWER, spec, move |progress| {
-            AllRowsSearch { cloud: other, spec: asked }.answer_unless_cancelled(&points, progress)
+            CloudSearch { cloud: other, spec: asked }.answer_unless_cancelled(&points, progress)
         });
     }
 

@@ -13,7 +13,7 @@ use crate::app::model::views::PlaneView;
 use crate::cloud::PointCloud;
 use crate::run::{RunRecord, RunSpec};
 
-/// The saved settings.
+/// Axes, window and projection, saved with the window's state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SecondView {

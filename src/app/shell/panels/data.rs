@@ -212,7 +212,7 @@ fn columns_button_ui(ui: &mut Ui, draft: &Draft, session: &Session, actions: &mu
     }
 }
 
-/// What was chosen for the file shown, with remedies.
+/// How the file was read, and buttons that change it.
 fn notes_ui(ui: &mut Ui, draft: &Draft, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(cloud) =
         session.cloud.as_ref().filter(|cloud| draft.source().is_ok_and(|source| *cloud.source() == source))

@@ -48,7 +48,9 @@ impl Comparison {
                 let these = self
                     .pairs
                     .map_or_else(|| "these repeats".to_owned(), |pairs| format!("{pairs} pairs of runs"));
-                let seen = search.smallest_difference.map_or_else(String::new, size);
+                let (clear, seen) = search
+                    .smallest_difference
+                    .map_or_else(|| (true, String::new()), |share| (share < 1.0, size(share)));
                 let total = self.total_shown().map_or_else(String::new, |(faster, times)| {
                     format!(
                         " Counting the {}, {} is faster: {}.",
@@ -57,10 +59,13 @@ impl Comparison {
                         faster_text(times)
                     )
                 });
-                format!(
-                    "No difference between the searches of {} and {} in {these}{neighbours}{seen}.{total}",
-                    names[0], names[1]
-                )
+                let [a, b] = &names;
+                let said = if clear {
+                    format!("No difference between the searches of {a} and {b} in {these}")
+                } else {
+                    format!("The searches of {a} and {b} cannot be told apart in {these}")
+                };
+                format!("{said}{neighbours}{seen}.{total}")
             }
             verdict => {
                 let (faster, slower) = if verdict == Verdict::Faster { (1, 0) } else { (0, 1) };
@@ -158,9 +163,11 @@ fn faster_text(times: f64) -> String {
 fn size(share: f64) -> String {
     let percent = (share * 100.0 - 1e-9).ceil();
     match share + 1.0 {
-        _ if percent < 200.0 => format!("; one of {percent} % or more would have been seen"),
-        factor if factor < 100.0 => format!("; a factor of {} or more would have been seen", factor.ceil()),
-        _ => "; the times scatter too widely to detect any".to_owned(),
+        _ if percent < 100.0 => format!("; one of {percent} % or more would have been seen"),
+        factor if factor < 100.0 => {
+            format!("; the times scatter, and only a factor of {} or more would be seen", factor.ceil())
+        }
+        _ => "; the times scatter too widely".to_owned(),
     }
 }
 
@@ -340,8 +347,8 @@ mod tests {
         let said = compare(&a, &b).sentence().unwrap();
         assert_eq!(
             said,
-            "No difference between the searches of A (lockstep) and B (bvh) in these repeats; the times \
-             scatter too widely to detect any."
+            "The searches of A (lockstep) and B (bvh) cannot be told apart in these repeats; the times scatter \
+             too widely."
         );
     }
 

@@ -40,6 +40,9 @@ impl UnitKind {
 pub struct Timeline {
     /// Phases timed by the host, a track per phase, in the order of a run.
     pub phases: Vec<PhaseTrack>,
+    /// The times before and between phases, in which the host prepares points and queries, starts the device
+    /// or runs warm-up passes.
+    pub untimed: Vec<[f64; 2]>,
     /// The kind of unit of each entry of [`Self::multiprocessors`].
     pub unit: UnitKind,
     /// The warps of the profiled build by multiprocessor, ascending; empty without a profile. On a CPU, by
@@ -117,6 +120,7 @@ impl Timeline {
                 PhaseTrack { phase, spans }
             })
             .collect();
+        let untimed = untimed(&phases);
         let multiprocessors = multiprocessors(record, &phases);
         let of_phases = phases.iter().flat_map(|track| &track.spans).map(|span| span.stop_us);
         let of_warps =
@@ -125,7 +129,8 @@ impl Timeline {
         let threads = record.device.id == Some(DeviceId::Cpu)
             && record.profile.as_ref().is_some_and(|profile| profile.phases.is_empty());
         let unit = if threads { UnitKind::Thread } else { UnitKind::Multiprocessor };
-        Self { end_us: of_phases.chain(of_warps).fold(0.0, f64::max), phases, unit, multiprocessors }
+        let end_us = of_phases.chain(of_warps).fold(0.0, f64::max);
+        Self { phases, untimed, unit, multiprocessors, end_us }
     }
 
     /// The largest number of simultaneous warps on a multiprocessor.
@@ -144,6 +149,21 @@ impl Timeline {
                 .next()
         })
     }
+}
+
+/// The times from the start of the run to the end of its last phase that no phase covers.
+fn untimed(phases: &[PhaseTrack]) -> Vec<[f64; 2]> {
+    let mut spans: Vec<&PhaseSpan> = phases.iter().flat_map(|track| &track.spans).collect();
+    spans.sort_by(|a, b| a.start_us.total_cmp(&b.start_us));
+    let mut end = 0.0;
+    let mut gaps = Vec::new();
+    for span in spans {
+        if span.start_us > end {
+            gaps.push([end, span.start_us]);
+        }
+        end = span.stop_us.max(end);
+    }
+    gaps
 }
 
 impl UnitTracks {
@@ -312,6 +332,22 @@ mod tests {
             assert_eq!(span.start_us, sample.start_ms * 1e3);
             assert!((span.stop_us - span.start_us - sample.duration_ms * 1e3).abs() < 1e-9);
             assert!(span.stop_us <= timeline.end_us);
+        }
+    }
+
+    #[test]
+    fn phases_and_untimed_spans_cover_the_run_without_overlap() {
+        let timeline = Timeline::new(&record(vec![span(0, 1, 0, 0)]));
+        let phases = timeline.phases.iter().flat_map(|track| &track.spans);
+        let mut all: Vec<[f64; 2]> = phases.map(|span| [span.start_us, span.stop_us]).collect();
+        assert!(!timeline.untimed.is_empty(), "the points are prepared before the upload");
+        all.extend(&timeline.untimed);
+        all.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        assert_eq!((all[0][0], all[all.len() - 1][1]), (0.0, timeline.end_us));
+        assert!(all.windows(2).all(|pair| pair[1][0] <= pair[0][1] + 1e-9), "{all:?}");
+        for [start, stop] in &timeline.untimed {
+            let inside = |span: &&PhaseSpan| span.start_us < *stop && *start < span.stop_us;
+            assert!(!timeline.phases.iter().flat_map(|track| &track.spans).any(|span| inside(&span)));
         }
     }
 

@@ -119,8 +119,9 @@ fn a_multiprocessor_expands_and_a_warp_selects_its_queries() {
     assert!(warp.queries.len() == 2 && warp.queries.contains(&query));
     let queries: Vec<u32> = warp.queries.clone().collect();
 
-    // Rows: phases, the heading, SM 0 with three tracks, SM 1. The warp is on the track of its slot.
-    let above: f32 = timeline.phases.len() as f32 * 22.0
+    // Rows: other work, phases, the heading, SM 0 with three tracks, SM 1. The warp is on its slot's track.
+    assert!(!timeline.untimed.is_empty());
+    let above: f32 = (1 + timeline.phases.len()) as f32 * 22.0
         + 26.0
         + at as f32 * (22.0 + 3.0 * 16.0)
         + 22.0

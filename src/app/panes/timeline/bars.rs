@@ -43,8 +43,15 @@ impl TrackPainter<'_> {
         };
         match row {
             Row::Phase(at) => {
-                name(self.timeline.phases[at].phase.name(), self.palette.text);
-                self.phase_ui(&plot, at, y.shrink(2.0));
+                let track = &self.timeline.phases[at];
+                name(track.phase.name(), self.palette.text);
+                let spans = track.spans.iter().map(|span| [span.start_us, span.stop_us]);
+                self.spans_ui(&plot, spans, self.palette.phase(track.phase), y.shrink(2.0));
+            }
+            Row::Untimed => {
+                name("other work", self.palette.text_weak);
+                let spans = self.timeline.untimed.iter().copied();
+                self.spans_ui(&plot, spans, self.palette.line, y.shrink(2.0));
             }
             Row::Warps => {
                 let about = match self.timeline.unit {
@@ -76,14 +83,13 @@ impl TrackPainter<'_> {
         }
     }
 
-    fn phase_ui(&self, painter: &Painter, at: usize, y: Rangef) {
-        let track = &self.timeline.phases[at];
-        let fill = self.palette.phase(track.phase);
+    /// Draws spans, ordered by start, with their durations.
+    fn spans_ui(&self, painter: &Painter, spans: impl Iterator<Item = [f64; 2]>, fill: Color32, y: Rangef) {
         // Spans within one pixel are drawn once.
         let mut drawn = f32::NEG_INFINITY;
-        let first = track.spans.partition_point(|span| span.stop_us < self.axis.window[0]);
-        for span in track.spans[first..].iter().take_while(|span| span.start_us <= self.axis.window[1]) {
-            let (left, right) = (self.axis.x(span.start_us), self.axis.x(span.stop_us));
+        let [from, to] = self.axis.window;
+        for [start, stop] in spans.skip_while(|span| span[1] < from).take_while(|span| span[0] <= to) {
+            let (left, right) = (self.axis.x(start), self.axis.x(stop));
             let right = right.max(left + 1.0);
             if right <= drawn {
                 continue;
@@ -94,7 +100,7 @@ impl TrackPainter<'_> {
             painter.rect_filled(rect, 2.0, fill);
             drawn = right;
             if rect.width() > 60.0 {
-                let text = text::time((span.stop_us - span.start_us) / 1e3);
+                let text = text::time((stop - start) / 1e3);
                 let place = pos2(rect.left().max(self.axis.range().min) + 5.0, rect.center().y);
                 painter.with_clip_rect(rect).text(
                     place,
@@ -213,6 +219,8 @@ fn contrasting(ground: Color32) -> Color32 {
 const REACH: f32 = 3.0;
 
 enum HitTarget<'a> {
+    /// Work of the host before or between phases.
+    Untimed([f64; 2]),
     /// A chunk of a phase.
     Phase(usize, &'a PhaseSpan),
     Warp(u32, &'a WarpTime),
@@ -262,6 +270,9 @@ impl TrackPainter<'_> {
         let reach = f64::from(REACH / self.axis.range().span()) * (self.axis.window[1] - self.axis.window[0]);
         match row {
             Row::Warps => None,
+            Row::Untimed => {
+                nearest(&self.timeline.untimed, at_us, reach, |&span| span).copied().map(HitTarget::Untimed)
+            }
             Row::Phase(at) => {
                 let spans = &self.timeline.phases[at].spans;
                 nearest(spans, at_us, reach, |span| [span.start_us, span.stop_us])
@@ -298,6 +309,14 @@ impl TrackPainter<'_> {
         let palette = self.palette;
         let took = |start: f64, stop: f64| text::time((stop - start) / 1e3);
         match under {
+            HitTarget::Untimed([start, stop]) => {
+                ui.strong("Other work on the CPU");
+                fact_ui(ui, "took", took(*start, *stop), palette);
+                ui.label(palette.small(
+                    "Preparing points and queries, starting the device, warm-up passes, and work between \
+                     phases.",
+                ));
+            }
             HitTarget::Phase(at, span) => {
                 ui.strong(self.timeline.phases[*at].phase.name());
                 fact_ui(ui, "took", took(span.start_us, span.stop_us), palette);

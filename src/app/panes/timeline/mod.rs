@@ -232,6 +232,8 @@ fn move_ui(ui: &Ui, response: &Response, timeline: &Timeline, axis: &TimeAxis, v
 pub enum Row {
     /// A phase timed by the host, by index.
     Phase(usize),
+    /// The times that no phase covers.
+    Untimed,
     /// The heading above the multiprocessors.
     Warps,
     /// The number of active warps of a multiprocessor, by index.
@@ -244,7 +246,7 @@ impl Row {
     /// In screen points.
     pub fn height(self) -> f32 {
         match self {
-            Self::Phase(_) | Self::Multiprocessor(_) => 22.0,
+            Self::Phase(_) | Self::Untimed | Self::Multiprocessor(_) => 22.0,
             Self::Warps => 26.0,
             Self::Track(..) => 16.0,
         }
@@ -254,6 +256,7 @@ impl Row {
 /// All rows with top and bottom, relative to the first.
 pub fn rows(timeline: &Timeline, view: &TimelineView) -> Vec<(Row, Rangef)> {
     let phases = (0..timeline.phases.len()).map(Row::Phase);
+    let untimed = (!timeline.untimed.is_empty()).then_some(Row::Untimed);
     let warps = (!timeline.multiprocessors.is_empty()).then_some(Row::Warps);
     let multiprocessors = timeline.multiprocessors.iter().enumerate().flat_map(|(at, multiprocessor)| {
         let tracks = if view.open.contains(&multiprocessor.sm) { multiprocessor.tracks.len() } else { 0 };
@@ -265,7 +268,7 @@ pub fn rows(timeline: &Timeline, view: &TimelineView) -> Vec<(Row, Rangef)> {
         top = range.max;
         (row, range)
     };
-    phases.chain(warps).chain(multiprocessors).map(place).collect()
+    untimed.into_iter().chain(phases).chain(warps).chain(multiprocessors).map(place).collect()
 }
 
 #[cfg(test)]

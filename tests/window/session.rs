@@ -728,17 +728,56 @@ fn sessions_without_points_reload_the_file_or_report_it_missing() {
 
     std::fs::remove_file(&data).expect("it exists");
     let mut fresh = window_on(&path);
-    until(&mut fresh, "the error", |app| {
-        app.session()
-            .log
-            .entries()
-            .iter()
-            .any(|entry| entry.level == Level::Error && entry.text.ends_with("points.csv"))
-    });
+    until(&mut fresh, "the session", |app| app.session().awaited.is_some());
     fresh.run_steps(3);
     let session = fresh.state().session();
     assert!(session.cloud.is_none() && session.runs.runs().len() == 2);
     assert!(session.endings.load.is_some() && session.endings.run.is_none(), "nothing was run");
+    let said = format!(
+        "the session small.warpscope was saved without its points; their file is missing; press Find it… if \
+         it has moved: {}",
+        data.display()
+    );
+    assert_eq!(session.log.problem().map(|entry| &entry.text), Some(&said));
+}
+
+#[test]
+fn a_session_whose_file_moved_waits_until_it_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (points, path) = (data(folder.path()), folder.path().join("small.warpscope"));
+    let mut window = window_with_changes(&points);
+    save_small(&mut window, &path);
+    let moved = folder.path().join("elsewhere.csv");
+    std::fs::rename(&points, &moved).expect("it exists");
+
+    // Nothing of the session is applied to the data that are open.
+    let other = folder.path().join("other.csv");
+    std::fs::write(&other, "a,b\n1,2\n3,4\n5,6\n").expect("a file");
+    let mut fresh = window_on(&other);
+    until(&mut fresh, "the other file", |app| app.session().cloud.is_some() && !app.is_busy());
+    let before = fresh.state().state().draft.clone();
+    fresh.state_mut().send(Action::OpenPath(path));
+    until(&mut fresh, "the session", |app| app.session().awaited.is_some() && !app.is_busy());
+    fresh.run_steps(3);
+    assert_eq!(fresh.state().session().cloud.as_ref().map(|cloud| cloud.len()), Some(3));
+    assert_eq!(fresh.state().state().draft, before);
+
+    press(&mut fresh, "Find it…");
+    until(&mut fresh, "the dialog", |app| app.session().chooser.is_some());
+    fresh.run_steps(3);
+    fill(&mut fresh, "Path of the file", moved.to_str().expect("a plain path"));
+    fresh.key_press(egui::Key::Enter);
+    until(&mut fresh, "the projection", |app| {
+        app.session().projected.is_some() && app.session().runs.compared.is_some()
+    });
+    until_idle(&mut fresh);
+    let (was, session) = (window.state().session(), fresh.state().session());
+    assert_eq!(
+        (session.picked, session.selection.rows(), session.rank),
+        (was.picked, was.selection.rows(), was.rank)
+    );
+    assert_eq!(fresh.state().state().draft.path, moved.display().to_string());
+    assert!(session.awaited.is_none());
 }
 
 #[test]

@@ -65,7 +65,8 @@ impl App {
                 FilePurpose::Data
                 | FilePurpose::Queries
                 | FilePurpose::Comparison(_)
-                | FilePurpose::Second => chooser.set_title("Open a file of points").pick_file(),
+                | FilePurpose::Second
+                | FilePurpose::SessionData => chooser.set_title("Open a file of points").pick_file(),
             };
             let missing = path.is_none() && started.elapsed() < MIN_DIALOG_TIME;
             if missing { DialogResult::NoDialog } else { DialogResult::Path(path) }
@@ -93,6 +94,7 @@ impl App {
             (FilePurpose::Queries, Some(path)) => self.state.draft.query_path = path.display().to_string(),
             (FilePurpose::Comparison(kind), Some(path)) => self.compare_with(kind, path),
             (FilePurpose::Second, Some(path)) => self.open_second(path),
+            (FilePurpose::SessionData, Some(path)) => self.take_found_data(&path),
             (FilePurpose::Export, Some(path)) => self.take_export_path(&path, asked),
         }
     }

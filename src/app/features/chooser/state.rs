@@ -16,6 +16,8 @@ pub enum FilePurpose {
     Comparison(AnalysisKind),
     /// Another file of the same rows, for the second view.
     Second,
+    /// The points of a session that was saved without them.
+    SessionData,
     Export,
 }
 
@@ -102,6 +104,7 @@ impl Chooser {
             FilePurpose::Comparison(AnalysisKind::Leaks) => "Find leaks in another file",
             FilePurpose::Comparison(_) => "Compare with another file of the same rows",
             FilePurpose::Second => "Show another file of the same rows beside",
+            FilePurpose::SessionData => "Find the file of the session's points",
             FilePurpose::Export => "Save as",
         }
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::state::{Ranges, SavedCloud, SavedQuery, SavedSession, SavedSet};
 use crate::app::context::app::{App, EXPORT, ExportContent, ExportTask, Feature};
 use crate::app::features::analysis::state::AnalysisAction;
+use crate::app::features::chooser::state::FilePurpose;
 use crate::app::features::color::state::ColorBy;
 use crate::app::features::export::state::ExportKind;
 use crate::app::features::runs::state::{RunId, SaveScope};
@@ -44,6 +45,7 @@ pub static FEATURE: Feature = Feature {
         match action {
             Action::Command(Command::SaveSession) => app.save_session_again(),
             Action::Command(Command::SaveSessionAs) => app.start_export(ExportKind::Session),
+            Action::FindData => app.browse(FilePurpose::SessionData, PathBuf::new()),
             other => return Some(other),
         }
         None
@@ -291,7 +293,6 @@ impl App {
             self.session.runs.chosen = [a, b];
             self.compare_chosen();
         }
-        saved.view.restore(&mut self.state);
         match (shown, &saved.cloud) {
             (Some(id), _) => {
                 self.show_listed_run(id);
@@ -299,13 +300,20 @@ impl App {
                 self.compare_source(saved, read, is_near);
             }
             (None, Some(cloud)) => {
-                self.state.draft = saved.view.draft();
+                if self.session.cloud.is_none() {
+                    self.state.draft = saved.view.draft();
+                }
                 match self.known_cloud(cloud, runs, held) {
                     Some(known) => {
                         self.show_cloud(known);
                         self.restore_views(saved);
                         self.compare_source(saved, read, is_near);
                     }
+                    None if is_missing(&cloud.source) => self.wait_for_data(
+                        saved,
+                        "their file is missing; press Find it… if it has moved",
+                        &cloud.source,
+                    ),
                     None if is_near(&cloud.source) => {
                         self.load_as(
                             cloud.source.clone(),
@@ -313,20 +321,44 @@ impl App {
                             PostLoadAction::Resume(Box::new(saved.clone())),
                         );
                     }
-                    None => {
-                        let said = format!(
-                            "the session was saved without its points; load their file, or put it in the \
-                             session's folder: {}",
-                            cloud.source
-                        );
-                        self.session.endings.load = Some(self.failed(Subject::Data, said));
-                        self.session.awaited = Some(Box::new(saved.clone()));
-                    }
+                    None => self.wait_for_data(
+                        saved,
+                        "load their file, or put it in the session's folder",
+                        &cloud.source,
+                    ),
                 }
             }
             // The session had runs, but showed none.
-            (None, None) => {}
+            (None, None) => saved.view.restore(&mut self.state),
         }
+    }
+
+    /// Changes nothing until the user opens the session's points.
+    fn wait_for_data(&mut self, saved: &SavedSession, way_out: &str, source: &Source) {
+        let file = self.session.file.as_ref().map(|file| format!(" {}", file_name(&file.path)));
+        let said = format!(
+            "the session{} was saved without its points; {way_out}: {source}",
+            file.unwrap_or_default()
+        );
+        let ended = self.failed(Subject::Data, said);
+        self.load_failed(ended);
+        self.session.awaited = Some(Box::new(saved.clone()));
+    }
+
+    /// Loads the points of the session that waits for them from the file that the user found.
+    pub(in crate::app) fn take_found_data(&mut self, found: &Path) {
+        let Some(saved) = self.session.awaited.clone() else { return };
+        let Some(SavedCloud { source: Source::File { path, columns }, drop_nonfinite, .. }) = &saved.cloud
+        else {
+            return;
+        };
+        let inner = path.to_str().and_then(|path| path.rsplit_once(':'));
+        let path = match inner.filter(|(file, _)| Path::new(file).extension() == found.extension()) {
+            Some((_, name)) => formats::path_of(found, name),
+            None => found.to_owned(),
+        };
+        let (source, drop_nonfinite) = (Source::File { path, columns: columns.clone() }, *drop_nonfinite);
+        self.load_as(source, drop_nonfinite, PostLoadAction::Resume(saved));
     }
 
     /// The follow-up to loading a source: restores the session that waits for it, if any.
@@ -382,14 +414,14 @@ impl App {
             .filter(|known| *known.fingerprint() == cloud.fingerprint);
         let ranked = known.map(|known| (source_distance(known.source(), &cloud.source), known));
         let (far, nearest) = ranked.min_by_key(|&(far, _)| far)?;
-        let gone = || matches!(&cloud.source, Source::File { path, .. } if !file_of(path).exists());
-        (far < UNRELATED || gone()).then(|| Arc::clone(nearest))
+        (far < UNRELATED || is_missing(&cloud.source)).then(|| Arc::clone(nearest))
     }
 
     /// Restores views, query and selection for the shown cloud.
     fn restore_views(&mut self, saved: &SavedSession) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let view = &saved.view;
+        view.restore(&mut self.state);
         self.state.draft = view.draft();
         if let (Source::File { path, .. }, Some(saved)) = (cloud.source(), &saved.cloud)
             && *cloud.source() != saved.source
@@ -462,6 +494,10 @@ impl App {
         ];
         names.into_iter().flatten().collect::<Vec<_>>().join(" – ")
     }
+}
+
+fn is_missing(source: &Source) -> bool {
+    matches!(source, Source::File { path, .. } if !file_of(path).exists())
 }
 
 /// The rank of unrelated sources.

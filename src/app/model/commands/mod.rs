@@ -45,6 +45,8 @@ pub enum Action {
     /// Open files that were dropped together.
     OpenPaths(Vec<PathBuf>),
     BrowseQueries,
+    /// Ask for the file of the points that the opened session lacks.
+    FindData,
     SetPlane(PlaneView),
     SetSpace(SpaceView),
     SetConvergence(ConvergenceView),

@@ -21,6 +21,13 @@ pub fn data_ui(
     actions: &mut Actions,
 ) {
     heading_ui(ui, "Data");
+    if session.awaited.is_some() {
+        ui.label(palette.small("The session's points are missing."));
+        let about = "Choose the file of the points, for example where it has moved.";
+        if ui.button("Find it…").on_hover_text(about).clicked() {
+            actions.send(Action::FindData);
+        }
+    }
     let fields = |ui: &mut Ui, draft: &mut Draft, actions: &mut Actions| {
         ui.horizontal(|ui| {
             ui.selectable_value(&mut draft.data, DataKind::Generate, "Generated");

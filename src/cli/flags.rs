@@ -14,6 +14,7 @@ use super::usage::UsageError;
 use super::values::{self, metrics};
 use super::{columns, output, paths};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source, formats};
+use crate::engines::registry;
 use crate::export;
 use crate::export::graph::{GraphFormat, linked};
 use crate::export::table::TableFormat;
@@ -223,10 +224,15 @@ impl EngineListArgs {
     }
 }
 
+/// Reads a device; `all` becomes the GPUs of this machine.
+fn device(text: &str) -> Result<DeviceId, String> {
+    text.parse().map(registry::resolved)
+}
+
 #[derive(Clone, Copy, Debug, Args)]
 pub struct DeviceArgs {
-    /// Device: cpu, or a GPU number [default: the engine's first]
-    #[arg(long, value_name = "DEVICE", help_heading = "Search")]
+    /// Device: cpu, a GPU number, several (0,1), or all GPUs [default: the engine's first]
+    #[arg(long, value_name = "DEVICE", help_heading = "Search", value_parser = device)]
     pub device: Option<DeviceId>,
 }
 

@@ -23,7 +23,7 @@ use super::values::{self, rankings};
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat};
 use crate::files;
-use crate::knn::{DeviceId, Goal, Metric, Parameters, Radius, Ranking, Unit};
+use crate::knn::{DeviceKind, Goal, Metric, Parameters, Radius, Ranking, Unit};
 use crate::run::graph::KnnGraph;
 use crate::run::{
     AnswerBatch, Arithmetic, BatchError, BatchResult, BatchSearch, EngineChoice, EnginePool, RunSpec,
@@ -303,7 +303,7 @@ fn check_goal(goal: Goal, request: &Request) -> anyhow::Result<()> {
         Goal::Within(_) => ("--radius searches", "radius"),
         Goal::LargestProduct => ("inner-product searches", "inner product"),
     };
-    if let Some(device @ DeviceId::Gpu(_)) = request.device {
+    if let Some(device) = request.device.filter(|device| device.kind() == DeviceKind::Gpu) {
         bail!(UsageError(format!("--device {device}: {searches} run on the CPU only; drop --device")));
     }
     for choice in &request.engines {

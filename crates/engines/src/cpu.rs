@@ -18,7 +18,7 @@ use crate::knn::{
 };
 
 /// How an engine searches a problem on the CPU.
-pub trait Searcher {
+pub trait Searcher: Send {
     /// What counting builds record about each query besides its neighbours.
     type Visits: Clone + Default + Send;
 

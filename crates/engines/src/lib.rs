@@ -21,6 +21,7 @@ pub mod lockstep;
 pub mod peaks;
 pub mod registry;
 pub mod select;
+pub mod several;
 pub mod step;
 #[cfg(test)]
 mod testing;

@@ -42,6 +42,13 @@ pub fn measure(device: DeviceId, go_on: &mut dyn FnMut() -> bool) -> Result<Opti
     match device {
         DeviceId::Cpu => Ok(measure_processor(go_on)),
         DeviceId::Gpu(_) => cuda::peaks(device, go_on),
+        DeviceId::Gpus(gpus) => {
+            let peaks = gpus
+                .devices()
+                .map(|device| cuda::peaks(device, go_on))
+                .collect::<Result<Option<Vec<_>>, _>>()?;
+            Ok(peaks.and_then(|peaks| peaks.into_iter().reduce(Peaks::together)))
+        }
     }
 }
 

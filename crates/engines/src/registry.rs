@@ -3,8 +3,10 @@
 
 use std::sync::OnceLock;
 
-use super::cuda;
-use crate::knn::{Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Goal, Group, Measure};
+use super::{cuda, several};
+use crate::knn::{
+    Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Goal, GpuSet, Group, Measure,
+};
 use crate::memory;
 
 pub use super::ENGINES;
@@ -24,7 +26,20 @@ pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>, E
         why: format!("this program has no such engine; it has {}", names().join(", ")),
     };
     let engine = find(id).ok_or_else(unknown)?;
-    engine.open_on(device.unwrap_or_else(|| default_device(engine)))
+    match device.map_or_else(|| default_device(engine), resolved) {
+        DeviceId::Gpus(gpus) => several::open(engine, gpus),
+        device => engine.open_on(device),
+    }
+}
+
+/// The device that `all` stands for on this machine; any other is itself.
+pub fn resolved(device: DeviceId) -> DeviceId {
+    match device {
+        DeviceId::Gpus(GpuSet::ALL) => {
+            GpuSet::first(cuda::gpus()).map_or(DeviceKind::Gpu.first(), DeviceId::Gpus)
+        }
+        device => device,
+    }
 }
 
 /// The names of all engines, in the order of [`ENGINES`].
@@ -50,7 +65,11 @@ pub fn default_device(engine: &Descriptor) -> DeviceId {
 pub fn devices(engine: &Descriptor) -> Vec<DeviceId> {
     let of = |kind: &DeviceKind| match kind {
         DeviceKind::Cpu => vec![DeviceId::Cpu],
-        DeviceKind::Gpu => (0..cuda::gpus().max(1)).map(DeviceId::Gpu).collect(),
+        DeviceKind::Gpu => {
+            let gpus = cuda::gpus();
+            let all = GpuSet::first(gpus).map(DeviceId::Gpus);
+            (0..gpus.max(1)).map(DeviceId::Gpu).chain(all).collect()
+        }
     };
     let mut devices: Vec<DeviceId> = engine.runs_on.iter().flat_map(of).collect();
     let default = default_device(engine);
@@ -63,6 +82,8 @@ pub fn free_memory(device: DeviceId) -> Option<u64> {
     match device {
         DeviceId::Cpu => memory::available(),
         DeviceId::Gpu(_) => cuda::free_memory(device),
+        // The GPU that has least.
+        DeviceId::Gpus(gpus) => gpus.devices().filter_map(cuda::free_memory).min(),
     }
 }
 

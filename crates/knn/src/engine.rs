@@ -289,7 +289,7 @@ pub trait Engine: Send {
 }
 
 /// A problem loaded into an engine, ready to be searched in chunks.
-pub trait PreparedSearch {
+pub trait PreparedSearch: Send {
     /// Milliseconds of each phase of loading, without phases that were served from the cache.
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)>;
 
@@ -344,6 +344,24 @@ pub trait PreparedSearch {
     /// # Errors
     /// [`EngineError::Device`].
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError>;
+
+    /// Copies out the neighbours of a range of queries, which must have been searched, into rows of k.
+    ///
+    /// # Errors
+    /// [`EngineError::Device`].
+    fn download_range(
+        &mut self,
+        queries: Range<usize>,
+        indices: &mut [u32],
+        squared_distances: &mut [f32],
+    ) -> Result<(), EngineError> {
+        let mut all = Neighbors::default();
+        self.download(&mut all)?;
+        let range = queries.start * all.k..queries.end * all.k;
+        indices.copy_from_slice(&all.indices[range.clone()]);
+        squared_distances.copy_from_slice(&all.squared_distances[range]);
+        Ok(())
+    }
 
     /// Appends the records of the last [`PreparedSearch::search`] to `answer`: measures and convergence after
     /// a counted search, and also the profile after a profiled one. Ranges must therefore be searched in order.

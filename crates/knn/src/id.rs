@@ -96,19 +96,48 @@ impl DeviceKind {
     }
 }
 
-/// A device: `cpu`, or a GPU by the driver's ordinal (`0`, `1`, …, as numbered under `CUDA_VISIBLE_DEVICES`).
+/// A device: `cpu`, a GPU by the driver's ordinal (`0`, `1`, …, as numbered under `CUDA_VISIBLE_DEVICES`), or
+/// several GPUs that share the work (`0,1`, `all`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DeviceId {
     Cpu,
     /// A GPU by its ordinal, from 0.
     Gpu(u32),
+    Gpus(GpuSet),
+}
+
+/// At least two GPUs, or all GPUs of the machine, by ordinals below 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GpuSet(u64);
+
+impl GpuSet {
+    /// All GPUs of the machine, however many there are.
+    pub const ALL: Self = Self(u64::MAX);
+
+    /// The first `count` GPUs; `None` for fewer than two or more than 63.
+    pub fn first(count: u32) -> Option<Self> {
+        (2..64).contains(&count).then(|| Self((1 << count) - 1))
+    }
+
+    /// Its GPUs, ascending.
+    pub fn devices(self) -> impl Iterator<Item = DeviceId> {
+        (0..64).filter(move |ordinal| self.0 >> ordinal & 1 == 1).map(DeviceId::Gpu)
+    }
 }
 
 impl DeviceId {
+    /// The first of several GPUs; any other device is itself.
+    pub fn first(self) -> Self {
+        match self {
+            Self::Gpus(gpus) => gpus.devices().next().unwrap_or(Self::Gpu(0)),
+            device => device,
+        }
+    }
+
     pub const fn kind(self) -> DeviceKind {
         match self {
             Self::Cpu => DeviceKind::Cpu,
-            Self::Gpu(_) => DeviceKind::Gpu,
+            Self::Gpu(_) | Self::Gpus(_) => DeviceKind::Gpu,
         }
     }
 }
@@ -118,6 +147,11 @@ impl fmt::Display for DeviceId {
         match self {
             Self::Cpu => f.pad("cpu"),
             Self::Gpu(ordinal) => f.pad(&ordinal.to_string()),
+            Self::Gpus(GpuSet::ALL) => f.pad("all"),
+            Self::Gpus(gpus) => {
+                let ordinals: Vec<String> = gpus.devices().map(|gpu| gpu.to_string()).collect();
+                f.pad(&ordinals.join(","))
+            }
         }
     }
 }
@@ -128,10 +162,25 @@ impl FromStr for DeviceId {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "cpu" => Ok(Self::Cpu),
+            "all" => Ok(Self::Gpus(GpuSet::ALL)),
+            _ if text.contains(',') => {
+                let mut gpus = GpuSet(0);
+                for part in text.split(',') {
+                    match part.parse() {
+                        Ok(Self::Gpu(ordinal)) if ordinal < 63 && gpus.0 >> ordinal & 1 == 0 => {
+                            gpus.0 |= 1 << ordinal
+                        }
+                        _ => return Err(format!("invalid device `{text}`: use different GPU numbers (0,1)")),
+                    }
+                }
+                Ok(Self::Gpus(gpus))
+            }
             _ if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
                 text.parse().map(Self::Gpu).map_err(|_| format!("there is no GPU `{text}`"))
             }
-            _ => Err(format!("invalid device `{text}`: use cpu or a GPU number (0, 1, …)")),
+            _ => {
+                Err(format!("invalid device `{text}`: use cpu, a GPU number (0, 1, …), several (0,1) or all"))
+            }
         }
     }
 }
@@ -183,7 +232,14 @@ mod tests {
             assert_eq!(device.to_string(), text);
             assert_eq!(serde_json::to_string(&device).unwrap(), format!("\"{text}\""));
         }
-        for wrong in ["gpu", "-1", "99999999999", "0,1", "+1"] {
+        let gpus = "3,0,1".parse::<DeviceId>().unwrap();
+        assert_eq!(gpus.to_string(), "0,1,3");
+        let DeviceId::Gpus(set) = gpus else { panic!("{gpus}") };
+        assert_eq!(set.devices().collect::<Vec<_>>(), [0, 1, 3].map(DeviceId::Gpu));
+        assert_eq!("all".parse::<DeviceId>().map(|all| all.to_string()), Ok("all".to_owned()));
+        assert_eq!(GpuSet::first(2).map(DeviceId::Gpus), "0,1".parse().ok());
+        assert_eq!(GpuSet::first(1), None);
+        for wrong in ["gpu", "-1", "99999999999", "0,", "0,0", "0,cpu", "0,1,64", "+1"] {
             assert!(wrong.parse::<DeviceId>().is_err(), "{wrong}");
         }
     }

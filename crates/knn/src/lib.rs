@@ -37,7 +37,7 @@ pub use engine::{
     DeviceInfo, Engine, EngineError, KernelBuild, MAX_COUNTED_CHUNK, PreparedSearch, SetupPhase,
     answer_bytes, check_answers,
 };
-pub use id::{DeviceId, DeviceKind, EngineId};
+pub use id::{DeviceId, DeviceKind, EngineId, GpuSet};
 pub use measure::{MeanBound, Measure, Measurements};
 pub use method::{
     AllowedValues, MAX_ALTERNATIVES, Method, Parameter, Parameters, alternatives, split_methods,

@@ -28,6 +28,16 @@ impl Peaks {
         }
     }
 
+    /// The rates of two devices that work at the same time.
+    pub fn together(self, other: Self) -> Self {
+        let both = |a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64| a.zip(b).map(|(a, b)| of(a, b));
+        Self {
+            fp32_per_second: self.fp32_per_second + other.fp32_per_second,
+            bytes_per_second: both(self.bytes_per_second, other.bytes_per_second, |a, b| a + b),
+            launch_ms: both(self.launch_ms, other.launch_ms, f64::max),
+        }
+    }
+
     /// Whether every value is finite and positive. Values from files need this check.
     pub fn are_sensible(&self) -> bool {
         [Some(self.fp32_per_second), self.bytes_per_second, self.launch_ms]

@@ -2,6 +2,7 @@
 //! problems.
 
 use std::any::Any;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
@@ -46,6 +47,8 @@ impl PointSettings {
 #[derive(Clone, Debug)]
 pub(super) enum Rows {
     OfCloud(Arc<PointCloud>),
+    /// A range of another's positions.
+    Part(Arc<Points>, Range<usize>),
     Own(Vec<f32>),
 }
 
@@ -53,6 +56,9 @@ impl Rows {
     pub fn as_slice(&self) -> &[f32] {
         match self {
             Self::OfCloud(cloud) => cloud.points(),
+            Self::Part(whole, range) => {
+                &whole.coordinates()[range.start * whole.dims()..range.end * whole.dims()]
+            }
             Self::Own(values) => values,
         }
     }
@@ -229,6 +235,17 @@ impl Points {
         });
         let rows = positions.iter().map(|&position| self.row(position)).collect();
         Self::from_parts(Arc::clone(&self.cloud), self.arrangement, Rows::Own(coordinates), Some(rows))
+    }
+
+    /// The points of a range of positions, without a copy of their coordinates.
+    ///
+    /// # Panics
+    /// If the range is empty or exceeds n.
+    pub fn part(self: &Arc<Self>, positions: Range<usize>) -> Self {
+        assert!(!positions.is_empty() && positions.end <= self.len(), "positions below n are required");
+        let rows = positions.clone().map(|position| self.row(position as u32)).collect();
+        let coordinates = Rows::Part(Arc::clone(self), positions);
+        Self::from_parts(Arc::clone(&self.cloud), self.arrangement, coordinates, Some(rows))
     }
 
     /// Whether these are the points of this cloud in this arrangement.

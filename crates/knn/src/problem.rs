@@ -305,6 +305,16 @@ impl Problem {
         Self { points: Arc::new(self.points.rearranged(positions)), ..self.clone() }
     }
 
+    /// Its points, which other problems may share.
+    pub fn shared_points(&self) -> &Arc<Points> {
+        &self.points
+    }
+
+    /// The same queries over other points of the same cloud.
+    pub fn over(&self, points: Arc<Points>) -> Self {
+        Self { points, ..self.clone() }
+    }
+
     /// The problem restricted to a range of queries, over the same points.
     ///
     /// # Panics

@@ -19,8 +19,8 @@ use crate::exact::{Margin, Refiner, refined_bytes, search_k};
 use crate::knn::inner_product::{Product, ProductError};
 use crate::knn::within::Opener;
 use crate::knn::{
-    Descriptor, DeviceKind, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem, ProblemParameters,
-    Radius, Shape, answer_bytes,
+    Descriptor, DeviceId, DeviceKind, EngineError, EngineId, Goal, Metric, NONE, Neighbors, Problem,
+    ProblemParameters, Radius, Shape, answer_bytes,
 };
 use crate::memory::{self, InsufficientMemory};
 pub use product::LargestProducts;
@@ -470,7 +470,7 @@ impl QueryBatches {
         }
         let queries = self.query_cloud.as_ref().unwrap_or(&self.cloud);
         let refiner = Refiner::new(problem, queries, index_opener(problem));
-        let gpu = record.device.id.filter(|device| device.kind() == DeviceKind::Gpu);
+        let gpu = record.device.id.map(DeviceId::first).filter(|device| device.kind() == DeviceKind::Gpu);
         let device = gpu.and_then(|gpu| {
             let (rows, pairs) = refiner.rows_for_device()?;
             // On any error of the GPU, the CPU computes the same distances.

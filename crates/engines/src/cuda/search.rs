@@ -16,7 +16,7 @@ use crate::knn::{
 };
 
 /// The launches of an engine for a range of queries.
-pub trait SearchKernels {
+pub trait SearchKernels: Send {
     /// The measures of a query, in the order in which the counted build writes its numbers.
     fn measures(&self) -> &'static [Measure] {
         &[]
@@ -187,6 +187,16 @@ impl<K: SearchKernels> PreparedSearch for GpuSearch<'_, K> {
 
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
         self.memory.download(&self.cuda.stream, neighbors).map_err(|error| self.cuda.failed(error))
+    }
+
+    fn download_range(
+        &mut self,
+        queries: Range<usize>,
+        indices: &mut [u32],
+        squared_distances: &mut [f32],
+    ) -> Result<(), EngineError> {
+        let copied = self.memory.download_range(&self.cuda.stream, queries, indices, squared_distances);
+        copied.map(drop).map_err(|error| self.cuda.failed(error))
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {

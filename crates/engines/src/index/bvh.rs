@@ -68,7 +68,7 @@ pub static BVH: Descriptor = Descriptor {
     within: Some(open_within),
     ..Descriptor::new(EngineId::new("bvh"), |device| match device {
         DeviceId::Cpu => cpu::open(&BVH, "CPU, tree of boxes", None, load),
-        DeviceId::Gpu(_) => open_bvh(device),
+        DeviceId::Gpu(_) | DeviceId::Gpus(_) => open_bvh(device),
     })
 };
 

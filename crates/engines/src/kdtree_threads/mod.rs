@@ -78,7 +78,7 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
     cost,
     ..Descriptor::new(EngineId::new("kdtree-threads"), |device| match device {
         DeviceId::Cpu => cpu::open(&KDTREE_THREADS, "CPU, left-balanced k-d tree", None, load),
-        DeviceId::Gpu(_) => open_kdtree(device),
+        DeviceId::Gpu(_) | DeviceId::Gpus(_) => open_kdtree(device),
     })
 };
 

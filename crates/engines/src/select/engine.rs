@@ -389,7 +389,9 @@ pub static DISTANCES_ALONE: Descriptor = Descriptor {
     distances: |n, parameters, _| distances::is_exact(distances::kernel_name(parameters)).then_some(n as f64),
     open: |device| match device {
         DeviceId::Cpu => cpu::open(&DISTANCES_ALONE, "CPU, distances", None, distances::load),
-        DeviceId::Gpu(_) => cuda::open_selector(device, &DISTANCES_ALONE, cuda::load_distances),
+        DeviceId::Gpu(_) | DeviceId::Gpus(_) => {
+            cuda::open_selector(device, &DISTANCES_ALONE, cuda::load_distances)
+        }
     },
     ..SELECTION
 };
@@ -403,7 +405,7 @@ fn open<S: PointSelector + 'static>(
     on_gpu: cuda::LoadSelector,
 ) -> Result<Box<dyn Engine>, EngineError> {
     match device {
-        DeviceId::Gpu(_) => cuda::open_selector(device, descriptor, on_gpu),
+        DeviceId::Gpu(_) | DeviceId::Gpus(_) => cuda::open_selector(device, descriptor, on_gpu),
         DeviceId::Cpu => cpu::open(descriptor, "CPU, selection", None, move |problem, parameters| {
             load(descriptor, problem, selector(&problem.shape(), parameters))
         }),

@@ -161,7 +161,7 @@ fn active_threads(measured: &Measurements) -> Option<f64> {
 
 fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {
     match device {
-        DeviceId::Gpu(_) => open_step(device, descriptor),
+        DeviceId::Gpu(_) | DeviceId::Gpus(_) => open_step(device, descriptor),
         DeviceId::Cpu => cpu::open(descriptor, "CPU, clusters", None, move |problem, parameters| {
             let plan = Plan::new(problem, parameters, descriptor.is_exhaustive);
             let (points, setup) = if plan.exhaustive {

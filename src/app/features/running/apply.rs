@@ -115,8 +115,7 @@ impl App {
         for engine in registry::ENGINES {
             self.jobs.start(&PROBE, engine.id, move |_| {
                 let on = |device_id| {
-                    let device = engine
-                        .open_on(device_id)
+                    let device = registry::open(engine.id, Some(device_id))
                         .map(|engine| engine.device())
                         .map_err(|error| error.to_string());
                     EngineStatus { id: engine.id, device_id, device: Some(device) }

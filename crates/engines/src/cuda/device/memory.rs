@@ -3,6 +3,7 @@
 //!
 //! A search submits all its work to one stream, which orders it; events are only used for timing.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
@@ -258,9 +259,22 @@ impl SearchBuffers {
         neighbors.k = self.k;
         neighbors.indices.resize(self.q * self.k, 0);
         neighbors.squared_distances.resize(self.q * self.k, 0.0);
+        let Neighbors { indices, squared_distances, .. } = neighbors;
+        self.download_range(stream, 0..self.q, indices, squared_distances)
+    }
+
+    /// Copies out the neighbours of a range of queries and returns the elapsed milliseconds.
+    pub fn download_range(
+        &self,
+        stream: &Arc<CudaStream>,
+        queries: Range<usize>,
+        indices: &mut [u32],
+        squared_distances: &mut [f32],
+    ) -> Result<f64, DriverError> {
+        let range = queries.start * self.k..queries.end * self.k;
         self.timer.start(stream)?;
-        stream.memcpy_dtoh(&self.indices, &mut neighbors.indices)?;
-        stream.memcpy_dtoh(&self.squared_distances, &mut neighbors.squared_distances)?;
+        stream.memcpy_dtoh(&self.indices.slice(range.clone()), indices)?;
+        stream.memcpy_dtoh(&self.squared_distances.slice(range), squared_distances)?;
         self.timer.stop(stream)
     }
 }

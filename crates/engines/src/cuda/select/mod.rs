@@ -67,7 +67,7 @@ pub enum Source {
 }
 
 /// Finds the k smallest of each row of a tile, or the k nearest of queries.
-pub trait DeviceSelector {
+pub trait DeviceSelector: Send {
     /// The resolved parameters.
     fn parameters(&self) -> Parameters;
 

@@ -46,7 +46,7 @@ struct SingleKernelSelector {
     memory: Option<CudaSlice<u64>>,
     /// Sets the fields of a selection that are specific to this selector, given the address of the keys in
     /// device memory.
-    complete: Box<dyn Fn(Selection, CUdeviceptr) -> Selection>,
+    complete: Box<dyn Fn(Selection, CUdeviceptr) -> Selection + Send>,
 }
 
 impl SingleKernelSelector {

@@ -66,8 +66,15 @@ pub struct SplitKernels {
     arguments: Split,
     stages: Stages,
     /// The queries of the last search and, after a repetition, its graph.
-    last: (Range<usize>, Option<CudaGraph>),
+    last: (Range<usize>, Option<RecordedLaunches>),
 }
+
+/// The launches of a range as a graph.
+struct RecordedLaunches(CudaGraph);
+
+// SAFETY: the driver allows a graph to be launched and freed from any thread, one at a time, and `cudarc` binds
+// the context to the calling thread first.
+unsafe impl Send for RecordedLaunches {}
 
 /// Reserves memory and uploads the problem.
 ///
@@ -231,11 +238,11 @@ impl SearchKernels for SplitKernels {
         if self.last.0 != *queries {
             self.last = (queries.clone(), None);
         } else if self.last.1.is_none() {
-            self.last.1 = self.record(stream, queries)?;
+            self.last.1 = self.record(stream, queries)?.map(RecordedLaunches);
         }
         memory.timer.start(stream)?;
         match &self.last.1 {
-            Some(graph) => graph.launch()?,
+            Some(RecordedLaunches(graph)) => graph.launch()?,
             None => self.launch(stream, queries)?,
         }
         memory.timer.stop(stream)

@@ -1,0 +1,506 @@
+//! Several GPUs as one device. Either each GPU answers a share of the queries over all points, or, if the
+//! queries are few or the points do not fit one GPU, all queries over a share of the points; then the k best of
+//! the shares are merged by (distance, position).
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::registry;
+use crate::knn::{
+    Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, GpuSet, KernelBuild, NONE, Neighbors,
+    Parameters, Points, PreparedSearch, Problem, SetupPhase,
+};
+
+/// Up to this number of queries per GPU, reading the points takes most of the time, so the points are split.
+const FEW_QUERIES: usize = 8;
+
+/// Bytes of points that are worth splitting: one GPU reads fewer faster than a thread starts.
+const WORTH_SPLITTING: usize = 64 << 20;
+
+/// An engine on several GPUs.
+struct SeveralEngine {
+    descriptor: &'static Descriptor,
+    id: DeviceId,
+    parts: Vec<Box<dyn Engine>>,
+    /// Bytes of points that are worth splitting.
+    worth_splitting: usize,
+    /// The points of each part, if they are split.
+    shares: Vec<Problem>,
+}
+
+/// Opens an engine on several GPUs.
+///
+/// # Errors
+/// That of the first GPU that cannot be opened.
+pub fn open(descriptor: &'static Descriptor, gpus: GpuSet) -> Result<Box<dyn Engine>, EngineError> {
+    open_parts(descriptor, DeviceId::Gpus(gpus), gpus.devices().collect())
+}
+
+/// Opens an engine on each of `devices`, at the same time, as the parts of device `id`. For tests, a device may
+/// occur several times.
+#[doc(hidden)]
+pub fn open_parts(
+    descriptor: &'static Descriptor,
+    id: DeviceId,
+    mut devices: Vec<DeviceId>,
+) -> Result<Box<dyn Engine>, EngineError> {
+    let parts = each(&mut devices, |_, device| descriptor.open_on(*device))?;
+    Ok(Box::new(SeveralEngine {
+        descriptor,
+        id,
+        parts,
+        worth_splitting: WORTH_SPLITTING,
+        shares: Vec::new(),
+    }))
+}
+
+/// Calls `work` for all items at the same time; the error is that of the first.
+fn each<'scope, T: Send + 'scope, R: Send>(
+    items: &'scope mut [T],
+    work: impl Fn(usize, &'scope mut T) -> Result<R, EngineError> + Sync,
+) -> Result<Vec<R>, EngineError> {
+    let work = &work;
+    thread::scope(|scope| {
+        let threads: Vec<_> =
+            items.iter_mut().enumerate().map(|(at, item)| scope.spawn(move || work(at, item))).collect();
+        let results = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        results.collect::<Vec<_>>().into_iter().collect()
+    })
+}
+
+impl SeveralEngine {
+    /// Whether to split the points. Counters are facts of a search of all points, so an engine that counts
+    /// splits the queries.
+    fn splits_points(&self, problem: &Problem) -> bool {
+        let (parts, bytes) = (self.parts.len(), size_of_val(problem.points()));
+        let fits = || registry::free_memory(self.id).is_none_or(|free| bytes as u64 <= free);
+        self.descriptor.measures.is_empty()
+            && problem.n() / parts >= problem.k()
+            && (problem.q() <= FEW_QUERIES * parts && bytes >= self.worth_splitting || !fits())
+    }
+}
+
+impl Engine for SeveralEngine {
+    fn descriptor(&self) -> &'static Descriptor {
+        self.descriptor
+    }
+
+    fn device_id(&self) -> DeviceId {
+        self.id
+    }
+
+    fn is_lost(&self) -> bool {
+        self.parts.iter().any(|part| part.is_lost())
+    }
+
+    fn device(&self) -> DeviceInfo {
+        let devices: Vec<DeviceInfo> = self.parts.iter().map(|part| part.device()).collect();
+        let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+        let name = if names.iter().all(|name| *name == names[0]) {
+            format!("{} × {}", names.len(), names[0])
+        } else {
+            names.join(" + ")
+        };
+        let shared = if self.shares.is_empty() { "queries" } else { "points" };
+        let mut details = devices[0].details.clone();
+        details.push(("each GPU has".to_owned(), format!("a share of the {shared}")));
+        DeviceInfo { id: Some(self.id), name, details }
+    }
+
+    fn prepare<'a>(
+        &'a mut self,
+        problem: &'a Problem,
+        parameters: &Parameters,
+        _profile: bool,
+    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+        let count = self.parts.len();
+        self.shares =
+            if self.splits_points(problem) { point_shares(problem, self.id, count) } else { Vec::new() };
+        let names: Vec<DeviceId> = self.parts.iter().map(|part| part.device_id()).collect();
+        let Self { parts, shares, .. } = self;
+        let shares = &*shares;
+        let parts = each(parts, |at, part| {
+            let loaded = part.load(shares.get(at).unwrap_or(problem), parameters, false);
+            loaded.map_err(|error| named(names[at], error))
+        })?;
+        if shares.is_empty() {
+            Ok(Box::new(QueriesSplit {
+                k: problem.k(),
+                weights: vec![1.0; count],
+                last: Vec::new(),
+                searched: Vec::new(),
+                parts,
+                names,
+            }))
+        } else {
+            Ok(Box::new(PointsSplit { k: problem.k(), q: problem.q(), shares, parts, names }))
+        }
+    }
+}
+
+/// Names the GPU that an error is about.
+fn named(id: DeviceId, error: EngineError) -> EngineError {
+    let named = |device: String| format!("GPU {id} ({device})");
+    match error {
+        EngineError::Memory { needed, free, device } => {
+            EngineError::Memory { needed, free, device: named(device) }
+        }
+        EngineError::MemoryRefused { free, device } => {
+            EngineError::MemoryRefused { free, device: named(device) }
+        }
+        EngineError::Device { device, why } => EngineError::Device { device: named(device), why },
+        EngineError::DeviceLost { device, why } => EngineError::DeviceLost { device: named(device), why },
+        other => other,
+    }
+}
+
+/// The problem over equal shares of its points, cached with them because the GPUs cache their copies of them.
+fn point_shares(problem: &Problem, id: DeviceId, count: usize) -> Vec<Problem> {
+    let n = problem.n();
+    let points = problem.cache().get(id, |_: &Vec<Arc<Points>>| true).unwrap_or_else(|| {
+        let share = |at: usize| Arc::new(problem.shared_points().part(at * n / count..(at + 1) * n / count));
+        let shares = Arc::new((0..count).map(share).collect::<Vec<_>>());
+        problem.cache().insert(id, Arc::clone(&shares));
+        shares
+    });
+    points.iter().map(|points| problem.over(Arc::clone(points))).collect()
+}
+
+/// What all parts report about loading: the longest time of each phase.
+fn setup_ms(parts: &[Box<dyn PreparedSearch + '_>]) -> Vec<(SetupPhase, f64)> {
+    let mut longest: Vec<(SetupPhase, f64)> = Vec::new();
+    for (phase, ms) in parts.iter().flat_map(|part| part.setup_ms()) {
+        match longest.iter_mut().find(|(of, _)| *of == phase) {
+            Some((_, most)) => *most = most.max(ms),
+            None => longest.push((phase, ms)),
+        }
+    }
+    longest
+}
+
+/// Every part has all points and answers a share of each range of queries.
+struct QueriesSplit<'a> {
+    k: usize,
+    /// Queries per millisecond, relative to the other parts.
+    weights: Vec<f64>,
+    /// Each part's share of the last range.
+    last: Vec<Range<usize>>,
+    /// Which part answered which queries, ascending.
+    searched: Vec<(Range<usize>, usize)>,
+    parts: Vec<Box<dyn PreparedSearch + 'a>>,
+    names: Vec<DeviceId>,
+}
+
+impl QueriesSplit<'_> {
+    /// Divides a range by the parts' speed, in multiples of the smallest chunk.
+    fn divide(&self, queries: &Range<usize>) -> Vec<Range<usize>> {
+        let unit = self.parts.iter().map(|part| part.chunk_unit()).max().unwrap_or(1);
+        let total: f64 = self.weights.iter().sum();
+        let (mut before, mut start) = (0.0, queries.start);
+        let share = |weight: &f64| {
+            before += weight;
+            let ideal = queries.len() as f64 * before / total / unit as f64;
+            let end = queries.end.min(queries.start + ideal.round() as usize * unit).max(start);
+            std::mem::replace(&mut start, end)..end
+        };
+        let mut shares: Vec<Range<usize>> = self.weights.iter().map(share).collect();
+        if let Some(last) = shares.last_mut() {
+            last.end = queries.end;
+        }
+        shares
+    }
+
+    /// Updates the weights by the times of a range.
+    fn learn(&mut self, times: &[f64]) {
+        let rates: Vec<f64> =
+            self.last.iter().zip(times).map(|(share, ms)| share.len() as f64 / ms).collect();
+        if rates.iter().all(|rate| rate.is_finite() && *rate > 0.0) {
+            let [known, now] = [&self.weights, &rates].map(|rates| rates.iter().sum::<f64>());
+            for (weight, rate) in self.weights.iter_mut().zip(rates) {
+                *weight = *weight / known + rate / now;
+            }
+        }
+    }
+}
+
+impl PreparedSearch for QueriesSplit<'_> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        setup_ms(&self.parts)
+    }
+
+    fn resident(&self) -> bool {
+        self.parts.iter().all(|part| part.resident())
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.parts[0].parameters()
+    }
+
+    fn note(&self) -> Option<String> {
+        self.parts[0].note()
+    }
+
+    fn first_chunk(&self) -> usize {
+        self.parts.iter().map(|part| part.first_chunk()).sum()
+    }
+
+    fn chunk_unit(&self) -> usize {
+        self.parts.iter().map(|part| part.chunk_unit()).sum()
+    }
+
+    fn chunk_ms(&self) -> f64 {
+        self.parts[0].chunk_ms()
+    }
+
+    fn first_work(&self) -> u64 {
+        self.parts.iter().map(|part| part.first_work()).sum()
+    }
+
+    /// The milliseconds are the host's, as the parts have no common clock.
+    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
+        self.last = self.divide(&queries);
+        let (start, shares, names) = (Instant::now(), &self.last, &self.names);
+        let times = each(&mut self.parts, |at, part| {
+            let share = shares[at].clone();
+            if share.is_empty() {
+                Ok(0.0)
+            } else {
+                part.search(share, build).map_err(|error| named(names[at], error))
+            }
+        })?;
+        let ms = start.elapsed().as_secs_f64() * 1e3;
+        self.searched.retain(|(range, _)| range.end <= queries.start);
+        let shares = self.last.iter().cloned().enumerate().filter(|(_, share)| !share.is_empty());
+        self.searched.extend(shares.map(|(part, share)| (share, part)));
+        self.learn(&times);
+        Ok(ms)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        let start = Instant::now();
+        let q = self.searched.last().map_or(0, |(range, _)| range.end);
+        *neighbors = Neighbors::unanswered(q, self.k);
+        self.download_range(0..q, &mut neighbors.indices, &mut neighbors.squared_distances)?;
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn download_range(
+        &mut self,
+        queries: Range<usize>,
+        mut indices: &mut [u32],
+        mut squared_distances: &mut [f32],
+    ) -> Result<(), EngineError> {
+        let mut tasks: Vec<Vec<_>> = self.parts.iter().map(|_| Vec::new()).collect();
+        for (range, part) in &self.searched {
+            let range = range.start.max(queries.start)..range.end.min(queries.end);
+            if range.is_empty() {
+                continue;
+            }
+            let (these, rest) = std::mem::take(&mut indices).split_at_mut(range.len() * self.k);
+            indices = rest;
+            let (distances, rest) = std::mem::take(&mut squared_distances).split_at_mut(range.len() * self.k);
+            squared_distances = rest;
+            tasks[*part].push((range, these, distances));
+        }
+        let names = &self.names;
+        let mut work: Vec<_> = self.parts.iter_mut().zip(tasks).collect();
+        each(&mut work, |at, (part, tasks)| {
+            for (range, indices, distances) in std::mem::take(tasks) {
+                part.download_range(range, indices, distances).map_err(|error| named(names[at], error))?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+        let parts = self.parts.iter_mut().zip(&self.last).filter(|(_, share)| !share.is_empty());
+        parts.map(|(part, _)| part.collect(answer)).collect()
+    }
+}
+
+/// Every part answers all queries over a share of the points.
+struct PointsSplit<'a> {
+    k: usize,
+    q: usize,
+    shares: &'a [Problem],
+    parts: Vec<Box<dyn PreparedSearch + 'a>>,
+    names: Vec<DeviceId>,
+}
+
+impl PreparedSearch for PointsSplit<'_> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
+        setup_ms(&self.parts)
+    }
+
+    fn resident(&self) -> bool {
+        self.parts.iter().all(|part| part.resident())
+    }
+
+    fn parameters(&self) -> Parameters {
+        self.parts[0].parameters()
+    }
+
+    fn note(&self) -> Option<String> {
+        self.parts[0].note()
+    }
+
+    fn first_chunk(&self) -> usize {
+        self.parts[0].first_chunk()
+    }
+
+    fn chunk_unit(&self) -> usize {
+        self.parts[0].chunk_unit()
+    }
+
+    fn chunk_ms(&self) -> f64 {
+        self.parts[0].chunk_ms()
+    }
+
+    fn first_work(&self) -> u64 {
+        self.parts[0].first_work()
+    }
+
+    /// The milliseconds are the host's, as the parts have no common clock.
+    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
+        let (start, names) = (Instant::now(), &self.names);
+        each(&mut self.parts, |at, part| {
+            part.search(queries.clone(), build).map_err(|error| named(names[at], error))
+        })?;
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+        let (start, names, k) = (Instant::now(), &self.names, self.k);
+        let found = each(&mut self.parts, |at, part| {
+            let mut found = Neighbors::default();
+            part.download(&mut found).map_err(|error| named(names[at], error))?;
+            Ok(found)
+        })?;
+        let firsts =
+            self.shares.iter().scan(0, |next, share| Some(std::mem::replace(next, *next + share.n())));
+        let firsts: Vec<u32> = firsts.map(|first| first as u32).collect();
+        *neighbors = Neighbors::unanswered(self.q, k);
+        let lists = neighbors.indices.par_chunks_mut(k).zip(neighbors.squared_distances.par_chunks_mut(k));
+        lists.enumerate().for_each(|(query, (indices, distances))| {
+            let lists: Vec<(&[u32], &[f32])> = found.iter().map(|found| found.for_query(query)).collect();
+            merge(&lists, &firsts, indices, distances);
+        });
+        Ok(start.elapsed().as_secs_f64() * 1e3)
+    }
+
+    fn collect(&mut self, _answer: &mut Answer) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+/// The nearest of several ascending lists, by (distance, position). Positions of a list count from its entry of
+/// `firsts`, which ascend, so among equal distances the earlier list is first.
+fn merge(lists: &[(&[u32], &[f32])], firsts: &[u32], indices: &mut [u32], distances: &mut [f32]) {
+    let mut next = vec![0; lists.len()];
+    for (index, distance) in indices.iter_mut().zip(distances) {
+        let heads = lists.iter().zip(&next).map(|((_, distances), &at)| distances.get(at));
+        let nearest = heads.enumerate().filter_map(|(list, head)| Some((list, head?)));
+        let Some((list, &head)) = nearest.min_by(|(_, a), (_, b)| a.total_cmp(b)) else { return };
+        let found = lists[list].0[next[list]];
+        (*index, *distance) = (if found == NONE { NONE } else { firsts[list] + found }, head);
+        next[list] += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kdtree::KDTREE;
+    use crate::lockstep::LOCKSTEP;
+    use crate::testing::{problem, scattered, search};
+
+    fn several(descriptor: &'static Descriptor, count: usize) -> SeveralEngine {
+        let parts = (0..count).map(|_| descriptor.open_on(DeviceId::Cpu).unwrap()).collect();
+        let id = DeviceId::Gpus(GpuSet::first(count as u32).unwrap());
+        SeveralEngine { descriptor, id, parts, worth_splitting: 0, shares: Vec::new() }
+    }
+
+    #[test]
+    fn split_queries_have_the_neighbours_and_counters_of_one_device() {
+        let problem = problem(3, scattered(500, 3), (0..200).rev().collect(), 20);
+        let (expected, counted) = search(&LOCKSTEP, &problem, &Parameters::NONE);
+        for (count, chunks) in [(2, vec![0..200]), (3, vec![0..1, 1..70, 70..200])] {
+            let mut engine = several(&LOCKSTEP, count);
+            assert_eq!(engine.device_id().to_string(), if count == 2 { "0,1" } else { "0,1,2" });
+            let mut search = engine.load(&problem, &Parameters::NONE, false).unwrap();
+            let (mut found, mut answer) = (Neighbors::default(), Answer::default());
+            for chunk in chunks {
+                search.search(chunk, KernelBuild::Counted).unwrap();
+                search.collect(&mut answer).unwrap();
+            }
+            search.download(&mut found).unwrap();
+            assert_eq!(found, expected);
+            assert_eq!((&answer.measured, &answer.convergence), (&counted.measured, &counted.convergence));
+            let (mut indices, mut distances) = (vec![0; 30 * 20], vec![0.0; 30 * 20]);
+            search.download_range(60..90, &mut indices, &mut distances).unwrap();
+            assert_eq!(indices, expected.indices[60 * 20..90 * 20]);
+            drop(search);
+            assert!(engine.device().details.iter().any(|(_, how)| how == "a share of the queries"));
+        }
+    }
+
+    #[test]
+    fn shares_follow_the_speed_of_the_devices_and_cover_the_queries() {
+        let problem = problem(2, scattered(50, 2), (0..50).collect(), 5);
+        let mut engine = several(&LOCKSTEP, 3);
+        let parts = engine.parts.iter_mut();
+        let parts = parts.map(|part| part.load(&problem, &Parameters::NONE, false).unwrap()).collect();
+        let names = vec![DeviceId::Gpu(0), DeviceId::Gpu(1), DeviceId::Gpu(2)];
+        let mut split = QueriesSplit {
+            k: 5,
+            weights: vec![1.0; 3],
+            last: Vec::new(),
+            searched: Vec::new(),
+            parts,
+            names,
+        };
+        for step in 0..20 {
+            split.last = split.divide(&(10..310));
+            assert!(split.last.windows(2).all(|pair| pair[0].end == pair[1].start), "{:?}", split.last);
+            assert_eq!((split.last[0].start, split.last[2].end), (10, 310), "{step}");
+            // The second device is twice as fast, the third half as fast as the first.
+            let times: Vec<f64> =
+                split.last.iter().zip([1.0, 0.5, 2.0]).map(|(share, ms)| share.len() as f64 * ms).collect();
+            split.learn(&times);
+        }
+        let sizes: Vec<usize> = split.last.iter().map(Range::len).collect();
+        assert!((82..=90).contains(&sizes[0]) && (168..=174).contains(&sizes[1]), "{sizes:?}");
+        split.weights = vec![1.0; 3];
+        assert_eq!(split.divide(&(4..5)).iter().map(Range::len).sum::<usize>(), 1);
+    }
+
+    #[test]
+    fn split_points_have_the_neighbours_of_one_device() {
+        // Every point occurs three times, so that most distances tie.
+        let values = scattered(100, 2).repeat(3);
+        let problem = problem(2, values, vec![7, 250, 99], 40);
+        let (expected, _) = search(&KDTREE, &problem, &Parameters::NONE);
+        for count in [2, 3, 7] {
+            let mut engine = several(&KDTREE, count);
+            let mut search = engine.load(&problem, &Parameters::NONE, false).unwrap();
+            let mut found = Neighbors::default();
+            search.search(0..3, KernelBuild::Timed).unwrap();
+            search.download(&mut found).unwrap();
+            assert_eq!(found, expected);
+            drop(search);
+            assert_eq!(engine.shares.len(), count);
+            assert!(engine.device().details.iter().any(|(_, how)| how == "a share of the points"));
+        }
+        // Shares with fewer than k points cannot be searched for k neighbours.
+        let mut engine = several(&KDTREE, 10);
+        engine.load(&problem, &Parameters::NONE, false).unwrap();
+        assert!(engine.shares.is_empty());
+    }
+}

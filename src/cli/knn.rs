@@ -3,6 +3,7 @@
 mod out;
 
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
@@ -20,6 +21,7 @@ use super::paths::{self, protect_files};
 use super::queries::QueryChoice;
 use super::usage::UsageError;
 use super::values::{self, rankings};
+use crate::cloud::{Source, formats};
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat};
 use crate::files;
@@ -149,7 +151,12 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     if declared != std::mem::replace(&mut request.ranking, declared) {
         check(&args, &request)?;
     }
-    let (args, job) = (&args, request.load()?);
+    let driver =
+        is_large(&request.source).then(|| registry::start(request.device.unwrap_or(DeviceKind::Gpu.first())));
+    let job = request.load();
+    // Waits for it even after an error: a process must not end while a driver starts.
+    let _started = driver.map(JoinHandle::join);
+    let (args, job) = (&args, job?);
     args.graph.check_rows(job.cloud.len(), job.spec.k)?;
     let goal = goal_of(args, &job)?;
     let columns = args.out.file_columns(&job)?;
@@ -186,6 +193,12 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
         take(batch.with_distances(distances.as_deref()))?;
         Ok(answered)
     })
+}
+
+/// Whether reading a file takes so long that a GPU's driver should start meanwhile.
+fn is_large(source: &Source) -> bool {
+    let Source::File { path, .. } = source else { return false };
+    formats::file_of(path).metadata().is_ok_and(|file| file.len() >= 64 << 20)
 }
 
 /// Refuses flags that make no sense and unwritable outputs before anything is read.

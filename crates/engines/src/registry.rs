@@ -2,6 +2,7 @@
 //! descriptors.
 
 use std::sync::OnceLock;
+use std::thread::JoinHandle;
 
 use super::{cuda, several};
 use crate::knn::{
@@ -30,6 +31,15 @@ pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>, E
         DeviceId::Gpus(gpus) => several::open(engine, gpus),
         device => engine.open_on(device),
     }
+}
+
+/// Starts the GPUs of a device on a thread of its own, as that takes as long as reading a large file. They
+/// stay started as long as what the thread returns.
+pub fn start(device: DeviceId) -> JoinHandle<impl Sized + Send + use<>> {
+    std::thread::spawn(move || match device {
+        DeviceId::Gpus(gpus) => gpus.devices().filter_map(cuda::start).collect(),
+        device => Vec::from_iter(cuda::start(device)),
+    })
 }
 
 /// The device that `all` stands for on this machine; any other is itself.

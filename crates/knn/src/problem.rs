@@ -12,9 +12,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::points::Rows;
 use super::{Cache, Metric, NONE, Neighbors, PointSettings, Points, Shape};
 use crate::cloud::{GlobeAxes, GlobeError, Order, PointCloud, Source};
+
+/// Queries per parallel work item.
+const QUERIES_PER_TASK: usize = 1 << 10;
 
 /// Where the query points come from.
 #[derive(Clone, Debug)]
@@ -251,6 +256,8 @@ impl Problem {
         let cloud = points.cloud();
         queries.check(cloud)?;
         let (query_cloud, mut query_rows) = match queries {
+            // All rows in order need no copy of their coordinates.
+            Queries::Rows(rows) if rows.iter().copied().eq(0..cloud.len() as u32) => (cloud, None),
             Queries::Rows(rows) => (cloud, Some(rows.clone())),
             Queries::Cloud(queries) => (queries, None),
         };
@@ -419,22 +426,19 @@ impl Problem {
     /// ties pushed that row out of the k + 1, the last neighbour is excluded instead.
     pub fn report(&self, found: &Neighbors) -> Neighbors {
         let k = self.reported_k();
-        let mut reported = Neighbors {
-            k,
-            indices: Vec::with_capacity(self.q() * k),
-            squared_distances: Vec::with_capacity(self.q() * k),
-        };
-        for query in 0..self.q() {
+        let mut reported = Neighbors::unanswered(self.q(), k);
+        let lists = reported.indices.par_chunks_mut(k).zip(reported.squared_distances.par_chunks_mut(k));
+        lists.enumerate().with_min_len(QUERIES_PER_TASK).for_each(|(query, (rows, distances))| {
             let (positions, squared_distances) = found.for_query(query);
             let own = self.own_row(query);
             let row_at = |rank: usize| if positions[rank] == NONE { NONE } else { self.row(positions[rank]) };
             let skipped =
                 own.and_then(|own| (0..positions.len()).find(|&rank| row_at(rank) == own)).unwrap_or(k);
-            for rank in (0..positions.len()).filter(|&rank| rank != skipped).take(k) {
-                reported.indices.push(row_at(rank));
-                reported.squared_distances.push(squared_distances[rank]);
+            let ranks = (0..positions.len()).filter(|&rank| rank != skipped);
+            for (rank, (row, distance)) in ranks.zip(rows.iter_mut().zip(distances)) {
+                (*row, *distance) = (row_at(rank), squared_distances[rank]);
             }
-        }
+        });
         reported
     }
 }

@@ -44,7 +44,7 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, LaunchConfig};
 use cudarc::nvrtc::Ptx;
 
-pub use device::driver::{count as gpus, free_memory};
+pub use device::driver::{count as gpus, free_memory, start};
 pub use device::source_of;
 use device::units::Unit;
 use device::{driver, kernels};

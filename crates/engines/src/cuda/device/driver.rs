@@ -109,6 +109,11 @@ pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
     }
 }
 
+/// Starts a GPU; it stays started as long as the context. `None` for a CPU or without a usable driver.
+pub fn start(device: DeviceId) -> Option<Arc<CudaContext>> {
+    open(device).ok()
+}
+
 /// Number of GPUs that the driver reports; 0 without a usable driver.
 pub fn count() -> u32 {
     if check_present().is_err() || result::init().is_err() {

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::registry;
 use crate::knn::{
@@ -26,6 +27,8 @@ struct SeveralEngine {
     descriptor: &'static Descriptor,
     id: DeviceId,
     parts: Vec<Box<dyn Engine>>,
+    /// A thread for each part: starting one for each search would take as long as a short search.
+    pool: ThreadPool,
     /// Bytes of points that are worth splitting.
     worth_splitting: usize,
     /// The points of each part, if they are split.
@@ -49,16 +52,29 @@ pub fn open_parts(
     mut devices: Vec<DeviceId>,
 ) -> Result<Box<dyn Engine>, EngineError> {
     let parts = each(&mut devices, |_, device| descriptor.open_on(*device))?;
-    Ok(Box::new(SeveralEngine {
-        descriptor,
-        id,
-        parts,
-        worth_splitting: WORTH_SPLITTING,
-        shares: Vec::new(),
-    }))
+    let pool = pool(parts.len())
+        .map_err(|error| EngineError::Unavailable { engine: descriptor.id, why: error.to_string() })?;
+    let worth_splitting = WORTH_SPLITTING;
+    Ok(Box::new(SeveralEngine { descriptor, id, parts, pool, worth_splitting, shares: Vec::new() }))
 }
 
-/// Calls `work` for all items at the same time; the error is that of the first.
+fn pool(parts: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
+    ThreadPoolBuilder::new().num_threads(parts).thread_name(|at| format!("part {at}")).build()
+}
+
+/// Calls `work` for all items at the same time, each on a thread of the pool; the error is that of the first.
+fn on_pool<T: Send, R: Send>(
+    pool: &ThreadPool,
+    items: &mut [T],
+    work: impl Fn(usize, &mut T) -> Result<R, EngineError> + Sync,
+) -> Result<Vec<R>, EngineError> {
+    let results: Vec<_> = pool.install(|| {
+        items.par_iter_mut().enumerate().with_max_len(1).map(|(at, item)| work(at, item)).collect()
+    });
+    results.into_iter().collect()
+}
+
+/// Calls `work` for all items at the same time, each on a thread of its own; the error is that of the first.
 fn each<'scope, T: Send + 'scope, R: Send>(
     items: &'scope mut [T],
     work: impl Fn(usize, &'scope mut T) -> Result<R, EngineError> + Sync,
@@ -123,8 +139,8 @@ impl Engine for SeveralEngine {
         self.shares =
             if self.splits_points(problem) { point_shares(problem, self.id, count) } else { Vec::new() };
         let names: Vec<DeviceId> = self.parts.iter().map(|part| part.device_id()).collect();
-        let Self { parts, shares, .. } = self;
-        let shares = &*shares;
+        let Self { parts, shares, pool, .. } = self;
+        let (shares, pool) = (&*shares, &*pool);
         let parts = each(parts, |at, part| {
             let loaded = part.load(shares.get(at).unwrap_or(problem), parameters, false);
             loaded.map_err(|error| named(names[at], error))
@@ -136,10 +152,11 @@ impl Engine for SeveralEngine {
                 last: Vec::new(),
                 searched: Vec::new(),
                 parts,
+                pool,
                 names,
             }))
         } else {
-            Ok(Box::new(PointsSplit { k: problem.k(), q: problem.q(), shares, parts, names }))
+            Ok(Box::new(PointsSplit { k: problem.k(), q: problem.q(), shares, parts, pool, names }))
         }
     }
 }
@@ -194,6 +211,7 @@ struct QueriesSplit<'a> {
     /// Which part answered which queries, ascending.
     searched: Vec<(Range<usize>, usize)>,
     parts: Vec<Box<dyn PreparedSearch + 'a>>,
+    pool: &'a ThreadPool,
     names: Vec<DeviceId>,
 }
 
@@ -266,7 +284,7 @@ impl PreparedSearch for QueriesSplit<'_> {
     fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
         self.last = self.divide(&queries);
         let (start, shares, names) = (Instant::now(), &self.last, &self.names);
-        let times = each(&mut self.parts, |at, part| {
+        let times = on_pool(self.pool, &mut self.parts, |at, part| {
             let share = shares[at].clone();
             if share.is_empty() {
                 Ok(0.0)
@@ -310,7 +328,7 @@ impl PreparedSearch for QueriesSplit<'_> {
         }
         let names = &self.names;
         let mut work: Vec<_> = self.parts.iter_mut().zip(tasks).collect();
-        each(&mut work, |at, (part, tasks)| {
+        on_pool(self.pool, &mut work, |at, (part, tasks)| {
             for (range, indices, distances) in std::mem::take(tasks) {
                 part.download_range(range, indices, distances).map_err(|error| named(names[at], error))?;
             }
@@ -331,6 +349,7 @@ struct PointsSplit<'a> {
     q: usize,
     shares: &'a [Problem],
     parts: Vec<Box<dyn PreparedSearch + 'a>>,
+    pool: &'a ThreadPool,
     names: Vec<DeviceId>,
 }
 
@@ -370,7 +389,7 @@ impl PreparedSearch for PointsSplit<'_> {
     /// The milliseconds are the host's, as the parts have no common clock.
     fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
         let (start, names) = (Instant::now(), &self.names);
-        each(&mut self.parts, |at, part| {
+        on_pool(self.pool, &mut self.parts, |at, part| {
             part.search(queries.clone(), build).map_err(|error| named(names[at], error))
         })?;
         Ok(start.elapsed().as_secs_f64() * 1e3)
@@ -378,7 +397,7 @@ impl PreparedSearch for PointsSplit<'_> {
 
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
         let (start, names, k) = (Instant::now(), &self.names, self.k);
-        let found = each(&mut self.parts, |at, part| {
+        let found = on_pool(self.pool, &mut self.parts, |at, part| {
             let mut found = Neighbors::default();
             part.download(&mut found).map_err(|error| named(names[at], error))?;
             Ok(found)
@@ -424,7 +443,8 @@ mod tests {
     fn several(descriptor: &'static Descriptor, count: usize) -> SeveralEngine {
         let parts = (0..count).map(|_| descriptor.open_on(DeviceId::Cpu).unwrap()).collect();
         let id = DeviceId::Gpus(GpuSet::first(count as u32).unwrap());
-        SeveralEngine { descriptor, id, parts, worth_splitting: 0, shares: Vec::new() }
+        let pool = pool(count).unwrap();
+        SeveralEngine { descriptor, id, parts, pool, worth_splitting: 0, shares: Vec::new() }
     }
 
     #[test]
@@ -464,6 +484,7 @@ mod tests {
             last: Vec::new(),
             searched: Vec::new(),
             parts,
+            pool: &engine.pool,
             names,
         };
         for step in 0..20 {

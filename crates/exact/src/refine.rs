@@ -18,6 +18,9 @@ const LONG_ROW: usize = 1 << 10;
 /// Queries per thread between cancellation checks.
 const QUERIES_PER_TASK: usize = 1 << 10;
 
+/// Work items per thread between two reports of progress: enough that threads rarely wait for the last one.
+const TASKS_PER_BLOCK: usize = 16;
+
 /// Bytes per second that a thread gathers from long rows for their distances in f64.
 const CPU_BYTES_PER_SECOND: f64 = 2.4e9;
 
@@ -114,9 +117,9 @@ pub fn refined_bytes(q: usize, k: usize) -> u64 {
         .saturating_add(block.saturating_mul(k as u64))
 }
 
-/// Queries that are refined together.
+/// Queries that are refined together, before the progress is reported.
 fn queries_per_block() -> usize {
-    QUERIES_PER_TASK * rayon::current_num_threads()
+    TASKS_PER_BLOCK * QUERIES_PER_TASK * rayon::current_num_threads()
 }
 
 impl<'a> Refiner<'a> {
@@ -159,14 +162,15 @@ impl<'a> Refiner<'a> {
         go_on: &mut dyn FnMut(f32) -> bool,
     ) -> Option<RefinedNeighbors> {
         let q = found.queries();
+        // Zeros take no memory until they are written, which all threads do.
         let mut refined = RefinedNeighbors {
-            rows: vec![NONE; q * k],
-            squared_distances: vec![f32::INFINITY; q * k],
-            distances: vec![f64::INFINITY; q * k],
+            rows: vec![0; q * k],
+            squared_distances: vec![0.0; q * k],
+            distances: vec![0.0; q * k],
             widened: 0,
             on_device: device.is_some(),
         };
-        let mut queries: Vec<QueryOutput<'_>> = (refined.rows.chunks_mut(k))
+        let mut outputs = (refined.rows.chunks_mut(k))
             .zip(refined.squared_distances.chunks_mut(k))
             .zip(refined.distances.chunks_mut(k))
             .enumerate()
@@ -175,13 +179,16 @@ impl<'a> Refiner<'a> {
                 rows,
                 squared_distances,
                 distances,
-            })
-            .collect();
+            });
+        let mut sorted: Vec<QueryOutput<'_>> = Vec::new();
         if device.is_none() && self.problem.dims() * size_of::<f32>() >= LONG_ROW {
-            queries.par_sort_by_cached_key(|output| found.for_query(output.query).0.iter().min().copied());
+            sorted.extend(outputs.by_ref());
+            sorted.par_sort_by_cached_key(|output| found.for_query(output.query).0.iter().min().copied());
         }
-        for (at, queries) in queries.chunks_mut(queries_per_block()).enumerate() {
-            let (first, count) = (at * queries_per_block(), queries.len());
+        let mut outputs = sorted.into_iter().chain(outputs);
+        for first in (0..q).step_by(queries_per_block()) {
+            let mut queries: Vec<QueryOutput<'_>> = outputs.by_ref().take(queries_per_block()).collect();
+            let count = queries.len();
             let squared = device.as_mut().and_then(|device| {
                 let rows: Vec<u32> =
                     (first..first + queries.len()).map(|query| self.problem.query_row(query)).collect();
@@ -304,6 +311,9 @@ impl<'a> Refiner<'a> {
     fn write(&self, output: &mut QueryOutput<'_>, query: &Query, scratch: &mut Scratch) {
         let Scratch { ranked, tied, vector } = scratch;
         let count = ranked.len().min(output.rows.len());
+        output.rows[count..].fill(NONE);
+        output.squared_distances[count..].fill(f32::INFINITY);
+        output.distances[count..].fill(f64::INFINITY);
         output.rows.iter_mut().zip(&*ranked).for_each(|(row, ranked)| *row = ranked.row);
         self.ranking.distances(query, (&ranked[..count], &tied[..count]), vector, |at, squared, distance| {
             (output.squared_distances[at], output.distances[at]) = (squared, distance);

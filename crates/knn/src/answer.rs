@@ -1,5 +1,7 @@
 //! The result of a search: the neighbours, and measurements of how they were found.
 
+use rayon::iter::repeat_n;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Measurements, ProfilePhase};
@@ -9,6 +11,11 @@ pub const NONE: u32 = u32::MAX;
 
 /// Entries stored of each query's convergence history: the first 63 merges and the latest.
 pub const CONVERGENCE_ENTRIES: usize = 64;
+
+/// `count` times a value. All threads write many of them, because the first write to a page of memory is slow.
+fn filled<T: Copy + Send + Sync>(value: T, count: usize) -> Vec<T> {
+    if count < 1 << 20 { vec![value; count] } else { repeat_n(value, count).collect() }
+}
 
 /// q × k neighbours, sorted within each query by (squared distance, index).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,7 +32,7 @@ pub struct Neighbors {
 impl Neighbors {
     /// q × k missing neighbours, as placeholders.
     pub fn unanswered(q: usize, k: usize) -> Self {
-        Self { k, indices: vec![NONE; q * k], squared_distances: vec![f32::INFINITY; q * k] }
+        Self { k, indices: filled(NONE, q * k), squared_distances: filled(f32::INFINITY, q * k) }
     }
 
     pub fn queries(&self) -> usize {

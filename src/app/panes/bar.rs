@@ -41,13 +41,7 @@ pub fn bar_ui(
     let legend = LEGEND + if context.state.color.by == ColorBy::Moment { MOMENT } else { 0.0 };
     if has_room(size, legend) {
         ui.horizontal_wrapped(|ui| add(ui, context, true));
-        crate::app::features::color::legend::legend_ui(
-            ui,
-            context.state,
-            context.session,
-            context.palette,
-            context.actions,
-        );
+        crate::app::features::color::legend::legend_ui(ui, &mut context.controls());
         return;
     }
     let id = ui.scope_id().with("options");
@@ -63,21 +57,9 @@ pub fn bar_ui(
             add(ui, context, before);
         });
         if before {
-            crate::app::features::color::legend::legend_ui(
-                ui,
-                context.state,
-                context.session,
-                context.palette,
-                context.actions,
-            );
+            crate::app::features::color::legend::legend_ui(ui, &mut context.controls());
         } else {
-            crate::app::features::color::legend::legend_line_ui(
-                ui,
-                context.state,
-                context.session,
-                context.palette,
-                context.actions,
-            );
+            crate::app::features::color::legend::legend_line_ui(ui, &mut context.controls());
         }
     });
     if open != before {

@@ -17,7 +17,7 @@ use warpscope::cloud::{self, Order, PointCloud, Source};
 use warpscope::engines::registry;
 use warpscope::knn::EngineId;
 use warpscope::progress::NoProgress;
-use warpscope::run::{EngineChoice, EnginePool, QuerySpec, RunSpec, stats};
+use warpscope::run::{EngineChoice, EnginePool, LoadedSpec, QuerySpec, RunSpec, stats};
 use warpscope::text;
 
 /// Runs after each engine's live queries.
@@ -135,7 +135,7 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineId, samples: &mut
             engines.resident().release();
             let began = Instant::now();
             let run = engines
-                .execute(&spec, cloud, None, &mut |_, _| true)
+                .execute(LoadedSpec::new(&spec, cloud, None), &mut |_, _| true)
                 .unwrap_or_else(|error| panic!("{kind}: {error}"));
             let took = since(began);
             assert_eq!(

@@ -22,7 +22,7 @@ use warpscope::engines::registry;
 use warpscope::knn::{DeviceInfo, Engine, EngineError, EngineId};
 use warpscope::progress::NoProgress;
 use warpscope::run::planner::{Candidate, Job, Plan, Planner, Purpose, StageTimes};
-use warpscope::run::{EngineChoice, Phase, QuerySpec, RunSpec, execute};
+use warpscope::run::{EngineChoice, LoadedSpec, Phase, QuerySpec, RunSpec, execute};
 use warpscope::text;
 
 /// n, d, q, k.
@@ -216,8 +216,11 @@ fn job(
         if total(predicted) > limit {
             continue;
         }
-        let record =
-            execute(&spec(EngineChoice::named(id)), &cloud, None, opened.engine.as_mut(), &mut |_, _| true);
+        let record = execute(
+            LoadedSpec::new(&spec(EngineChoice::named(id)), &cloud, None),
+            opened.engine.as_mut(),
+            &mut |_, _| true,
+        );
         let record = record.unwrap_or_else(|error| panic!("{id}: {error}"));
         let of = |phases: &[Phase]| {
             record

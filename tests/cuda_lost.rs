@@ -7,7 +7,7 @@ use warpscope::engines::cuda::Cuda;
 use warpscope::engines::registry;
 use warpscope::knn::{EngineError, EngineId};
 use warpscope::progress::NoProgress;
-use warpscope::run::{EngineChoice, EnginePool, QuerySpec, RunError, RunSpec};
+use warpscope::run::{EngineChoice, EnginePool, LoadedSpec, QuerySpec, RunError, RunSpec};
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
@@ -20,8 +20,8 @@ fn a_gpu_fault_closes_only_gpu_engines() {
     let mut runs = EnginePool::default();
     let mut asks = EnginePool::default().sharing(runs.resident().clone());
     let one = |engine| RunSpec { queries: QuerySpec::Rows(vec![5]), ..spec(engine) };
-    let before = runs.execute(&spec(named("cuda")), &cloud, None, &mut |_, _| true).unwrap();
-    runs.execute(&spec(named("cuda-split")), &cloud, None, &mut |_, _| true).unwrap();
+    let before = runs.execute(LoadedSpec::new(&spec(named("cuda")), &cloud, None), &mut |_, _| true).unwrap();
+    runs.execute(LoadedSpec::new(&spec(named("cuda-split")), &cloud, None), &mut |_, _| true).unwrap();
     asks.answer_live(&one(named("cuda")), &cloud).unwrap();
 
     let fault = Cuda::open().unwrap().trap();
@@ -29,7 +29,8 @@ fn a_gpu_fault_closes_only_gpu_engines() {
     assert!(matches!(fault, EngineError::DeviceLost { .. }), "{fault}");
 
     for name in ["cuda", "cuda-split"] {
-        let error = runs.execute(&spec(named(name)), &cloud, None, &mut |_, _| true).unwrap_err();
+        let error =
+            runs.execute(LoadedSpec::new(&spec(named(name)), &cloud, None), &mut |_, _| true).unwrap_err();
         println!("{error}");
         assert!(matches!(&error, RunError::Engine(EngineError::Unavailable { .. })), "{error}");
         assert!(
@@ -40,7 +41,8 @@ fn a_gpu_fault_closes_only_gpu_engines() {
     let error = asks.answer_live(&one(named("cuda")), &cloud).unwrap_err();
     assert!(matches!(error, RunError::Engine(EngineError::Unavailable { .. })), "{error}");
 
-    let after = runs.execute(&spec(EngineChoice::Auto), &cloud, None, &mut |_, _| true).unwrap();
+    let after =
+        runs.execute(LoadedSpec::new(&spec(EngineChoice::Auto), &cloud, None), &mut |_, _| true).unwrap();
     println!("{}: {:?}", after.engine, after.head.fallback);
     assert!(
         after.head.fallback.is_some()

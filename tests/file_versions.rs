@@ -22,7 +22,9 @@ use warpscope::knn::{Metric, Profile, WarpSpan, warp};
 use warpscope::progress::NoProgress;
 use warpscope::run::compare::SavedRun;
 use warpscope::run::recording::{self, CloudLoadMode, RecordedRun};
-use warpscope::run::{EnginePool, LoadedRun, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sample};
+use warpscope::run::{
+    EnginePool, LoadedRun, LoadedSpec, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sample,
+};
 
 /// The folders of all versions.
 fn versions() -> Vec<PathBuf> {
@@ -289,7 +291,9 @@ fn run(change: impl FnOnce(&mut RunSpec), data: &Path, queries: Option<&Path>) -
         RunSpec { warmup: 1, repeats: 2, drop_nonfinite: true, ..RunSpec::new(file(data), asked, 4) };
     change(&mut spec);
     let query_cloud = queries.map(load);
-    EnginePool::default().execute(&spec, &load(data), query_cloud.as_ref(), &mut |_, _| true).expect("a run")
+    EnginePool::default()
+        .execute(LoadedSpec::new(&spec, &load(data), query_cloud.as_ref()), &mut |_, _| true)
+        .expect("a run")
 }
 
 #[test]

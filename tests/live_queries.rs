@@ -10,7 +10,7 @@ use warpscope::knn::{
     Queries, SetupPhase,
 };
 use warpscope::progress::NoProgress;
-use warpscope::run::{EngineChoice, EnginePool, QuerySpec, RunRecord, RunSpec};
+use warpscope::run::{EngineChoice, EnginePool, LoadedSpec, QuerySpec, RunRecord, RunSpec};
 
 /// CPU engines, and the GPU engines if there is a GPU.
 const EVERYWHERE: [EngineId; 2] = [EngineId::new("lockstep"), EngineId::new("kdtree")];
@@ -68,8 +68,10 @@ fn check(generator: &str, seed: u64, k: usize, flags: (Metric, bool, bool), kind
                 ..spec(&cloud, queries.clone(), k)
             };
             running.resident().release();
-            match (asking.answer_live(&spec, &cloud), running.execute(&spec, &cloud, None, &mut |_, _| true))
-            {
+            match (
+                asking.answer_live(&spec, &cloud),
+                running.execute(LoadedSpec::new(&spec, &cloud, None), &mut |_, _| true),
+            ) {
                 (Ok(asked), Ok(run)) => {
                     assert!(!run.resident);
                     assert_same(&asked, &run);

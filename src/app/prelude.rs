@@ -6,7 +6,9 @@ pub use egui::{
     RichText, Role, ScrollArea, Sense, Stroke, TextEdit, Ui, Vec2, pos2, vec2,
 };
 
-pub use crate::app::look::{Palette, command_ui, empty_ui, keys_text, name_chooser, name_widget, number};
+pub use crate::app::look::{
+    Palette, UiContext, command_ui, empty_ui, keys_text, name_chooser, name_widget, number,
+};
 pub use crate::app::model::{
     Action, Actions, Activity, Command, PaneKind, PickedPoint, QueryAnswer, Session, State, Subject,
     Workspace,

@@ -11,8 +11,8 @@ use crate::export::text;
 use crate::knn::{Descriptor, DeviceId};
 use crate::run::planner::{Plan, Purpose};
 use crate::run::{
-    AnswerBatch, Arithmetic, BatchResult, BatchSearch, EngineChoice, EnginePool, Phase, QueryBatches,
-    RunRecord, RunSpec,
+    AnswerBatch, Arithmetic, BatchResult, BatchSearch, EngineChoice, EnginePool, LoadedSpec, Phase,
+    QueryBatches, RunRecord, RunSpec,
 };
 
 /// Answers predicted to take longer are announced before they begin.
@@ -25,8 +25,7 @@ const WORTH_A_NOTE_MS: f64 = 1000.0;
 pub fn answer(engines: &mut EnginePool, job: &Job, arithmetic: Arithmetic) -> anyhow::Result<BatchResult> {
     let job = with_device(engines, job);
     let plan = plan(engines, &job)?;
-    let queries = job.query_cloud.as_ref();
-    let batches = QueryBatches::new(engines, &job.spec, &job.cloud, queries, arithmetic)?;
+    let batches = QueryBatches::new(engines, job.loaded(), arithmetic)?;
     let all = 0..batches.queries();
     let answered = engines.answer_batch(&batches, all, Some(&plan), &mut Bar::new("").stage())?;
     note_fallback(&answered.record);
@@ -43,7 +42,7 @@ pub fn with_device(engines: &mut EnginePool, job: &Job) -> Job {
     if job.spec.engine == EngineChoice::Auto && job.spec.device.is_none() {
         let on_cpu = RunSpec { device: Some(DeviceId::Cpu), warmup: 0, repeats: 1, ..job.spec.clone() };
         // Measuring the engines first would cost more than it saves.
-        let plan = engines.plan(&on_cpu, Purpose::Answer, &job.cloud, job.query_cloud.as_ref());
+        let plan = engines.plan(LoadedSpec { spec: &on_cpu, ..job.loaded() }, Purpose::Answer);
         if plan.total_ms().is_some_and(|ms| ms < GPU_START_MS) {
             job.spec.device = Some(DeviceId::Cpu);
         }
@@ -161,8 +160,7 @@ fn joined(before: Option<String>, last: Option<String>) -> Option<String> {
 /// # Errors
 /// [`RunError::Cancelled`](crate::run::RunError::Cancelled).
 pub fn plan(engines: &mut EnginePool, job: &Job) -> anyhow::Result<Plan> {
-    let plan =
-        engines.plan_answer(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?;
+    let plan = engines.plan_answer(job.loaded(), &mut Bar::new("").stage())?;
     if let Some(sentence) = plan.sentence().filter(|_| plan.total_ms().is_some_and(|ms| ms > WORTH_A_NOTE_MS))
     {
         output::note(&sentence);

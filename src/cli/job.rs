@@ -11,7 +11,9 @@ use super::{output, values};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source};
 use crate::export::provenance::Provenance;
 use crate::knn::{DeviceId, Goal, Metric, Problem, ProblemError, ProblemParameters, Ranking};
-use crate::run::{EngineChoice, QuerySpec, RunError, RunSpec, build_problem, defaults, query_cloud_of};
+use crate::run::{
+    EngineChoice, LoadedSpec, QuerySpec, RunError, RunSpec, build_problem, defaults, query_cloud_of,
+};
 
 /// A search as requested by flags and the user's defaults, before any file is read.
 #[derive(Clone, Debug)]
@@ -189,10 +191,15 @@ pub struct Job {
 }
 
 impl Job {
+    /// The spec with its data.
+    pub fn loaded(&self) -> LoadedSpec<'_> {
+        LoadedSpec::new(&self.spec, &self.cloud, self.query_cloud.as_ref())
+    }
+
     /// # Errors
     /// [`RunError`] if the problem is invalid.
     pub fn problem(&self) -> Result<Problem, RunError> {
-        build_problem(&self.spec, &self.cloud, self.query_cloud.as_ref())
+        build_problem(self.loaded())
     }
 
     /// The cloud that the queries are rows of; for `at:`, a cloud of one point.
@@ -200,8 +207,7 @@ impl Job {
     /// # Errors
     /// [`RunError`] if the coordinates of `at:` are invalid.
     pub fn cloud_of_queries(&self) -> Result<Arc<PointCloud>, RunError> {
-        Ok(query_cloud_of(&self.spec, &self.cloud, self.query_cloud.as_ref())?
-            .unwrap_or_else(|| Arc::clone(&self.cloud)))
+        Ok(query_cloud_of(self.loaded())?.unwrap_or_else(|| Arc::clone(&self.cloud)))
     }
 
     /// Whether the query is given by coordinates rather than as a row.

@@ -28,7 +28,8 @@ use crate::files;
 use crate::knn::{DeviceKind, Goal, Metric, Parameters, Radius, Ranking, Unit};
 use crate::run::graph::KnnGraph;
 use crate::run::{
-    AnswerBatch, Arithmetic, BatchError, BatchResult, BatchSearch, EngineChoice, EnginePool, RunSpec,
+    AnswerBatch, Arithmetic, BatchError, BatchResult, BatchSearch, EngineChoice, EnginePool, LoadedSpec,
+    RunSpec,
 };
 use out::{OutArgs, Sink};
 
@@ -162,12 +163,11 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     let columns = args.out.file_columns(&job)?;
     let (since, mut engines) = (Instant::now(), EnginePool::default());
     let job = if goal == Goal::Nearest { with_device(&mut engines, &job) } else { job };
-    let batches =
-        BatchSearch::new(&engines, goal, &job.spec, &job.cloud, job.query_cloud.as_ref(), args.arithmetic)?;
+    let batches = BatchSearch::new(&engines, goal, job.loaded(), args.arithmetic)?;
     if args.dry.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..job.spec.clone() };
         let plan = engines
-            .plan_answer(&any, &job.cloud, job.query_cloud.as_ref(), &mut Bar::new("").stage())?
+            .plan_answer(LoadedSpec { spec: &any, ..job.loaded() }, &mut Bar::new("").stage())?
             .on(&job.spec.engine);
         return announce::forecast(&plan, "setup and one search", args.out.json().is_some());
     }

@@ -16,8 +16,10 @@ use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat, Size, text};
 use crate::run::analysis::Roofline;
-use crate::run::planner::{self, Purpose};
-use crate::run::{EngineChoice, EnginePool, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem};
+use crate::run::planner::Purpose;
+use crate::run::{
+    EngineChoice, EnginePool, LoadedSpec, MeasureMean, QuerySpec, RunRecord, RunSpec, build_problem,
+};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -120,25 +122,20 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let Job { spec, cloud, query_cloud, .. } = request.load()?;
     protect_inputs(args, &spec)?;
     let spec = RunSpec { warmup: args.warmup, repeats: args.repeats, profile: args.profile, ..spec };
+    let loaded = LoadedSpec::new(&spec, &cloud, query_cloud.as_ref());
     let mut engines = EnginePool::default();
     if args.dry.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
         // A dry run refuses what the run would refuse.
-        build_problem(&spec, &cloud, query_cloud.as_ref())?;
+        build_problem(loaded)?;
         let plan = engines
-            .plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?
+            .plan_measured(LoadedSpec { spec: &any, ..loaded }, &mut Bar::new("").stage())?
             .on(&spec.engine);
         return announce::forecast(&plan, &passes_text(&spec), args.json.json);
     }
     if let Some(path) = &args.neighbors {
         export::check_positions(path, &cloud)?;
-        let job = planner::Job::new(
-            &spec,
-            Purpose::Measure,
-            cloud.len(),
-            cloud.dims(),
-            query_cloud.as_ref().map(|queries| queries.len()),
-        );
+        let job = loaded.planner_job(Purpose::Measure);
         announce::check_disk_space(
             path,
             Size { q: job.shape.q, k: spec.k, metric: spec.metric },
@@ -146,14 +143,12 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         )?;
         queries::note_rows_left_out(&spec.queries, NeighborFormat::from_path(path)?, path);
     }
-    let plan = engines.plan_measured(&spec, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?;
+    let plan = engines.plan_measured(loaded, &mut Bar::new("").stage())?;
     let planned = plan.sentence();
     announce::passes_of_run(&spec, &plan).iter().for_each(|sentence| output::note(sentence));
     let record = Arc::new(engines.execute_planned(
-        &spec,
+        loaded,
         Some(&plan),
-        &cloud,
-        query_cloud.as_ref(),
         &mut Bar::expecting(plan.total_ms()).stage(),
     )?);
     note_fallback(&record);

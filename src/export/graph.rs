@@ -334,13 +334,13 @@ mod tests {
     use super::*;
     use crate::cloud::{ColumnChoice, formats};
     use crate::progress::NoProgress;
-    use crate::run::{EnginePool, QuerySpec, RunRecord, RunSpec, testing};
+    use crate::run::{EnginePool, LoadedSpec, QuerySpec, RunRecord, RunSpec, testing};
 
     /// Rows 0, 1 and 3 of four on a line; row 2 has no value.
     fn neighbours(k: usize) -> RunRecord {
         let cloud = testing::named(&["x"], vec![0.0, 1.0, f64::NAN, 3.0]);
         let spec = RunSpec { exclude_self: true, ..RunSpec::new(cloud.source().clone(), QuerySpec::All, k) };
-        EnginePool::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap()
+        EnginePool::default().answer(LoadedSpec::new(&spec, &cloud, None), &mut |_, _| true).unwrap()
     }
 
     fn array(path: &Path, name: &str) -> Vec<f64> {

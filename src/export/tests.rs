@@ -9,7 +9,7 @@ use super::*;
 use crate::knn::{EngineId, Measurements, Metric, NONE};
 use crate::run::compare::SavedRun;
 use crate::run::testing::{cloud, plain, spec};
-use crate::run::{Phase, QuerySpec, RunFile, RunRecord, RunSpec, execute, stats};
+use crate::run::{LoadedSpec, Phase, QuerySpec, RunFile, RunRecord, RunSpec, execute, stats};
 use crate::text::ExactFloat;
 
 /// Records 0, 2, 3, 4 of a file whose record 1 was dropped. The queries are records 4 and 0; k exceeds the
@@ -17,7 +17,7 @@ use crate::text::ExactFloat;
 fn record() -> RunRecord {
     let data = cloud(2, vec![0.0, 0.5, f64::NAN, 0.0, 3.0, 0.5, 0.0, 4.5, 0.1, 0.5]);
     let spec = RunSpec { queries: QuerySpec::Rows(vec![4, 0]), k: 5, profile: true, ..spec() };
-    execute(&spec, &data, None, &mut plain(), &mut |_, _| true).unwrap()
+    execute(LoadedSpec::new(&spec, &data, None), &mut plain(), &mut |_, _| true).unwrap()
 }
 
 fn text(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {

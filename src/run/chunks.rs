@@ -77,6 +77,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::run::LoadedSpec;
 
     /// The chunks of a pass over `q` queries that take `ms` each.
     fn pass(chunks: &mut ChunkSizer, q: usize, ms: f64) -> Vec<Range<usize>> {
@@ -117,7 +118,8 @@ mod tests {
         assert_eq!(ChunkSizer::sized(1, 64, 1000).next(0, 10_000, usize::MAX), Some(0..64));
         // Ten thousand points in 100 dimensions are a million multiply-adds per query.
         let cloud = crate::run::testing::cloud(100, vec![0.5; 1_000_000]);
-        let problem = crate::run::build_problem(&crate::run::testing::spec(), &cloud, None).unwrap();
+        let problem =
+            crate::run::build_problem(LoadedSpec::new(&crate::run::testing::spec(), &cloud, None)).unwrap();
         let mut engine = crate::run::testing::plain();
         engine.script.first_work = Some(3_000_000);
         let search =

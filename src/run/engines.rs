@@ -19,6 +19,7 @@ use crate::engines::{peaks, registry};
 use crate::knn::{
     Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, ProblemParameters, check_answers,
 };
+use crate::run::LoadedSpec;
 
 /// An engine on a device.
 pub(super) type EngineKey = (EngineId, DeviceId);
@@ -161,30 +162,22 @@ impl EnginePool {
 
     /// Runs a spec on its engine, as [`super::execute`] does. For [`EngineChoice::Auto`] the planner chooses,
     /// and the record's `fallback` says why its first choice was not used.
-    pub fn execute(
-        &mut self,
-        spec: &RunSpec,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut Stage<'_>,
-    ) -> Result<RunRecord, RunError> {
-        let plan = match spec.engine {
-            EngineChoice::Auto => Some(self.plan_measured(spec, cloud, query_cloud, stage)?),
+    pub fn execute(&mut self, loaded: LoadedSpec<'_>, stage: &mut Stage<'_>) -> Result<RunRecord, RunError> {
+        let plan = match loaded.spec.engine {
+            EngineChoice::Auto => Some(self.plan_measured(loaded, stage)?),
             EngineChoice::Named(_) => None,
         };
-        self.execute_planned(spec, plan.as_ref(), cloud, query_cloud, stage)
+        self.execute_planned(loaded, plan.as_ref(), stage)
     }
 
     /// As [`EnginePool::execute`], with the spec's plan, which only [`EngineChoice::Auto`] needs.
     pub fn execute_planned(
         &mut self,
-        spec: &RunSpec,
+        loaded: LoadedSpec<'_>,
         plan: Option<&Plan>,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
-        self.run_planned(spec, plan, Passes::All, cloud, query_cloud, stage)
+        self.run_planned(loaded, plan, Passes::All, stage)
     }
 
     /// Answers a spec once: a single pass of the timed build, in chunks, ignoring the spec's warm-ups and
@@ -192,32 +185,20 @@ impl EnginePool {
     ///
     /// # Errors
     /// As [`EnginePool::execute`].
-    pub fn answer(
-        &mut self,
-        spec: &RunSpec,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut Stage<'_>,
-    ) -> Result<RunRecord, RunError> {
-        let plan = match spec.engine {
-            EngineChoice::Auto => Some(self.plan_answer(spec, cloud, query_cloud, stage)?),
+    pub fn answer(&mut self, loaded: LoadedSpec<'_>, stage: &mut Stage<'_>) -> Result<RunRecord, RunError> {
+        let plan = match loaded.spec.engine {
+            EngineChoice::Auto => Some(self.plan_answer(loaded, stage)?),
             EngineChoice::Named(_) => None,
         };
-        self.answer_planned(spec, plan.as_ref(), cloud, query_cloud, stage)
+        self.answer_planned(loaded, plan.as_ref(), stage)
     }
 
     /// The plan of [`EnginePool::answer`].
     ///
     /// # Errors
     /// [`RunError::Cancelled`].
-    pub fn plan_answer(
-        &mut self,
-        spec: &RunSpec,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut Stage<'_>,
-    ) -> Result<Plan, RunError> {
-        self.plan_calibrated(&single_pass(spec), Purpose::Answer, cloud, query_cloud, stage)
+    pub fn plan_answer(&mut self, loaded: LoadedSpec<'_>, stage: &mut Stage<'_>) -> Result<Plan, RunError> {
+        self.plan_calibrated(LoadedSpec { spec: &single_pass(loaded.spec), ..loaded }, Purpose::Answer, stage)
     }
 
     /// As [`EnginePool::answer`], with the spec's plan, which only [`EngineChoice::Auto`] needs.
@@ -226,13 +207,11 @@ impl EnginePool {
     /// As [`EnginePool::execute`].
     pub fn answer_planned(
         &mut self,
-        spec: &RunSpec,
+        loaded: LoadedSpec<'_>,
         plan: Option<&Plan>,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
-        self.run_planned(&single_pass(spec), plan, Passes::Timed, cloud, query_cloud, stage)
+        self.run_planned(LoadedSpec { spec: &single_pass(loaded.spec), ..loaded }, plan, Passes::Timed, stage)
     }
 
     /// Answers a range of the queries of a problem, as [`EnginePool::answer_planned`] answers all. The record
@@ -258,10 +237,11 @@ impl EnginePool {
         let searching = if batches.is_refined() { 0.7 } else { 1.0 };
         let mut stage = |label: &str, share: f32| stage(label, (done + share * count) / all);
         let batch = batches.problem(queries);
-        let loaded = batches.loaded(&batch);
         let since = (now_unix(), Instant::now());
         let mut record = self.with_chosen_engine(batches.spec(), plan, |engine| {
-            search(&loaded, Passes::Timed, since, engine, &mut |label, share| stage(label, share * searching))
+            search((batches.loaded(), &batch), Passes::Timed, since, engine, &mut |label, share| {
+                stage(label, share * searching)
+            })
         })?;
         // Queries of other batches were not dropped.
         record.head.dropped_queries -= (batches.queries() - batch.q()) as u64;
@@ -273,16 +253,14 @@ impl EnginePool {
 
     fn run_planned(
         &mut self,
-        spec: &RunSpec,
+        loaded: LoadedSpec<'_>,
         plan: Option<&Plan>,
         passes: Passes,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut Stage<'_>,
     ) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
-        let record = self.with_chosen_engine(spec, plan, |engine| {
-            execute_resident(&resident, passes, spec, cloud, query_cloud, engine, stage)
+        let record = self.with_chosen_engine(loaded.spec, plan, |engine| {
+            execute_resident(&resident, passes, loaded, engine, stage)
         })?;
         let mut record = self.learn_from(record);
         if passes == Passes::All {
@@ -327,7 +305,8 @@ impl EnginePool {
     /// exceeds the time to build it.
     pub fn answer_live(&mut self, spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
-        let plan = (spec.engine == EngineChoice::Auto).then(|| self.plan(spec, Purpose::Answer, cloud, None));
+        let plan = (spec.engine == EngineChoice::Auto)
+            .then(|| self.plan(LoadedSpec::new(spec, cloud, None), Purpose::Answer));
         let mut devices = std::mem::take(&mut self.devices);
         let record = self.with_chosen_engine(spec, plan.as_ref(), |engine| {
             answer_live(&resident, spec, cloud, engine, &mut devices)
@@ -342,15 +321,9 @@ impl EnginePool {
     }
 
     /// Predicts a spec's time on each engine and chooses one. Engines are opened to see whether they can run.
-    pub fn plan(
-        &mut self,
-        spec: &RunSpec,
-        purpose: Purpose,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
-    ) -> Plan {
-        let job =
-            Job::new(spec, purpose, cloud.len(), cloud.dims(), query_cloud.map(|queries| queries.len()));
+    pub fn plan(&mut self, loaded: LoadedSpec<'_>, purpose: Purpose) -> Plan {
+        let LoadedSpec { spec, cloud, .. } = loaded;
+        let job = loaded.planner_job(purpose);
         let points = self.resident.peek(cloud, ProblemParameters::from(spec).arrangement());
         let waited_ms = points
             .as_ref()
@@ -373,42 +346,26 @@ impl EnginePool {
     ///
     /// # Errors
     /// [`RunError::Cancelled`], and errors of [`check_answers`], before anything is measured.
-    pub fn plan_measured(
-        &mut self,
-        spec: &RunSpec,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
-        stage: &mut Stage<'_>,
-    ) -> Result<Plan, RunError> {
-        check_answers(
-            &Job::new(
-                spec,
-                Purpose::Measure,
-                cloud.len(),
-                cloud.dims(),
-                query_cloud.map(|queries| queries.len()),
-            )
-            .shape,
-        )?;
-        self.plan_calibrated(spec, Purpose::Measure, cloud, query_cloud, stage)
+    pub fn plan_measured(&mut self, loaded: LoadedSpec<'_>, stage: &mut Stage<'_>) -> Result<Plan, RunError> {
+        check_answers(&loaded.planner_job(Purpose::Measure).shape)?;
+        self.plan_calibrated(loaded, Purpose::Measure, stage)
     }
 
     fn plan_calibrated(
         &mut self,
-        spec: &RunSpec,
+        loaded: LoadedSpec<'_>,
         purpose: Purpose,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
         stage: &mut Stage<'_>,
     ) -> Result<Plan, RunError> {
-        let plan = self.plan(spec, purpose, cloud, query_cloud);
+        let on = loaded.spec.device;
+        let plan = self.plan(loaded, purpose);
         if plan.total_ms().is_none_or(|ms| ms < WORTH_CALIBRATING_MS) {
             return Ok(plan);
         }
         let mut measured = false;
         for candidate in plan.engines.iter().filter(|candidate| candidate.why_not.is_none()) {
             let Some(engine) = registry::find(candidate.engine) else { continue };
-            let Ok(device) = self.device_of(engine, spec.device) else { continue };
+            let Ok(device) = self.device_of(engine, on) else { continue };
             if self.planner.is_calibrated(engine, &device) {
                 continue;
             }
@@ -416,13 +373,12 @@ impl EnginePool {
             let planner = self.planner.clone();
             let mut goes_on = || stage("measuring the engines", 0.0);
             // The run will report errors of the engine.
-            let calibrated = self.with_engine(engine.id, spec.device, |engine| {
-                Ok(planner.calibrate(engine, &device, &mut goes_on)?)
-            });
+            let calibrated = self
+                .with_engine(engine.id, on, |engine| Ok(planner.calibrate(engine, &device, &mut goes_on)?));
             measured |= calibrated.is_ok();
             continue_if(stage("measuring the engines", 0.0))?;
         }
-        Ok(if measured { self.plan(spec, purpose, cloud, query_cloud) } else { plan })
+        Ok(if measured { self.plan(loaded, purpose) } else { plan })
     }
 
     /// An engine's device, or why it cannot run. A recent failure is remembered, as looking for a driver
@@ -548,7 +504,7 @@ mod tests {
     }
 
     fn run(engines: &mut EnginePool, engine: EngineChoice) -> Result<RunRecord, RunError> {
-        engines.execute(&RunSpec { engine, ..spec() }, &squares(10), None, &mut |_, _| true)
+        engines.execute(LoadedSpec::new(&RunSpec { engine, ..spec() }, &squares(10), None), &mut |_, _| true)
     }
 
     /// The number of engines that `auto` considers unless k is out of range.
@@ -567,7 +523,7 @@ mod tests {
         let script = Script::default();
         let calls = Arc::clone(&script.calls);
         let mut engines = engines(vec![], script);
-        let answer = engines.answer(&spec(), &squares(10), None, &mut |_, _| true).unwrap();
+        let answer = engines.answer(LoadedSpec::new(&spec(), &squares(10), None), &mut |_, _| true).unwrap();
         assert_eq!((answer.spec.warmup, answer.spec.repeats, answer.measured.is_empty()), (0, 1, true));
         let calls = std::mem::take(&mut *calls.lock().unwrap());
         assert!(calls.iter().all(|(build, _)| *build == KernelBuild::Timed));
@@ -718,9 +674,7 @@ mod tests {
         // After a run has built the tree, the first query uses it.
         engines
             .execute(
-                &RunSpec { engine: EngineChoice::named(tree.id), ..row(1) },
-                &cloud,
-                None,
+                LoadedSpec::new(&RunSpec { engine: EngineChoice::named(tree.id), ..row(1) }, &cloud, None),
                 &mut |_, _| true,
             )
             .unwrap();
@@ -740,7 +694,7 @@ mod tests {
                 &engines.resident().peek(&cloud, ProblemParameters::from(&row(1)).arrangement()).unwrap(),
             )
         };
-        engines.execute(&row(1), &cloud, None, &mut |_, _| true).unwrap();
+        engines.execute(LoadedSpec::new(&row(1), &cloud, None), &mut |_, _| true).unwrap();
         assert_eq!(waited(&engines), 0.0);
         let took: f64 =
             (0..3).map(|at| engines.answer_live(&row(at), &cloud).unwrap().summary.search_ms_median).sum();
@@ -754,10 +708,14 @@ mod tests {
         let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
         let spec = RunSpec { engine: EngineChoice::named(LOCKSTEP), ..spec() };
         let there = |engines: &mut EnginePool| {
-            engines.plan(&spec, Purpose::Answer, &cloud, None).candidate(LOCKSTEP).unwrap().resident
+            engines
+                .plan(LoadedSpec::new(&spec, &cloud, None), Purpose::Answer)
+                .candidate(LOCKSTEP)
+                .unwrap()
+                .resident
         };
         assert!(!there(&mut engines));
-        let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
+        let record = engines.execute(LoadedSpec::new(&spec, &cloud, None), &mut |_, _| true).unwrap();
         assert!(record.predicted_ms.is_some_and(|ms| ms > 0.0));
         assert!(there(&mut engines));
         engines.resident().release();

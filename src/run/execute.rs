@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::chunks::ChunkSizer;
 use super::machine::{self, SchedulerStats};
-use super::problem::{build_resident_problem, query_cloud_of};
+use super::problem::{LoadedSpec, build_resident_problem, query_cloud_of};
 use super::{
     Machine, Phase, QuerySpec, ResidentPoints, RunError, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample,
     Stage, Summary,
@@ -23,13 +23,11 @@ use crate::version;
 ///
 /// The record's `fallback` is empty; the caller that chose the engine sets it.
 pub fn execute(
-    spec: &RunSpec,
-    cloud: &Arc<PointCloud>,
-    query_cloud: Option<&Arc<PointCloud>>,
+    loaded: LoadedSpec<'_>,
     engine: &mut dyn Engine,
     stage: &mut Stage<'_>,
 ) -> Result<RunRecord, RunError> {
-    execute_resident(&ResidentPoints::default(), Passes::All, spec, cloud, query_cloud, engine, stage)
+    execute_resident(&ResidentPoints::default(), Passes::All, loaded, engine, stage)
 }
 
 /// The passes over the queries in a run.
@@ -45,45 +43,30 @@ pub(super) enum Passes {
 pub(super) fn execute_resident(
     resident: &ResidentPoints,
     passes: Passes,
-    spec: &RunSpec,
-    cloud: &Arc<PointCloud>,
-    query_cloud: Option<&Arc<PointCloud>>,
+    loaded: LoadedSpec<'_>,
     engine: &mut dyn Engine,
     stage: &mut Stage<'_>,
 ) -> Result<RunRecord, RunError> {
     let (started_unix, began) = (now_unix(), Instant::now());
-    if spec.repeats == 0 {
+    if loaded.spec.repeats == 0 {
         return Err(RunError::NoRepeats);
     }
     continue_if(stage("preparing the problem", 0.0))?;
-    let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
-    let problem = build_resident_problem(resident, spec, cloud, query_cloud.as_ref())?;
-    search(
-        &LoadedProblem { spec, cloud, query_cloud: query_cloud.as_ref(), problem: &problem },
-        passes,
-        (started_unix, began),
-        engine,
-        stage,
-    )
+    let query_cloud = query_cloud_of(loaded)?;
+    let loaded = LoadedSpec { query_cloud: query_cloud.as_ref(), ..loaded };
+    let problem = build_resident_problem(resident, loaded)?;
+    search((loaded, &problem), passes, (started_unix, began), engine, stage)
 }
 
-/// A problem with the data it was built from.
-pub(super) struct LoadedProblem<'a> {
-    pub spec: &'a RunSpec,
-    pub cloud: &'a Arc<PointCloud>,
-    pub query_cloud: Option<&'a Arc<PointCloud>>,
-    pub problem: &'a Problem,
-}
-
-/// Searches a problem. The run's start is given in seconds since 1970 and as an instant.
+/// Searches a loaded spec's problem. The run's start is given in seconds since 1970 and as an instant.
 pub(super) fn search(
-    asked: &LoadedProblem<'_>,
+    (loaded, problem): (LoadedSpec<'_>, &Problem),
     passes: Passes,
     (started_unix, began): (u64, Instant),
     engine: &mut dyn Engine,
     stage: &mut Stage<'_>,
 ) -> Result<RunRecord, RunError> {
-    let &LoadedProblem { spec, cloud, query_cloud, problem } = asked;
+    let spec = loaded.spec;
     continue_if(stage("loading the problem", 0.0))?;
     let mut machine = Machine::now();
     let descriptor = engine.descriptor();
@@ -158,7 +141,7 @@ pub(super) fn search(
     answer.profile = profiled.profile;
     execution.device = engine.device();
     execution.machine = Some(Machine { load_end: machine::load(), ..machine });
-    Ok(record(spec, cloud, query_cloud.cloned(), problem, execution, answer, samples))
+    Ok(record((loaded, problem), execution, answer, samples))
 }
 
 /// Seconds since 1970 UTC.
@@ -202,15 +185,13 @@ impl Execution {
 
 /// Builds the record of an engine's answer.
 pub(super) fn record(
-    spec: &RunSpec,
-    cloud: &Arc<PointCloud>,
-    query_cloud: Option<Arc<PointCloud>>,
-    problem: &Problem,
+    (loaded, problem): (LoadedSpec<'_>, &Problem),
     execution: Execution,
     answer: Answer,
     samples: Vec<Sample>,
 ) -> RunRecord {
-    let query_cloud = query_cloud.filter(|_| !problem.queries_are_rows());
+    let LoadedSpec { spec, cloud, query_cloud } = loaded;
+    let query_cloud = query_cloud.filter(|_| !problem.queries_are_rows()).cloned();
     let summary = Summary::new(execution.engine, problem, &samples, &answer);
     let head = RunFile {
         schema_version: SCHEMA_VERSION,
@@ -382,14 +363,14 @@ mod tests {
     use crate::knn::{EngineId, ProblemError};
 
     fn run(spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
-        execute(spec, cloud, None, &mut plain(), &mut |_, _| true)
+        execute(LoadedSpec::new(spec, cloud, None), &mut plain(), &mut |_, _| true)
     }
 
     #[test]
     fn every_pass_covers_every_query_once() {
         let (mut engine, cloud) = (plain(), squares(300));
         let spec = RunSpec { profile: true, ..spec() };
-        execute(&spec, &cloud, None, &mut engine, &mut |_, _| true).unwrap();
+        execute(LoadedSpec::new(&spec, &cloud, None), &mut engine, &mut |_, _| true).unwrap();
         let calls = engine.script.calls.lock().unwrap();
         assert_eq!(calls[0], (KernelBuild::Timed, 0..FIRST_CHUNK));
         let mut builds = Vec::new();
@@ -415,9 +396,7 @@ mod tests {
         engine.script.idle = true;
         let queries = QuerySpec::Rows(vec![0; 4 * MAX_COUNTED_CHUNK]);
         execute(
-            &RunSpec { queries, k: 1, profile: true, ..spec() },
-            &cloud,
-            None,
+            LoadedSpec::new(&RunSpec { queries, k: 1, profile: true, ..spec() }, &cloud, None),
             &mut engine,
             &mut |_, _| true,
         )
@@ -473,7 +452,8 @@ mod tests {
         let mut engine = plain();
         engine.kind = EngineId::new("kdtree");
         let spec = RunSpec { profile: true, engine: EngineChoice::named(EngineId::new("kdtree")), ..spec() };
-        let record = execute(&spec, &squares(20), None, &mut engine, &mut |_, _| true).unwrap();
+        let record =
+            execute(LoadedSpec::new(&spec, &squares(20), None), &mut engine, &mut |_, _| true).unwrap();
         assert!(engine.script.calls.lock().unwrap().iter().all(|(build, _)| *build == KernelBuild::Timed));
         assert_eq!(
             (record.measured.queries(), record.summary.measures.len(), record.summary.distances_per_second),
@@ -488,7 +468,7 @@ mod tests {
         engine.script.per_query = Duration::from_millis(1);
         let calls = Arc::clone(&engine.script.calls);
         let (began, mut searched) = (Instant::now(), None);
-        let error = execute(&spec(), &cloud, None, &mut engine, &mut |_, _| {
+        let error = execute(LoadedSpec::new(&spec(), &cloud, None), &mut engine, &mut |_, _| {
             let go_on = began.elapsed() < Duration::from_millis(300);
             searched = (!go_on).then(|| calls.lock().unwrap().len());
             go_on
@@ -506,9 +486,7 @@ mod tests {
             let mut engine =
                 BruteForceEngine { script: Script { unprofiled, ..Script::default() }, ..plain() };
             let record = execute(
-                &RunSpec { profile: true, ..spec() },
-                &squares(30),
-                None,
+                LoadedSpec::new(&RunSpec { profile: true, ..spec() }, &squares(30), None),
                 &mut engine,
                 &mut |_, _| true,
             )
@@ -522,7 +500,7 @@ mod tests {
     fn progress_rises_from_zero_to_one() {
         let heard_of = |spec: RunSpec| {
             let mut heard = Vec::new();
-            execute(&spec, &squares(50), None, &mut plain(), &mut |stage, fraction| {
+            execute(LoadedSpec::new(&spec, &squares(50), None), &mut plain(), &mut |stage, fraction| {
                 heard.push((stage.to_owned(), fraction));
                 true
             })
@@ -608,7 +586,8 @@ mod tests {
             k: 1,
             ..spec()
         };
-        let record = execute(&spec, &data, Some(&queries), &mut plain(), &mut |_, _| true).unwrap();
+        let record =
+            execute(LoadedSpec::new(&spec, &data, Some(&queries)), &mut plain(), &mut |_, _| true).unwrap();
         assert_eq!(record.neighbors.indices, [3, 9]);
         assert_eq!(record.query_rows, [0, 1]);
         assert!(record.query_cloud.is_some());

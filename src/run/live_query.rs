@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 use super::batches::index_opener;
 use super::engines::{EngineKey, single_pass};
 use super::execute::{Execution, ms_since, now_unix, record};
-use super::problem::{build_resident_problem, query_cloud_of};
+use super::problem::{LoadedSpec, build_resident_problem, query_cloud_of};
 use super::{EnginePool, Phase, ResidentPoints, RunError, RunRecord, RunSpec, Sample};
 use crate::cloud::{Order, PointCloud};
 use crate::exact::{Margin, Refiner};
@@ -57,8 +57,10 @@ pub(super) fn answer_live(
     devices: &mut Vec<(EngineKey, DeviceInfo)>,
 ) -> Result<RunRecord, RunError> {
     let (started_unix, began) = (now_unix(), Instant::now());
-    let query_cloud = query_cloud_of(spec, cloud, None)?;
-    let problem = build_resident_problem(resident, spec, cloud, query_cloud.as_ref())?;
+    let loaded = LoadedSpec::new(spec, cloud, None);
+    let query_cloud = query_cloud_of(loaded)?;
+    let loaded = LoadedSpec { query_cloud: query_cloud.as_ref(), ..loaded };
+    let problem = build_resident_problem(resident, loaded)?;
     let descriptor = engine.descriptor();
     let device = device_of(engine, devices);
     let mut samples = Vec::new();
@@ -85,13 +87,17 @@ pub(super) fn answer_live(
     let mut execution = Execution::new(descriptor, search.as_ref(), started_unix);
     execution.device = device;
     drop(search);
-    Ok(record(&single_pass(spec), cloud, query_cloud, &problem, execution, answer, samples))
+    let loaded = LoadedSpec { spec: &single_pass(spec), ..loaded };
+    Ok(record((loaded, &problem), execution, answer, samples))
 }
 
 /// Orders neighbours by the file's values. Counters remain those of the engine, and so do distances if the
 /// order is the same, so that a lesson shows the same ones.
 fn in_file_order(resident: &ResidentPoints, mut record: RunRecord) -> Result<RunRecord, RunError> {
-    let problem = build_resident_problem(resident, &record.spec, &record.cloud, record.query_cloud.as_ref())?;
+    let problem = build_resident_problem(
+        resident,
+        LoadedSpec::new(&record.spec, &record.cloud, record.query_cloud.as_ref()),
+    )?;
     let queries = record.query_cloud.as_deref().unwrap_or(&record.cloud);
     if Margin::new(&problem, queries).is_zero() && record.spec.order == Order::File {
         return Ok(record);
@@ -255,7 +261,7 @@ mod tests {
         let (mut engines, cloud) = (engines(Script::default()), squares(300));
         for queries in [QuerySpec::Rows(vec![17]), QuerySpec::At(vec![1234.5])] {
             let spec = RunSpec { queries, order: Order::Shuffled, seed: 3, ..spec() };
-            let run = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
+            let run = engines.execute(LoadedSpec::new(&spec, &cloud, None), &mut |_, _| true).unwrap();
             let asked = engines.answer_live(&spec, &cloud).unwrap();
             assert_eq!((&asked.neighbors, &asked.query_rows), (&run.neighbors, &run.query_rows));
             assert_eq!(
@@ -317,14 +323,19 @@ mod tests {
         let second = cloud(2, (1..81).map(f64::from).collect());
         assert_eq!(ask(&second, RunSpec { metric: Metric::Angular, ..row(2) }), (false, 5));
         let again = engines
-            .execute(&RunSpec { metric: Metric::Angular, ..row(2) }, &second, None, &mut |_, _| true)
+            .execute(
+                LoadedSpec::new(&RunSpec { metric: Metric::Angular, ..row(2) }, &second, None),
+                &mut |_, _| true,
+            )
             .unwrap();
         assert!(again.resident && uploads() == 5, "a run uses them too");
         assert!(
             again.samples.iter().all(|sample| !matches!(sample.phase, Phase::Upload | Phase::BuildIndex))
         );
         engines.resident().release();
-        assert!(!engines.execute(&row(2), &second, None, &mut |_, _| true).unwrap().resident);
+        assert!(
+            !engines.execute(LoadedSpec::new(&row(2), &second, None), &mut |_, _| true).unwrap().resident
+        );
     }
 
     #[test]

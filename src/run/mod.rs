@@ -36,7 +36,7 @@ pub use engines::EnginePool;
 pub use execute::execute;
 pub use live_query::{LiveQuery, LiveQueryId, LiveQueryWorker, Reply};
 pub use machine::Machine;
-pub use problem::{ResidentPoints, build_problem, query_cloud_of};
+pub use problem::{LoadedSpec, ResidentPoints, build_problem, query_cloud_of};
 pub use record::{
     CloudDescription, LoadedRun, MeasureMean, Phase, Run, RunFile, RunFileError, RunRecord, SCHEMA_VERSION,
     Sample, Summary,

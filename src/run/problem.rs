@@ -2,21 +2,43 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::planner::{Job, Purpose};
 use super::{QuerySpec, RunError, RunSpec};
 use crate::cloud::{PointCloud, order, query_point};
 use crate::knn::{PointSettings, Points, Problem, ProblemError, ProblemParameters, Queries};
 
-/// Builds a spec's problem over its loaded cloud, and over its loaded query file if it names one.
+/// A spec with its cloud loaded, and its query file if it names one.
+#[derive(Clone, Copy)]
+pub struct LoadedSpec<'a> {
+    pub spec: &'a RunSpec,
+    pub cloud: &'a Arc<PointCloud>,
+    pub query_cloud: Option<&'a Arc<PointCloud>>,
+}
+
+impl<'a> LoadedSpec<'a> {
+    pub fn new(
+        spec: &'a RunSpec,
+        cloud: &'a Arc<PointCloud>,
+        query_cloud: Option<&'a Arc<PointCloud>>,
+    ) -> Self {
+        Self { spec, cloud, query_cloud }
+    }
+
+    /// Its sizes, to predict times.
+    pub fn planner_job(self, purpose: Purpose) -> Job {
+        let queries = self.query_cloud.map(|queries| queries.len());
+        Job::new(self.spec, purpose, self.cloud.len(), self.cloud.dims(), queries)
+    }
+}
+
+/// Builds the problem of a loaded spec.
+///
+/// # Errors
 ///
 /// [`RunError::Record`], [`RunError::Count`], [`RunError::QueriesNotLoaded`] for the queries, and errors of
 /// [`Problem::new`].
-pub fn build_problem(
-    spec: &RunSpec,
-    cloud: &Arc<PointCloud>,
-    query_cloud: Option<&Arc<PointCloud>>,
-) -> Result<Problem, RunError> {
-    let queries = queries(spec, cloud, query_cloud)?;
-    Ok(Problem::new(cloud, &queries, spec.into())?)
+pub fn build_problem(loaded: LoadedSpec<'_>) -> Result<Problem, RunError> {
+    Ok(Problem::new(loaded.cloud, &queries(loaded)?, loaded.spec.into())?)
 }
 
 /// As [`build_problem`], reusing the resident points if they are the same.
@@ -25,14 +47,12 @@ pub fn build_problem(
 /// Errors of [`build_problem`].
 pub fn build_resident_problem(
     resident: &ResidentPoints,
-    spec: &RunSpec,
-    cloud: &Arc<PointCloud>,
-    query_cloud: Option<&Arc<PointCloud>>,
+    loaded: LoadedSpec<'_>,
 ) -> Result<Problem, RunError> {
-    let queries = queries(spec, cloud, query_cloud)?;
-    let setup = ProblemParameters::from(spec);
+    let queries = queries(loaded)?;
+    let setup = ProblemParameters::from(loaded.spec);
     setup.check()?;
-    let points = resident.points(cloud, setup.arrangement())?;
+    let points = resident.points(loaded.cloud, setup.arrangement())?;
     Ok(Problem::with_points(&points, &queries, setup)?)
 }
 
@@ -40,14 +60,10 @@ pub fn build_resident_problem(
 ///
 /// # Errors
 /// [`RunError::Cloud`] if the coordinates are invalid.
-pub fn query_cloud_of(
-    spec: &RunSpec,
-    cloud: &PointCloud,
-    query_cloud: Option<&Arc<PointCloud>>,
-) -> Result<Option<Arc<PointCloud>>, RunError> {
-    Ok(match &spec.queries {
-        QuerySpec::At(at) => Some(Arc::new(query_point::cloud(at, cloud)?)),
-        _ => query_cloud.cloned(),
+pub fn query_cloud_of(loaded: LoadedSpec<'_>) -> Result<Option<Arc<PointCloud>>, RunError> {
+    Ok(match &loaded.spec.queries {
+        QuerySpec::At(at) => Some(Arc::new(query_point::cloud(at, loaded.cloud)?)),
+        _ => loaded.query_cloud.cloned(),
     })
 }
 
@@ -55,11 +71,8 @@ pub fn query_cloud_of(
 ///
 /// # Errors
 /// Errors of [`build_problem`] for the queries.
-pub(super) fn queries(
-    spec: &RunSpec,
-    cloud: &PointCloud,
-    query_cloud: Option<&Arc<PointCloud>>,
-) -> Result<Queries, RunError> {
+pub(super) fn queries(loaded: LoadedSpec<'_>) -> Result<Queries, RunError> {
+    let LoadedSpec { spec, cloud, query_cloud } = loaded;
     let rows = cloud.len();
     Ok(match &spec.queries {
         QuerySpec::All => Queries::Rows((0..rows as u32).collect()),

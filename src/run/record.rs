@@ -259,17 +259,7 @@ impl<C> Deref for Run<C> {
 impl<C> Run<C> {
     /// The same run with its clouds replaced.
     pub fn with_clouds<D>(self, cloud: D, query_cloud: Option<D>) -> Run<D> {
-        let Self {
-            head,
-            cloud: _,
-            query_cloud: _,
-            query_rows,
-            neighbors,
-            measured,
-            convergence,
-            profile,
-            samples,
-        } = self;
+        let Self { head, query_rows, neighbors, measured, convergence, profile, samples, .. } = self;
         Run { head, cloud, query_cloud, query_rows, neighbors, measured, convergence, profile, samples }
     }
 

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::cloud::{self, Axis, PointCloud, Source, generate};
 use crate::knn::{ProblemError, ProblemParameters};
 use crate::progress::Progress;
+use crate::run::LoadedSpec;
 use crate::text::{count, thousands};
 
 /// The lists to vary. For an empty list, the base's value is used.
@@ -372,7 +373,7 @@ impl Sweep {
                 {
                     spec.queries = QuerySpec::All;
                 }
-                engines.execute(&spec, &cloud, queries.as_ref(), &mut stage)
+                engines.execute(LoadedSpec::new(&spec, &cloud, queries.as_ref()), &mut stage)
             });
             if progress.cancelled() {
                 return Err(RunError::Cancelled.into());

@@ -303,11 +303,14 @@ mod tests {
     use super::super::{RunSpec, execute};
     use super::*;
     use crate::knn::{EngineId, Profile, WarpSpan};
+    use crate::run::LoadedSpec;
 
     fn record(spans: Vec<WarpSpan>) -> RunRecord {
         let mut engine = BruteForceEngine { kind: EngineId::new("lockstep"), script: Script::default() };
         let spec = RunSpec { profile: true, ..spec() };
-        let mut record = execute(&spec, &squares(spans.len()), None, &mut engine, &mut |_, _| true).unwrap();
+        let mut record =
+            execute(LoadedSpec::new(&spec, &squares(spans.len()), None), &mut engine, &mut |_, _| true)
+                .unwrap();
         record.profile = Some(Profile { spans, ..Profile::default() });
         record
     }

@@ -269,6 +269,7 @@ mod tests {
     use super::super::{RunSpec, build_problem};
     use super::*;
     use crate::progress::NoProgress;
+    use crate::run::LoadedSpec;
 
     fn verify(
         problem: &Problem,
@@ -289,7 +290,7 @@ mod tests {
     }
 
     fn problem() -> Problem {
-        build_problem(&RunSpec { k: 5, ..spec() }, &squares(40), None).unwrap()
+        build_problem(LoadedSpec::new(&RunSpec { k: 5, ..spec() }, &squares(40), None)).unwrap()
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use super::live_query::send_replacing;
 use super::{EnginePool, ResidentPoints, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
+use crate::run::LoadedSpec;
 
 /// Identifies a job; later jobs have larger numbers.
 pub type JobId = u64;
@@ -216,7 +217,7 @@ impl WorkerThread {
             events.submissions.should_continue(ticket)
         };
         self.engines.catch_panics(|engines| {
-            engines.execute(&job.spec, &job.cloud, job.query_cloud.as_ref(), &mut stage)
+            engines.execute(LoadedSpec::new(&job.spec, &job.cloud, job.query_cloud.as_ref()), &mut stage)
         })
     }
 }

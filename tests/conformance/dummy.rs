@@ -11,7 +11,7 @@ use warpscope::knn::{
     Group, KernelBuild, Limits, MeanBound, Measure, Method, Metric, Neighbors, Parameter, Parameters,
     PreparedSearch, Problem, SetupPhase,
 };
-use warpscope::run::{EngineChoice, QuerySpec, RunSpec, execute};
+use warpscope::run::{EngineChoice, LoadedSpec, QuerySpec, RunSpec, execute};
 
 use crate::common::cloud;
 use crate::subject::Subject;
@@ -222,7 +222,9 @@ fn runs_of_an_engine_with_custom_measures_are_exported() {
         profile: true,
         ..RunSpec::new(data.source().clone(), QuerySpec::Count(20), 4)
     };
-    let record = execute(&spec, &data, None, &mut DummyEngine(DeviceId::Cpu), &mut |_, _| true).unwrap();
+    let record =
+        execute(LoadedSpec::new(&spec, &data, None), &mut DummyEngine(DeviceId::Cpu), &mut |_, _| true)
+            .unwrap();
     assert_eq!(record.method.as_deref(), Some("dummy:block=16,from=start"));
     let visited = record.summary.measure("visited").expect("it is declared");
     assert_eq!((visited.mean, visited.expected), (300.0, Some(300.0)));

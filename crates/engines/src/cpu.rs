@@ -12,9 +12,10 @@ use rayon::prelude::*;
 
 use super::host_memory;
 use super::lockstep::distance::GroupedPoints;
+use crate::Result;
 use crate::knn::{
-    Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, KernelBuild, Neighbors, Parameters,
-    PreparedSearch, Problem, SetupPhase, WarpSpan,
+    Answer, Descriptor, DeviceId, DeviceInfo, Engine, KernelBuild, Neighbors, Parameters, PreparedSearch,
+    Problem, SetupPhase, WarpSpan,
 };
 
 /// How an engine searches a problem on the CPU.
@@ -25,14 +26,8 @@ pub trait Searcher: Send {
     /// Queries that keep a thread busy; sets the size of the first chunk.
     fn queries_per_thread(&self) -> usize;
 
-    /// Answers a range of queries.
-    fn search(
-        &mut self,
-        problem: &Problem,
-        queries: Range<usize>,
-        build: KernelBuild,
-        found: &mut SearchOutput<Self::Visits>,
-    );
+    /// Answers a chunk of queries.
+    fn search(&mut self, chunk: Chunk<'_, Self::Visits>);
 
     /// Upper bound on the bytes that counting builds record per query beyond [`Self::Visits`], if they are
     /// enough to be checked before each chunk.
@@ -43,8 +38,8 @@ pub trait Searcher: Send {
     /// Appends the records of the last search's queries to an answer.
     ///
     /// # Errors
-    /// [`EngineError::HostMemory`].
-    fn collect(&self, _visits: Drain<'_, Self::Visits>, _answer: &mut Answer) -> Result<(), EngineError> {
+    /// `EngineError::HostMemory`.
+    fn collect(&self, _visits: Drain<'_, Self::Visits>, _answer: &mut Answer) -> Result<()> {
         Ok(())
     }
 
@@ -118,23 +113,24 @@ impl<S: Searcher> PreparedSearch for CpuSearch<'_, S> {
         self.searcher.chunk_ms()
     }
 
-    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64> {
         let history = queries.len() * self.searcher.history_bytes(self.problem);
         if build != KernelBuild::Timed && history > 0 {
             host_memory::check_bytes(history as u64)?;
         }
         let start = Instant::now();
-        self.searcher.search(self.problem, queries, build, &mut self.found);
+        let (problem, found) = (self.problem, &mut self.found);
+        self.searcher.search(Chunk { problem, queries, build, found });
         Ok(start.elapsed().as_secs_f64() * 1e3 * self.searcher.timed_share())
     }
 
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64> {
         let start = Instant::now();
         neighbors.clone_from(&self.found.neighbors);
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 
-    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&mut self, answer: &mut Answer) -> Result<()> {
         let SearchOutput { visits, spans, .. } = &mut self.found;
         self.searcher.collect(visits.drain(..), answer)?;
         if !spans.is_empty() {
@@ -161,18 +157,16 @@ pub fn open<L>(
     name: &'static str,
     detail: Option<(&'static str, &'static str)>,
     load: L,
-) -> Result<Box<dyn Engine>, EngineError>
+) -> Result<Box<dyn Engine>>
 where
-    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError>
-        + Send
-        + 'static,
+    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>> + Send + 'static,
 {
     Ok(Box::new(CpuEngine { descriptor, name, detail, load }))
 }
 
 impl<L> Engine for CpuEngine<L>
 where
-    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> + Send,
+    L: for<'a> Fn(&'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>> + Send,
 {
     fn descriptor(&self) -> &'static Descriptor {
         self.descriptor
@@ -195,7 +189,7 @@ where
         problem: &'a Problem,
         parameters: &Parameters,
         _profile: bool,
-    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>> {
         (self.load)(problem, parameters)
     }
 }
@@ -218,14 +212,14 @@ pub fn model() -> Option<String> {
 /// with the time that took. Both its `bytes` and `search_bytes` must be free.
 ///
 /// # Errors
-/// [`EngineError::HostMemory`].
+/// `EngineError::HostMemory`.
 pub fn prepared<T: Any + Send + Sync>(
     problem: &Problem,
     phase: SetupPhase,
     bytes: u64,
     search_bytes: u64,
     make: impl FnOnce() -> T,
-) -> Result<(Arc<T>, Setup), EngineError> {
+) -> Result<(Arc<T>, Setup)> {
     let made = prepared_if(problem, phase, bytes, search_bytes, |_| true, || Some(make()))?;
     Ok(made.expect("it is made"))
 }
@@ -234,7 +228,7 @@ pub fn prepared<T: Any + Send + Sync>(
 /// `None`.
 ///
 /// # Errors
-/// [`EngineError::HostMemory`].
+/// `EngineError::HostMemory`.
 pub fn prepared_if<T: Any + Send + Sync>(
     problem: &Problem,
     phase: SetupPhase,
@@ -242,7 +236,7 @@ pub fn prepared_if<T: Any + Send + Sync>(
     search_bytes: u64,
     suits: impl FnOnce(&T) -> bool,
     make: impl FnOnce() -> Option<T>,
-) -> Result<Option<(Arc<T>, Setup)>, EngineError> {
+) -> Result<Option<(Arc<T>, Setup)>> {
     let there = problem.cache().get(DeviceId::Cpu, suits);
     host_memory::check(problem, search_bytes + if there.is_some() { 0 } else { bytes })?;
     if let Some(there) = there {
@@ -266,11 +260,8 @@ pub const GROUP: usize = 32;
 /// A problem's points in groups, which several engines share.
 ///
 /// # Errors
-/// [`EngineError::HostMemory`].
-pub fn grouped(
-    problem: &Problem,
-    search_bytes: u64,
-) -> Result<(Arc<GroupedPoints<GROUP>>, Setup), EngineError> {
+/// `EngineError::HostMemory`.
+pub fn grouped(problem: &Problem, search_bytes: u64) -> Result<(Arc<GroupedPoints<GROUP>>, Setup)> {
     let bytes = size_of_val(problem.points()) as u64;
     let make = || GroupedPoints::new(problem.points(), problem.dims());
     prepared(problem, SetupPhase::Upload, bytes, search_bytes, make)
@@ -364,37 +355,41 @@ impl<V: Clone + Default + Send> SearchOutput<V> {
         self.spans.clear();
         self.spans.resize(rooms(build == KernelBuild::Profiled), WarpSpan::default());
     }
+}
 
-    /// Answers a range of a problem's queries in blocks of `block`. `search` receives their coordinates,
-    /// row-major.
-    pub fn in_blocks(
-        &mut self,
-        problem: &Problem,
-        queries: Range<usize>,
-        block: usize,
-        build: KernelBuild,
-        search: impl Fn(&[f32], &mut AnswerWriter<'_, V>) + Sync,
-    ) {
+/// A range of a problem's queries to answer, and room for their answers.
+pub struct Chunk<'a, V> {
+    pub problem: &'a Problem,
+    pub queries: Range<usize>,
+    pub build: KernelBuild,
+    pub found: &'a mut SearchOutput<V>,
+}
+
+impl<V: Clone + Default + Send> Chunk<'_, V> {
+    /// Answers the queries in blocks of `block`. `search` receives their coordinates, row-major.
+    pub fn in_blocks(self, block: usize, search: impl Fn(&[f32], &mut AnswerWriter<'_, V>) + Sync) {
+        let Self { problem, queries, build, found } = self;
         let (dims, k, count) = (problem.dims(), problem.k(), queries.len());
-        self.restart(count, build);
+        found.restart(count, build);
         let coordinates = &problem.queries()[queries.start * dims..queries.end * dims];
         let entries = queries.start * k..queries.end * k;
-        let indices = &mut self.neighbors.indices[entries.clone()];
-        let squared_distances = &mut self.neighbors.squared_distances[entries];
+        let indices = &mut found.neighbors.indices[entries.clone()];
+        let squared_distances = &mut found.neighbors.squared_distances[entries];
         let rows = |first, indices, squared_distances, visits, spans| {
             let timed = (build == KernelBuild::Profiled).then(|| (spans, LapTimer::start()));
             AnswerWriter { k, indices, squared_distances, visits, timed, first, done: 0 }
         };
         if count == 1 {
             // Run a single work item on this thread: the pool may be busy with another run.
-            let mut rows = rows(queries.start, indices, squared_distances, &mut self.visits, &mut self.spans);
+            let mut rows =
+                rows(queries.start, indices, squared_distances, &mut found.visits, &mut found.spans);
             return search(coordinates, &mut rows);
         }
         // Arrays that this build does not record are empty; every block then gets an empty slice.
         let blocks = count.div_ceil(block);
-        let mut visits: Vec<&mut [V]> = self.visits.chunks_mut(block).collect();
+        let mut visits: Vec<&mut [V]> = found.visits.chunks_mut(block).collect();
         visits.resize_with(blocks, Default::default);
-        let mut spans: Vec<&mut [WarpSpan]> = self.spans.chunks_mut(block).collect();
+        let mut spans: Vec<&mut [WarpSpan]> = found.spans.chunks_mut(block).collect();
         spans.resize_with(blocks, Default::default);
         let neighbours = indices.par_chunks_mut(block * k).zip(squared_distances.par_chunks_mut(block * k));
         let answers = neighbours.zip(visits).zip(spans);
@@ -432,14 +427,8 @@ mod tests {
             1
         }
 
-        fn search(
-            &mut self,
-            _problem: &Problem,
-            queries: Range<usize>,
-            build: KernelBuild,
-            found: &mut SearchOutput<()>,
-        ) {
-            found.restart(queries.len(), build);
+        fn search(&mut self, chunk: Chunk<'_, ()>) {
+            chunk.found.restart(chunk.queries.len(), chunk.build);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Checks up front whether a problem fits into host memory, because a failed allocation aborts the program.
 
+use crate::Result;
 use crate::knn::{EngineError, Problem, answer_bytes};
 use crate::memory;
 
@@ -11,7 +12,7 @@ const ANSWERS: u64 = 3;
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
-pub fn check(problem: &Problem, index: u64) -> Result<(), EngineError> {
+pub fn check(problem: &Problem, index: u64) -> Result<()> {
     check_bytes(index.saturating_add(answers(problem)))
 }
 
@@ -24,11 +25,11 @@ fn answers(problem: &Problem) -> u64 {
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
-pub fn check_bytes(needed: u64) -> Result<(), EngineError> {
+pub fn check_bytes(needed: u64) -> Result<()> {
     fits(needed, memory::available())
 }
 
-fn fits(needed: u64, free: Option<u64>) -> Result<(), EngineError> {
+fn fits(needed: u64, free: Option<u64>) -> Result<()> {
     match free.filter(|&free| needed > free) {
         Some(free) => Err(EngineError::HostMemory { needed: needed.div_ceil(1 << 20), free: free >> 20 }),
         None => Ok(()),

@@ -26,7 +26,9 @@ pub mod step;
 #[cfg(test)]
 mod testing;
 
-use crate::knn::Descriptor;
+use crate::knn::{Descriptor, EngineError};
+
+pub(crate) type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 /// All engines in listing order: those that report most about a search come first.
 pub static ENGINES: &[&Descriptor] = &[

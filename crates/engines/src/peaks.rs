@@ -7,7 +7,8 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 
 use super::cuda;
-use crate::knn::{DeviceId, EngineError, Peaks};
+use crate::Result;
+use crate::knn::{DeviceId, Peaks};
 use crate::memory;
 
 /// Lanes of one accumulator: two AVX2 vectors, or one of AVX-512.
@@ -38,7 +39,7 @@ const PIECE: usize = 64 << 10;
 ///
 /// # Errors
 /// On a GPU, those of opening an engine there and of running it. On the CPU, none.
-pub fn measure(device: DeviceId, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, EngineError> {
+pub fn measure(device: DeviceId, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>> {
     match device {
         DeviceId::Cpu => Ok(measure_processor(go_on)),
         DeviceId::Gpu(_) => cuda::peaks(device, go_on),

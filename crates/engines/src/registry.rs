@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::thread::JoinHandle;
 
 use super::{cuda, several};
+use crate::Result;
 use crate::knn::{
     Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Goal, GpuSet, Group, Measure,
 };
@@ -21,7 +22,7 @@ pub fn find(id: EngineId) -> Option<&'static Descriptor> {
 ///
 /// # Errors
 /// [`EngineError::Unavailable`], which says what is missing and how to get it.
-pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError> {
+pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>> {
     let unknown = || EngineError::Unavailable {
         engine: id,
         why: format!("this program has no such engine; it has {}", names().join(", ")),

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::registry;
+use crate::Result;
 use crate::knn::{
     Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, GpuSet, KernelBuild, NONE, Neighbors,
     Parameters, Points, PreparedSearch, Problem, SetupPhase,
@@ -39,7 +40,7 @@ struct SeveralEngine {
 ///
 /// # Errors
 /// That of the first GPU that cannot be opened.
-pub fn open(descriptor: &'static Descriptor, gpus: GpuSet) -> Result<Box<dyn Engine>, EngineError> {
+pub fn open(descriptor: &'static Descriptor, gpus: GpuSet) -> Result<Box<dyn Engine>> {
     open_parts(descriptor, DeviceId::Gpus(gpus), gpus.devices().collect())
 }
 
@@ -50,7 +51,7 @@ pub fn open_parts(
     descriptor: &'static Descriptor,
     id: DeviceId,
     mut devices: Vec<DeviceId>,
-) -> Result<Box<dyn Engine>, EngineError> {
+) -> Result<Box<dyn Engine>> {
     let parts = each(&mut devices, |_, device| descriptor.open_on(*device))?;
     let pool = pool(parts.len())
         .map_err(|error| EngineError::Unavailable { engine: descriptor.id, why: error.to_string() })?;
@@ -66,8 +67,8 @@ fn pool(parts: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
 fn on_pool<T: Send, R: Send>(
     pool: &ThreadPool,
     items: &mut [T],
-    work: impl Fn(usize, &mut T) -> Result<R, EngineError> + Sync,
-) -> Result<Vec<R>, EngineError> {
+    work: impl Fn(usize, &mut T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
     let results: Vec<_> = pool.install(|| {
         items.par_iter_mut().enumerate().with_max_len(1).map(|(at, item)| work(at, item)).collect()
     });
@@ -77,8 +78,8 @@ fn on_pool<T: Send, R: Send>(
 /// Calls `work` for all items at the same time, each on a thread of its own; the error is that of the first.
 fn each<'scope, T: Send + 'scope, R: Send>(
     items: &'scope mut [T],
-    work: impl Fn(usize, &'scope mut T) -> Result<R, EngineError> + Sync,
-) -> Result<Vec<R>, EngineError> {
+    work: impl Fn(usize, &'scope mut T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
     let work = &work;
     thread::scope(|scope| {
         let threads: Vec<_> =
@@ -134,7 +135,7 @@ impl Engine for SeveralEngine {
         problem: &'a Problem,
         parameters: &Parameters,
         _profile: bool,
-    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>> {
         let count = self.parts.len();
         self.shares =
             if self.splits_points(problem) { point_shares(problem, self.id, count) } else { Vec::new() };
@@ -281,7 +282,7 @@ impl PreparedSearch for QueriesSplit<'_> {
     }
 
     /// The milliseconds are the host's, as the parts have no common clock.
-    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64> {
         self.last = self.divide(&queries);
         let (start, shares, names) = (Instant::now(), &self.last, &self.names);
         let times = on_pool(self.pool, &mut self.parts, |at, part| {
@@ -300,7 +301,7 @@ impl PreparedSearch for QueriesSplit<'_> {
         Ok(ms)
     }
 
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64> {
         let start = Instant::now();
         let q = self.searched.last().map_or(0, |(range, _)| range.end);
         *neighbors = Neighbors::unanswered(q, self.k);
@@ -313,7 +314,7 @@ impl PreparedSearch for QueriesSplit<'_> {
         queries: Range<usize>,
         mut indices: &mut [u32],
         mut squared_distances: &mut [f32],
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let mut tasks: Vec<Vec<_>> = self.parts.iter().map(|_| Vec::new()).collect();
         for (range, part) in &self.searched {
             let range = range.start.max(queries.start)..range.end.min(queries.end);
@@ -337,7 +338,7 @@ impl PreparedSearch for QueriesSplit<'_> {
         Ok(())
     }
 
-    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&mut self, answer: &mut Answer) -> Result<()> {
         let parts = self.parts.iter_mut().zip(&self.last).filter(|(_, share)| !share.is_empty());
         parts.map(|(part, _)| part.collect(answer)).collect()
     }
@@ -387,7 +388,7 @@ impl PreparedSearch for PointsSplit<'_> {
     }
 
     /// The milliseconds are the host's, as the parts have no common clock.
-    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64> {
         let (start, names) = (Instant::now(), &self.names);
         on_pool(self.pool, &mut self.parts, |at, part| {
             part.search(queries.clone(), build).map_err(|error| named(names[at], error))
@@ -395,7 +396,7 @@ impl PreparedSearch for PointsSplit<'_> {
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64> {
         let (start, names, k) = (Instant::now(), &self.names, self.k);
         let found = on_pool(self.pool, &mut self.parts, |at, part| {
             let mut found = Neighbors::default();
@@ -414,7 +415,7 @@ impl PreparedSearch for PointsSplit<'_> {
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 
-    fn collect(&mut self, _answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&mut self, _answer: &mut Answer) -> Result<()> {
         Ok(())
     }
 }

@@ -64,7 +64,7 @@ impl RowVectors {
         };
         match self.metric {
             Metric::L2 => chord,
-            Metric::Cosine => (chord * chord / 2.0).min(2.0),
+            Metric::Cosine => (chord * chord / 2.0).clamp(0.0, 2.0),
             Metric::Angular => angle(),
             Metric::Sky => angle().to_degrees(),
             Metric::Haversine => EARTH_RADIUS_KM * angle(),

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::Result;
 use crate::cloud::{Column, Coordinates, PointCloud, Source, Table, Values, query_point};
 use crate::error::LessonError;
 use crate::knn::{Metric, Queries};
@@ -74,7 +75,7 @@ impl Edits {
         queries: &Queries,
         query: usize,
         metric: Metric,
-    ) -> Result<Data, LessonError> {
+    ) -> Result<Data> {
         if !self.is_moved() {
             return Ok((Arc::clone(cloud), queries.clone(), query));
         }
@@ -120,7 +121,7 @@ impl Edits {
 ///
 /// # Errors
 /// [`LessonError::Key`] for the first that is not a squared distance.
-pub fn read_keys(text: &str) -> Result<Vec<f32>, LessonError> {
+pub fn read_keys(text: &str) -> Result<Vec<f32>> {
     let read = |part: &str| {
         let is_valid = |key: &f32| *key == 0.0 || (KEY_RANGE[0]..=KEY_RANGE[1]).contains(key);
         let key = part.parse::<f32>().ok().filter(is_valid);
@@ -138,7 +139,7 @@ pub fn read_keys(text: &str) -> Result<Vec<f32>, LessonError> {
 ///
 /// # Errors
 /// [`LessonError::Cloud`] if there are no keys.
-pub(super) fn data_from_keys(keys: &[f32]) -> Result<Data, LessonError> {
+pub(super) fn data_from_keys(keys: &[f32]) -> Result<Data> {
     let points = keys.iter().enumerate().flat_map(|(at, &key)| point_at_distance(at, key));
     let values = Values::F32(points.collect());
     let source = Source::Generate { spec: "typed keys".to_owned(), seed: 0 };
@@ -250,7 +251,7 @@ mod tests {
         );
     }
 
-    fn recorded(name: &str, edits: Edits) -> Result<Take, LessonError> {
+    fn recorded(name: &str, edits: Edits) -> Result<Take> {
         named(name)
             .unwrap()
             .record(Overrides { edits, ..Overrides::default() }, &NoProgress)

@@ -6,6 +6,7 @@ use super::invariants::{FirstViolation, first_violation, keys};
 use super::lessons::{self, Lesson};
 use super::recording::Recording;
 use super::state::{Counts, State};
+use crate::Result;
 pub use crate::engines::lockstep::Fault;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::error::LessonError;
@@ -139,7 +140,7 @@ pub const FAULTS: [FaultInfo; 7] = [
 ///
 /// # Errors
 /// [`LessonError::Fault`] if there is none.
-pub fn named(name: &str) -> Result<&'static FaultInfo, LessonError> {
+pub fn named(name: &str) -> Result<&'static FaultInfo> {
     FAULTS
         .iter()
         .find(|row| row.id == name)

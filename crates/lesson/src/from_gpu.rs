@@ -4,6 +4,7 @@
 use super::recording::{Parameters, Recording};
 use super::state::{Shape, State};
 use super::step::Step;
+use crate::Result;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::trace::TraceError;
 use crate::engines::lockstep::{distance_of, index_of};
@@ -20,7 +21,7 @@ impl Shape {
     ///
     /// # Errors
     /// [`LessonError::GpuWidth`] unless the width is 32.
-    pub fn check_gpu(width: u32) -> Result<(), LessonError> {
+    pub fn check_gpu(width: u32) -> Result<()> {
         if width == WARP { Ok(()) } else { Err(LessonError::GpuWidth { width }) }
     }
 }
@@ -32,7 +33,7 @@ impl Shape {
 /// [`LessonError::GpuWidth`], [`LessonError::Engine`]; and if the GPU behaved differently,
 /// [`LessonError::Trace`], [`LessonError::HalfSwap`], [`LessonError::StepDiffers`] or
 /// [`LessonError::WrongAnswer`].
-pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
+pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording> {
     Shape::check_gpu(twin.shape().width)?;
     twin.algorithm().record_on_gpu(twin, cuda)
 }
@@ -50,7 +51,7 @@ pub(crate) fn check_trace(
     steps: Vec<Step>,
     neighbours: &[(u32, f32)],
     twin: &Recording,
-) -> Result<Vec<Step>, LessonError> {
+) -> Result<Vec<Step>> {
     // If the trace cannot be decoded, the first differing step says more.
     let mut checker = StepChecker::default();
     checker.check(&steps, twin)?;
@@ -61,11 +62,7 @@ pub(crate) fn check_trace(
 }
 
 /// Checks the GPU's returned neighbours against the result of its steps.
-pub(crate) fn check_answer(
-    steps: &[Step],
-    neighbours: &[(u32, f32)],
-    twin: &Recording,
-) -> Result<(), LessonError> {
+pub(crate) fn check_answer(steps: &[Step], neighbours: &[(u32, f32)], twin: &Recording) -> Result<()> {
     let mut end = State::new(twin.shape());
     for step in steps {
         end.apply(step);
@@ -90,7 +87,7 @@ pub(crate) struct StepChecker(usize);
 
 impl StepChecker {
     /// Compares the new steps.
-    pub(crate) fn check(&mut self, steps: &[Step], twin: &Recording) -> Result<(), LessonError> {
+    pub(crate) fn check(&mut self, steps: &[Step], twin: &Recording) -> Result<()> {
         while let Some(step) = steps.get(self.0) {
             let expected = twin.steps().get(self.0);
             self.0 += 1;
@@ -102,7 +99,7 @@ impl StepChecker {
     }
 
     /// Whether the twin has no further steps.
-    pub(crate) fn check_end(&self, twin: &Recording) -> Result<(), LessonError> {
+    pub(crate) fn check_end(&self, twin: &Recording) -> Result<()> {
         match twin.steps().get(self.0) {
             Some(step) => Err(differs(self.0 + 1, None, Some(step))),
             None => Ok(()),

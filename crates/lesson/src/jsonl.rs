@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::describe::describe;
 use super::recording::{Parameters, Recording};
 use super::step::Step;
+use crate::Result;
 use crate::error::LessonError;
 
 /// Latest version of the schema; see `docs/lesson-steps.md`. Earlier versions are read too.
@@ -83,7 +84,7 @@ pub fn write_as(
 ///
 /// # Errors
 /// [`LessonError::Line`] with the number of the malformed line.
-pub fn read(input: impl BufRead) -> Result<(Parameters, Vec<(usize, Step)>), LessonError> {
+pub fn read(input: impl BufRead) -> Result<(Parameters, Vec<(usize, Step)>)> {
     let fail = |line: usize, why: String| LessonError::Line { line: line + 1, why };
     let mut lines = input.lines().enumerate().map(|(number, line)| {
         line.map(|line| (number, line)).map_err(|error| fail(number, error.to_string()))

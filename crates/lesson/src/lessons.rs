@@ -19,6 +19,7 @@ use super::state::Shape;
 use super::step::{SortPass, Step};
 pub use super::story::{LESSONS, OWN_DATA};
 use super::{fault, memory, sizes};
+use crate::Result;
 use crate::cloud::{self, Order, Source};
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::{self, Fault};
@@ -203,7 +204,7 @@ impl Take {
 ///
 /// # Errors
 /// [`LessonError::Name`] if there is none.
-pub fn lesson(number: u32) -> Result<&'static Lesson, LessonError> {
+pub fn lesson(number: u32) -> Result<&'static Lesson> {
     named(&number.to_string())
 }
 
@@ -214,7 +215,7 @@ const RENAMED: [(&str, &str); 2] = [("yours", "own-data"), ("not-looking", "prun
 ///
 /// # Errors
 /// [`LessonError::Name`] if there is none.
-pub fn named(name: &str) -> Result<&'static Lesson, LessonError> {
+pub fn named(name: &str) -> Result<&'static Lesson> {
     let number = name.parse::<u32>().ok();
     let id = RENAMED.iter().find(|(earlier, _)| *earlier == name).map_or(name, |(_, id)| id);
     LESSONS.iter().find(|lesson| Some(lesson.number) == number || lesson.id == id).ok_or_else(|| {
@@ -254,7 +255,7 @@ impl Lesson {
     ///
     /// # Errors
     /// [`LessonError`] if the overrides are invalid.
-    pub fn record(&self, overrides: Overrides, progress: &dyn Progress) -> Result<Vec<Take>, LessonError> {
+    pub fn record(&self, overrides: Overrides, progress: &dyn Progress) -> Result<Vec<Take>> {
         let (k, width) = (overrides.k.unwrap_or(self.k), overrides.width.unwrap_or(self.width));
         Shape::check(width, k)?;
         if self.search == SearchAlgorithm::Tree {
@@ -309,7 +310,7 @@ impl Lesson {
     ///
     /// # Errors
     /// [`LessonError::NoKeys`], [`LessonError::KeyCount`].
-    pub fn check_keys(&self, given: usize, k: usize, width: u32) -> Result<(), LessonError> {
+    pub fn check_keys(&self, given: usize, k: usize, width: u32) -> Result<()> {
         match self.keys(k, width) {
             None => Err(LessonError::NoKeys { lesson: self.id, k, width, most: MAX_KEYS }),
             Some(needed) if needed != given => {
@@ -335,7 +336,7 @@ impl Lesson {
         width: u32,
         edits: &Edits,
         note: Option<&str>,
-    ) -> Result<Take, LessonError> {
+    ) -> Result<Take> {
         let arrangement = own.arrangement;
         let (cloud, queries, query) = &edits.apply(own.cloud, own.queries, own.query, setup.metric)?;
         let query = *query;
@@ -372,7 +373,7 @@ impl Lesson {
     ///
     /// # Errors
     /// The same as those of [`record_on_gpu`].
-    pub fn on_gpu(&self, take: &Take, cuda: &mut Cuda) -> Result<Take, LessonError> {
+    pub fn on_gpu(&self, take: &Take, cuda: &mut Cuda) -> Result<Take> {
         Ok(Take::opened(self, take.arrangement, record_on_gpu(&take.recording, cuda)?))
     }
 
@@ -380,7 +381,7 @@ impl Lesson {
     ///
     /// # Errors
     /// [`LessonError::NoFaults`] unless it is the kernel's.
-    pub fn check_has_faults(&self) -> Result<(), LessonError> {
+    pub fn check_has_faults(&self) -> Result<()> {
         if self.search == SearchAlgorithm::Kernel {
             Ok(())
         } else {
@@ -392,7 +393,7 @@ impl Lesson {
     ///
     /// # Errors
     /// [`LessonError::NoFaults`] unless the lesson shows the kernel's search.
-    pub fn with_fault(&self, take: &Take, fault: Fault) -> Result<Take, LessonError> {
+    pub fn with_fault(&self, take: &Take, fault: Fault) -> Result<Take> {
         self.check_has_faults()?;
         let recording = &take.recording;
         let width = recording.shape().width;
@@ -429,7 +430,7 @@ impl Lesson {
 }
 
 /// The problem without a row of its cloud.
-fn without_row(problem: &Problem, row: u32) -> Result<Problem, LessonError> {
+fn without_row(problem: &Problem, row: u32) -> Result<Problem> {
     check_copy(problem)?;
     let positions: Vec<u32> =
         (0..problem.n() as u32).filter(|&position| problem.row(position) != row).collect();
@@ -437,16 +438,12 @@ fn without_row(problem: &Problem, row: u32) -> Result<Problem, LessonError> {
 }
 
 /// Checks that the memory suffices for a copy of a problem's points, with three more numbers per point.
-fn check_copy(problem: &Problem) -> Result<(), LessonError> {
+fn check_copy(problem: &Problem) -> Result<()> {
     Ok(memory::check(4 * problem.n() as u64 * (problem.dims() as u64 + 3))?)
 }
 
 /// The problem with its points sorted by distance to a query, with `by` as the key.
-fn by_distance<K: Ord>(
-    problem: &Problem,
-    query: usize,
-    by: impl Fn(u32) -> K,
-) -> Result<Problem, LessonError> {
+fn by_distance<K: Ord>(problem: &Problem, query: usize, by: impl Fn(u32) -> K) -> Result<Problem> {
     check_copy(problem)?;
     let distances = lockstep::distances_to(problem, query, 0..problem.n());
     let mut positions: Vec<u32> = (0..problem.n() as u32).collect();

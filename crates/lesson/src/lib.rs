@@ -78,5 +78,7 @@ pub use recording::{Parameters, Recording};
 pub use state::{Shape, State};
 pub use step::{AppendedCandidate, ElementSet, SlotAssignment, SortPass, Step};
 
+pub(crate) type Result<T, E = LessonError> = std::result::Result<T, E>;
+
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::edits::Edits;
 use super::lessons::{Arrangement, Lesson, Take};
+use crate::Result;
 use crate::cloud::{Column, PointCloud, Source, Table};
-use crate::error::LessonError;
 use crate::knn::{ProblemParameters, Queries};
 use crate::memory;
 use crate::text::{count, ordinal, thousands};
@@ -59,7 +59,7 @@ impl Lesson {
         setup: ProblemParameters,
         width: u32,
         edits: &Edits,
-    ) -> Result<Vec<Take>, LessonError> {
+    ) -> Result<Vec<Take>> {
         // Recording also stores an index, a distance and a cost for each point.
         memory::check((BYTES_PER_POINT + 4 * own.cloud.dims() as u64) * own.cloud.len() as u64)?;
         let orders = self.orders_for(own.cloud.source(), own.arrangement);
@@ -90,7 +90,7 @@ impl Lesson {
 }
 
 /// Every `step`-th row, in order, including the query's.
-fn thinned(own: UserData<'_>, step: usize) -> Result<(Arc<PointCloud>, Queries, usize), LessonError> {
+fn thinned(own: UserData<'_>, step: usize) -> Result<(Arc<PointCloud>, Queries, usize)> {
     let (cloud, row) =
         (own.cloud, if let Queries::Rows(rows) = own.queries { rows.get(own.query).copied() } else { None });
     let first = row.map_or(0, |row| row as usize % step);
@@ -117,6 +117,7 @@ fn thinned(own: UserData<'_>, step: usize) -> Result<(Arc<PointCloud>, Queries, 
 mod tests {
     use super::*;
     use crate::cloud::{self, Order};
+    use crate::error::LessonError;
     use crate::knn::Metric;
     use crate::lessons::named;
     use crate::progress::NoProgress;

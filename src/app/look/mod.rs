@@ -1,12 +1,14 @@
-//! Appearance: colours ([`tokens`]), keyboard focus, widgets, tables, number formatting, and export of painted
+//! Appearance: colours ([`tokens`]), what controls show ([`context`]), keyboard focus, widgets, tables, number formatting, and export of painted
 //! shapes as SVG.
 
+pub mod context;
 pub mod focus;
 pub mod svg;
 pub mod table;
 pub mod tokens;
 pub mod widgets;
 
+pub use context::UiContext;
 pub use focus::follow_ui;
 pub use tokens::{Paint, Palette, PointPaints, own};
 pub use widgets::{

@@ -2,7 +2,9 @@
 //! button, to leave room for the picture.
 
 use super::empty::PaneContext;
+use crate::app::features::color::legend::{legend_line_ui, legend_ui, picture_legend_ui};
 use crate::app::features::color::state::ColorBy;
+use crate::app::look::widgets::marks_legend_ui;
 use crate::app::prelude::*;
 
 /// Width of all controls in one line, in screen points.
@@ -27,13 +29,8 @@ pub fn bar_ui(
 ) {
     if let Some(picture) = &context.session.picture {
         if picture.legend {
-            crate::app::look::widgets::marks_legend_ui(ui, &picture.marks, context.palette);
-            crate::app::features::color::legend::picture_legend_ui(
-                ui,
-                context.state,
-                context.session,
-                context.palette,
-            );
+            marks_legend_ui(ui, &picture.marks, context.palette);
+            picture_legend_ui(ui, context.state, context.session, context.palette);
         }
         return;
     }
@@ -41,13 +38,7 @@ pub fn bar_ui(
     let legend = LEGEND + if context.state.color.by == ColorBy::Moment { MOMENT } else { 0.0 };
     if has_room(size, legend) {
         ui.horizontal_wrapped(|ui| add(ui, context, true));
-        crate::app::features::color::legend::legend_ui(
-            ui,
-            context.state,
-            context.session,
-            context.palette,
-            context.actions,
-        );
+        legend_ui(ui, &mut context.controls());
         return;
     }
     let id = ui.scope_id().with("options");
@@ -63,21 +54,9 @@ pub fn bar_ui(
             add(ui, context, before);
         });
         if before {
-            crate::app::features::color::legend::legend_ui(
-                ui,
-                context.state,
-                context.session,
-                context.palette,
-                context.actions,
-            );
+            legend_ui(ui, &mut context.controls());
         } else {
-            crate::app::features::color::legend::legend_line_ui(
-                ui,
-                context.state,
-                context.session,
-                context.palette,
-                context.actions,
-            );
+            legend_line_ui(ui, &mut context.controls());
         }
     });
     if open != before {

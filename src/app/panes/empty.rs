@@ -129,6 +129,14 @@ pub struct PaneContext<'a> {
     pub actions: &'a mut Actions,
 }
 
+impl PaneContext<'_> {
+    /// What its controls show.
+    pub fn controls(&mut self) -> UiContext<'_> {
+        let Self { state, session, palette, actions, .. } = self;
+        UiContext { state, session, palette, actions }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

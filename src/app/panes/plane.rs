@@ -68,7 +68,7 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>, kind: PaneKind) {
             );
         }
     });
-    walk::walk_ui(ui, context.state, context.session, true, context.palette, context.actions);
+    walk::walk_ui(ui, true, &mut context.controls());
     if view.axes != context.state.plane.axes {
         view.window = None;
     }
@@ -124,7 +124,7 @@ pub fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>, kind: PaneKind) {
 
     // The mark covers part of the canvas. It handles drags and passes clicks on.
     let mark = (is_first && context.session.tool == Tool::Move && picture.is_none())
-        .then(|| mark_ui(ui, context.session, context.palette, context.actions, &camera, &scene, view.axes))
+        .then(|| mark_ui(ui, &camera, &scene, view.axes, &mut context.controls()))
         .flatten();
     hint_ui(ui, rect, context.session, false, context.palette);
     not_loaded_ui(ui, rect, context);

@@ -200,7 +200,7 @@ pub fn controls_ui<const N: usize>(
         for (axis, label) in axes.iter_mut().zip(labels) {
             axis_ui(ui, label, cloud, axis, context.palette);
         }
-        projection::bar_ui(ui, axes, context.state, context.session, context.palette, context.actions);
+        projection::bar_ui(ui, axes, &mut context.controls());
         if kind == PaneKind::Second {
             file_ui(ui, context.session, context.actions);
         } else {

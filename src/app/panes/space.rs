@@ -75,7 +75,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 text::thousands(MIN_LIT_POINTS as u64)
             ));
     });
-    walk::walk_ui(ui, context.state, context.session, false, context.palette, context.actions);
+    walk::walk_ui(ui, false, &mut context.controls());
     // Aligned like the drawn points, so that picking matches what is seen.
     let rect = ui.available_rect_before_wrap().intersect(pane).round_to_pixels(ui.pixels_per_point());
     if rect.width() < 40.0 || rect.height() < 40.0 {

@@ -52,7 +52,7 @@ impl App {
                 .size_range(230.0..=420.0)
                 .frame(side)
                 .show(ui, |ui| {
-                    panel_ui(ui, &self.state, &self.session, palette, &mut self.actions);
+                    panel_ui(ui, &mut self.controls(palette));
                 });
         }
         let presented = presenting != PresentationMode::No;

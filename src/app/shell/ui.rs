@@ -55,9 +55,9 @@ impl App {
             return self.dialogs_ui(ui, palette);
         }
         if room == WindowLayout::One && problem {
-            CentralPanel::default().frame(side).show(ui, |ui| {
-                super::panels::problem::problem_ui(ui, &self.state, &self.session, palette, &mut self.actions)
-            });
+            CentralPanel::default()
+                .frame(side)
+                .show(ui, |ui| super::panels::problem::problem_ui(ui, &mut self.controls(palette)));
             self.pane_rects.clear();
             self.status_ui(ui, below, problem, palette);
             return self.dialogs_ui(ui, palette);
@@ -71,13 +71,7 @@ impl App {
             Panel::left(id).resizable(true).default_size(width).size_range(250.0..=460.0).frame(side).show(
                 ui,
                 |ui| {
-                    super::panels::problem::problem_ui(
-                        ui,
-                        &self.state,
-                        &self.session,
-                        palette,
-                        &mut self.actions,
-                    );
+                    super::panels::problem::problem_ui(ui, &mut self.controls(palette));
                 },
             );
         }
@@ -126,17 +120,17 @@ impl App {
         });
         if let Some(right) = right {
             in_place(ui, "selection", right, |ui| {
-                super::panels::selection::selection_ui(
-                    ui,
-                    &self.state,
-                    &self.session,
-                    palette,
-                    &mut self.actions,
-                );
+                super::panels::selection::selection_ui(ui, &mut self.controls(palette));
             });
         }
         self.status_ui(ui, below, problem, palette);
         self.dialogs_ui(ui, palette);
+    }
+
+    /// What the panels' controls show.
+    pub(super) fn controls<'a>(&'a mut self, palette: &'a Palette) -> UiContext<'a> {
+        let Self { state, session, actions, .. } = self;
+        UiContext { state, session, palette, actions }
     }
 
     fn status_ui(&mut self, ui: &mut Ui, place: Rect, problem: bool, palette: &Palette) {

@@ -11,7 +11,9 @@ use crate::knn::Metric;
 use crate::progress::NoProgress;
 use crate::run::answers::read_with_distances;
 use crate::run::testing::{cloud, decimals, spec};
-use crate::run::{Arithmetic, EngineChoice, EnginePool, QueryBatches, QuerySpec, RunError, RunSpec};
+use crate::run::{
+    Arithmetic, EngineChoice, EnginePool, LoadedSpec, QueryBatches, QuerySpec, RunError, RunSpec,
+};
 
 /// Points with duplicates.
 fn points(n: u32) -> Arc<PointCloud> {
@@ -56,7 +58,8 @@ fn stream_with(
     fails: usize,
 ) -> Result<Vec<PathBuf>, StreamError> {
     let mut engines = EnginePool::default();
-    let batches = QueryBatches::new(&engines, spec, cloud, None, Arithmetic::F32)?.with_limit(part);
+    let batches =
+        QueryBatches::new(&engines, LoadedSpec::new(spec, cloud, None), Arithmetic::F32)?.with_limit(part);
     let size = Size { q: batches.queries(), k: batches.k(), metric: spec.metric };
     let context = Annotations { columns, provenance: &Provenance::new(spec, cloud, None) };
     in_batches(path, Goal::Nearest, size, context, |writer| {
@@ -80,7 +83,8 @@ fn geojson_has_a_feature_for_each_neighbour_at_its_position() {
     let path = folder.path().join("found.geojson");
     let cloud = decimals(&["lat", "lon"], vec![48.0, 11.0, 49.0, 12.0, -33.5, 151.0]);
     let spec = spec_for(4, Metric::Haversine);
-    let record = EnginePool::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap();
+    let record =
+        EnginePool::default().answer(LoadedSpec::new(&spec, &cloud, None), &mut |_, _| true).unwrap();
     neighbors(&record, &path).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     assert_eq!(json["type"], "FeatureCollection");
@@ -106,8 +110,9 @@ fn geojson_has_a_feature_for_each_neighbour_at_its_position() {
     let plane = points(5);
     let why = check_positions(&path, &plane).unwrap_err().to_string();
     assert!(why.starts_with("GeoJSON needs points whose two columns are longitude and latitude"), "{why}");
-    let record =
-        EnginePool::default().answer(&spec_for(2, Metric::L2), &plane, None, &mut |_, _| true).unwrap();
+    let record = EnginePool::default()
+        .answer(LoadedSpec::new(&spec_for(2, Metric::L2), &plane, None), &mut |_, _| true)
+        .unwrap();
     assert!(neighbors(&record, &path).unwrap_err().to_string().contains("GeoJSON needs points"));
 }
 
@@ -117,7 +122,8 @@ fn files_are_identical_for_any_batch_size() {
     let cloud = points(40);
     for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
         let spec = spec_for(9, metric);
-        let record = EnginePool::default().answer(&spec, &cloud, None, &mut |_, _| true).unwrap();
+        let record =
+            EnginePool::default().answer(LoadedSpec::new(&spec, &cloud, None), &mut |_, _| true).unwrap();
         for format in anywhere() {
             let whole =
                 neighbors(&record, &folder.path().join("whole").with_extension(format.extension())).unwrap();
@@ -292,7 +298,7 @@ fn estimated_sizes_match_the_files() {
         cloud(2, (0..2 * n).map(|at| f64::from(at * 7919 % 10_007) / 10_007.0 * 170.0 - 85.0).collect());
     for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
         let record = EnginePool::default()
-            .answer(&spec_for(n as usize, metric), &cloud, None, &mut |_, _| true)
+            .answer(LoadedSpec::new(&spec_for(n as usize, metric), &cloud, None), &mut |_, _| true)
             .unwrap();
         let size = Size { q: n as usize, k: n as usize, metric };
         for format in anywhere() {

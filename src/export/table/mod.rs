@@ -388,36 +388,21 @@ impl<W: Write> TextWriter<W> {
             writer.write_record(None::<&[u8]>).map_err(io_error)?;
         }
         let mut field = String::new();
-        let shown = |field: &mut String, value: Option<&dyn Display>| {
-            field.clear();
-            if let Some(value) = value {
-                // Writing to a string cannot fail.
-                let _ = write!(field, "{value}");
-            }
-        };
         for row in 0..table.rows {
             if row.is_multiple_of(ROWS_PER_CHECK) {
                 table.report(row * table.columns.len())?;
             }
             for column in &table.columns {
+                field.clear();
                 match &column.cells {
-                    Cells::U32(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
-                    Cells::U64(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
-                    Cells::I64(of) => shown(&mut field, of(row).as_ref().map(|value| value as &dyn Display)),
-                    Cells::F32(of) => {
-                        shown(&mut field, of(row).map(ExactFloat).as_ref().map(|value| value as &dyn Display))
+                    Cells::U32(of) => show(&mut field, of(row)),
+                    Cells::U64(of) => show(&mut field, of(row)),
+                    Cells::I64(of) => show(&mut field, of(row)),
+                    Cells::F32(of) => show(&mut field, of(row).map(ExactFloat)),
+                    Cells::F64(of) => show(&mut field, of(row).map(ExactFloat)),
+                    Cells::Text(of) => {
+                        show(&mut field, of(row).as_deref().map(|text| quoted(text, characters)))
                     }
-                    Cells::F64(of) => {
-                        shown(&mut field, of(row).map(ExactFloat).as_ref().map(|value| value as &dyn Display))
-                    }
-                    Cells::Text(of) => shown(
-                        &mut field,
-                        of(row)
-                            .as_deref()
-                            .map(|text| quoted(text, characters))
-                            .as_ref()
-                            .map(|value| value as &dyn Display),
-                    ),
                 }
                 writer.write_field(field.as_bytes()).map_err(io_error)?;
             }
@@ -428,6 +413,14 @@ impl<W: Write> TextWriter<W> {
 
     pub fn finish(mut self) -> io::Result<()> {
         self.writer.flush()
+    }
+}
+
+/// Appends a value, if there is one.
+fn show(field: &mut String, value: Option<impl Display>) {
+    if let Some(value) = value {
+        // Writing to a string cannot fail.
+        let _ = write!(field, "{value}");
     }
 }
 
@@ -449,52 +442,35 @@ fn io_error(why: csv::Error) -> io::Error {
 /// Writes one array per column. Integer columns with missing values become f64, with NaN.
 fn write_npz(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
     let mut npz = NpzWriter::new(out);
-    let rows = || 0..table.rows;
+    let count = table.rows;
+    let rows = || 0..count;
     for (at, (column, name)) in table.columns.iter().zip(table.unique_names()).enumerate() {
-        table.report(at * table.rows)?;
-        let name = name.as_str();
+        table.report(at * count)?;
+        let name = &*name;
         let float = |value: Option<f64>| value.unwrap_or(f64::NAN).to_le_bytes();
         match &column.cells {
             Cells::U32(of) if column.optional => {
-                npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row).map(f64::from))))?
+                npz.column(name, "<f8", count, rows().map(|row| float(of(row).map(f64::from))))?
             }
-            Cells::U64(of) if column.optional => npz.column(
-                name,
-                "<f8",
-                table.rows,
-                rows().map(|row| float(of(row).map(|value| value as f64))),
-            )?,
-            Cells::I64(of) if column.optional => npz.column(
-                name,
-                "<f8",
-                table.rows,
-                rows().map(|row| float(of(row).map(|value| value as f64))),
-            )?,
-            Cells::U32(of) => npz.column(
-                name,
-                "<u4",
-                table.rows,
-                rows().map(|row| of(row).unwrap_or_default().to_le_bytes()),
-            )?,
-            Cells::U64(of) => npz.column(
-                name,
-                "<u8",
-                table.rows,
-                rows().map(|row| of(row).unwrap_or_default().to_le_bytes()),
-            )?,
-            Cells::I64(of) => npz.column(
-                name,
-                "<i8",
-                table.rows,
-                rows().map(|row| of(row).unwrap_or_default().to_le_bytes()),
-            )?,
-            Cells::F32(of) => npz.column(
-                name,
-                "<f4",
-                table.rows,
-                rows().map(|row| of(row).unwrap_or(f32::NAN).to_le_bytes()),
-            )?,
-            Cells::F64(of) => npz.column(name, "<f8", table.rows, rows().map(|row| float(of(row))))?,
+            Cells::U64(of) if column.optional => {
+                npz.column(name, "<f8", count, rows().map(|row| float(of(row).map(|value| value as f64))))?
+            }
+            Cells::I64(of) if column.optional => {
+                npz.column(name, "<f8", count, rows().map(|row| float(of(row).map(|value| value as f64))))?
+            }
+            Cells::U32(of) => {
+                npz.column(name, "<u4", count, rows().map(|row| of(row).unwrap_or_default().to_le_bytes()))?
+            }
+            Cells::U64(of) => {
+                npz.column(name, "<u8", count, rows().map(|row| of(row).unwrap_or_default().to_le_bytes()))?
+            }
+            Cells::I64(of) => {
+                npz.column(name, "<i8", count, rows().map(|row| of(row).unwrap_or_default().to_le_bytes()))?
+            }
+            Cells::F32(of) => {
+                npz.column(name, "<f4", count, rows().map(|row| of(row).unwrap_or(f32::NAN).to_le_bytes()))?
+            }
+            Cells::F64(of) => npz.column(name, "<f8", count, rows().map(|row| float(of(row))))?,
             Cells::Text(of) => {
                 // NumPy strings have a fixed length, in UTF-32.
                 let length = rows()
@@ -511,7 +487,7 @@ fn write_npz(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
                         .collect::<Vec<_>>()
                 };
                 let letters = rows().flat_map(padded).map(|letter| u32::from(letter).to_le_bytes());
-                npz.column(name, &format!("<U{length}"), table.rows, letters)?;
+                npz.column(name, &format!("<U{length}"), count, letters)?;
             }
         }
     }

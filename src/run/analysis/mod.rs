@@ -22,6 +22,7 @@ pub use times::{Limit, Roofline, outlook, where_time_goes};
 use super::problem::{build_problem, build_resident_problem};
 use super::{QuerySpec, ResidentPoints, RunError, RunRecord, Timeline};
 use crate::knn::{Convergence, Problem, ProblemParameters};
+use crate::run::LoadedSpec;
 
 /// Number of points of the convergence's band.
 const BAND_POINTS: usize = 96;
@@ -173,9 +174,9 @@ fn problem_of(
     }
     let queries = record.query_cloud.as_ref();
     let problem = if resident.contains(&record.cloud, ProblemParameters::from(&spec).arrangement()) {
-        build_resident_problem(resident, &spec, &record.cloud, queries)
+        build_resident_problem(resident, LoadedSpec::new(&spec, &record.cloud, queries))
     } else {
-        build_problem(&spec, &record.cloud, queries)
+        build_problem(LoadedSpec::new(&spec, &record.cloud, queries))
     };
     Ok((problem?, at))
 }

@@ -301,7 +301,7 @@ mod tests {
     use crate::run::problem::build_problem;
     use crate::run::testing::records::record;
     use crate::run::testing::{self, spec, squares};
-    use crate::run::{EngineChoice, EnginePool, QuerySpec, RunSpec};
+    use crate::run::{EngineChoice, EnginePool, LoadedSpec, QuerySpec, RunSpec};
 
     fn all(exclude_self: bool) -> (RunRecord, EnginePool) {
         let (cloud, mut engines) = (squares(200), EnginePool::default());
@@ -312,7 +312,7 @@ mod tests {
             k: 20,
             ..spec()
         };
-        let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
+        let record = engines.execute(LoadedSpec::new(&spec, &cloud, None), &mut |_, _| true).unwrap();
         (record, engines)
     }
 
@@ -368,7 +368,9 @@ mod tests {
         // Points at 0, 1, 4, 9, … on a line.
         let cloud = squares(40);
         let spec = RunSpec { k: 1, queries: QuerySpec::Rows(vec![2, 0]), ..spec() };
-        let record = EnginePool::default().answer(&spec, &cloud, None, &mut |_, _| true).expect("an answer");
+        let record = EnginePool::default()
+            .answer(LoadedSpec::new(&spec, &cloud, None), &mut |_, _| true)
+            .expect("an answer");
         let rows = |query, radius| {
             rows_within(&record, query, radius, &ResidentPoints::default(), &NoProgress).expect("no failure")
         };
@@ -388,7 +390,7 @@ mod tests {
         record.cloud = testing::cloud(1, (0..n).map(|at| f64::from(n - at)).collect());
         record.head.spec.queries = QuerySpec::Rows(vec![n as u64 - 1]);
         record.query_rows = vec![n as u32 - 1];
-        let problem = build_problem(&record.spec, &record.cloud, None).expect("a problem");
+        let problem = build_problem(LoadedSpec::new(&record.spec, &record.cloud, None)).expect("a problem");
         let (counters, history) = lockstep::replay(&problem, 0);
         assert!(counters.merges > 64);
         let counted = |row: [u32; 3]| {
@@ -475,7 +477,7 @@ mod tests {
                     exclude_self: true,
                     ..spec()
                 };
-                let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
+                let record = engines.execute(LoadedSpec::new(&spec, &cloud, None), &mut |_, _| true).unwrap();
                 for query in 0..record.query_rows.len() {
                     let walk =
                         walk(&record, query, engines.resident(), &NoProgress).unwrap().expect("it has one");
@@ -505,7 +507,7 @@ mod tests {
             device: Some(DeviceId::Cpu),
             ..spec()
         };
-        let mut record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
+        let mut record = engines.execute(LoadedSpec::new(&spec, &cloud, None), &mut |_, _| true).unwrap();
         for (method, why) in [("step:clusters=1000000", "clusters"), ("a sentence", "a sentence")] {
             record.head.method = Some(method.to_owned());
             let error = walk(&record, 0, engines.resident(), &NoProgress).unwrap_err().to_string();
@@ -527,7 +529,7 @@ mod tests {
             return;
         };
         let spec = RunSpec { engine, device: Some(DeviceId::Cpu), ..spec() };
-        let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
+        let record = engines.execute(LoadedSpec::new(&spec, &cloud, None), &mut |_, _| true).unwrap();
         let resident = ResidentPoints::default();
         walk(&record, 3, &resident, &NoProgress).unwrap().expect("it has one");
         assert!(resident.contains(&cloud, ProblemParameters::from(&spec).arrangement()));
@@ -537,7 +539,8 @@ mod tests {
         walk(&record, 3, &resident, &NoProgress).unwrap().expect("it has one");
         assert!(resident.contains(&other, ProblemParameters::from(&spec).arrangement()));
         let lockstep = RunSpec { engine: EngineChoice::named(EngineId::new("lockstep")), ..spec };
-        let record = Arc::new(engines.execute(&lockstep, &cloud, None, &mut |_, _| true).unwrap());
+        let record =
+            Arc::new(engines.execute(LoadedSpec::new(&lockstep, &cloud, None), &mut |_, _| true).unwrap());
         assert_eq!(walk(&record, 3, &resident, &NoProgress).unwrap(), None);
     }
 }

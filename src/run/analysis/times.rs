@@ -291,7 +291,7 @@ mod tests {
     use crate::knn::{EngineId, Measurements, Profile, warp};
     use crate::run::testing::records::record;
     use crate::run::testing::{spec, squares};
-    use crate::run::{EnginePool, RunSpec, Sample};
+    use crate::run::{EnginePool, LoadedSpec, RunSpec, Sample};
 
     const PEAKS: Peaks =
         Peaks { fp32_per_second: 28e12, bytes_per_second: Some(4e12), launch_ms: Some(0.003) };
@@ -425,7 +425,9 @@ mod tests {
     #[test]
     fn predicted_time_grows_with_the_number_of_points() {
         let spec = RunSpec { queries: QuerySpec::Count(50), ..spec() };
-        let mut record = EnginePool::default().execute(&spec, &squares(300), None, &mut |_, _| true).unwrap();
+        let mut record = EnginePool::default()
+            .execute(LoadedSpec::new(&spec, &squares(300), None), &mut |_, _| true)
+            .unwrap();
         record.head.summary.search_ms_median = 10.0;
         let planner = Planner::default();
         let engine = record.descriptor().expect("a known engine");

@@ -243,6 +243,7 @@ mod tests {
     use super::*;
     use crate::cloud::Column;
     use crate::progress::NoProgress;
+    use crate::run::LoadedSpec;
 
     fn table(width: usize, values: Vec<f64>) -> Coordinates {
         Coordinates::new(Column::unnamed(width), values)
@@ -250,7 +251,8 @@ mod tests {
 
     /// The oracle's answers, by row number.
     fn oracle(spec: &RunSpec, cloud: &Arc<PointCloud>, width: usize) -> Vec<f64> {
-        let wide = build_problem(&RunSpec { k: width, ..spec.clone() }, cloud, None).unwrap();
+        let wide =
+            build_problem(LoadedSpec::new(&RunSpec { k: width, ..spec.clone() }, cloud, None)).unwrap();
         let of = |query| reference::neighbours(&wide, query).0.into_iter().map(|position| wide.row(position));
         (0..wide.q())
             .flat_map(|query| {
@@ -272,7 +274,7 @@ mod tests {
         let mut values = oracle(spec, &cloud, width);
         change(&mut values);
         check(
-            &build_problem(spec, &cloud, None).unwrap(),
+            &build_problem(LoadedSpec::new(spec, &cloud, None)).unwrap(),
             Metric::L2,
             &cloud,
             &cloud,
@@ -290,7 +292,7 @@ mod tests {
             [0.0, 0.24, 0.26, 0.01].map(|x| if x > 0.0 { 5e6 + x } else { x }).into(),
         );
         let spec = RunSpec { queries: QuerySpec::All, k: 3, ..spec() };
-        let problem = build_problem(&spec, &cloud, None).unwrap();
+        let problem = build_problem(LoadedSpec::new(&spec, &cloud, None)).unwrap();
         let lists = [[0.0, 3.0, 1.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [3.0, 1.0, 2.0]];
         let positions = PositionMap::new(&problem, &cloud);
         let by_f32 = |query: usize| {
@@ -336,8 +338,12 @@ mod tests {
         // Records 1 and 4 are dropped, so rows and records have different numbers.
         let data = cloud(1, vec![0.0, f64::NAN, 4.0, 9.0, f64::NAN, 16.0, 25.0]);
         let verdict = |queries: &QuerySpec, rows: Vec<f64>| {
-            let problem =
-                build_problem(&RunSpec { k: 2, queries: queries.clone(), ..spec() }, &data, None).unwrap();
+            let problem = build_problem(LoadedSpec::new(
+                &RunSpec { k: 2, queries: queries.clone(), ..spec() },
+                &data,
+                None,
+            ))
+            .unwrap();
             check(&problem, Metric::L2, &data, &data, &table(2, rows), &NoProgress)
         };
         let missing = [-1.0; 2];
@@ -360,7 +366,9 @@ mod tests {
             "in the wrong order"
         );
         let drawn = QuerySpec::Count(3);
-        let asked = build_problem(&RunSpec { queries: drawn.clone(), ..spec() }, &data, None).unwrap();
+        let asked =
+            build_problem(LoadedSpec::new(&RunSpec { queries: drawn.clone(), ..spec() }, &data, None))
+                .unwrap();
         let rows: Vec<f64> = (0..3)
             .flat_map(|query| by_record[data.record(asked.query_row(query) as usize) as usize])
             .collect();
@@ -390,7 +398,7 @@ mod tests {
         );
         // Any of the equal rows is correct, except the query's own.
         let equal = cloud(1, vec![3.0; 5]);
-        let problem = build_problem(&RunSpec { k: 1, ..own }, &equal, None).unwrap();
+        let problem = build_problem(LoadedSpec::new(&RunSpec { k: 1, ..own }, &equal, None)).unwrap();
         let verdict = |rows: [f64; 5]| {
             check(&problem, Metric::L2, &equal, &equal, &table(1, rows.to_vec()), &NoProgress).unwrap()
         };

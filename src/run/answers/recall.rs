@@ -457,6 +457,7 @@ mod tests {
     use crate::cloud::Column;
     use crate::knn::reference;
     use crate::progress::NoProgress;
+    use crate::run::LoadedSpec;
 
     fn table(width: usize, values: &[f64]) -> Coordinates {
         Coordinates::new(Column::unnamed(width), values.to_vec())
@@ -472,9 +473,12 @@ mod tests {
     /// By hand: points on a line at 0, 1, −1, 2, −2, 3, and a query at the first.
     fn line(answers: &[f64], truth: Truth<'_>, ks: &[usize]) -> Recall {
         let data = cloud(1, vec![0.0, 1.0, -1.0, 2.0, -2.0, 3.0]);
-        let problem =
-            build_problem(&RunSpec { k: 6, queries: QuerySpec::Rows(vec![0]), ..spec() }, &data, None)
-                .unwrap();
+        let problem = build_problem(LoadedSpec::new(
+            &RunSpec { k: 6, queries: QuerySpec::Rows(vec![0]), ..spec() },
+            &data,
+            None,
+        ))
+        .unwrap();
         of_problem(&problem, &data, &data, &table(answers.len(), answers), truth, ks, &NoProgress).unwrap()
     }
 
@@ -507,9 +511,12 @@ mod tests {
         );
         let truth = table(2, &[0.0, 9.0]);
         let data = squares(5);
-        let problem =
-            build_problem(&RunSpec { k: 2, queries: QuerySpec::Rows(vec![0]), ..spec() }, &data, None)
-                .unwrap();
+        let problem = build_problem(LoadedSpec::new(
+            &RunSpec { k: 2, queries: QuerySpec::Rows(vec![0]), ..spec() },
+            &data,
+            None,
+        ))
+        .unwrap();
         let error =
             of_problem(&problem, &data, &data, &truth, Truth::Listed(&truth), &[2], &NoProgress).unwrap_err();
         assert_eq!(
@@ -528,7 +535,7 @@ mod tests {
     fn the_querys_own_row_is_not_a_hit_with_exclude_self() {
         let data = squares(4);
         let own = RunSpec { k: 2, exclude_self: true, ..spec() };
-        let problem = build_problem(&own, &data, None).unwrap();
+        let problem = build_problem(LoadedSpec::new(&own, &data, None)).unwrap();
         let answers = table(2, &[0.0, 1.0, 0.0, 2.0, 1.0, 3.0, 2.0, 1.0]);
         let truth = Neighbors {
             k: 2,
@@ -549,7 +556,7 @@ mod tests {
     fn oracle_answers_have_recall_one_for_any_order_of_ties() {
         // Every distance occurs at least four times.
         let data = cloud(2, (0..100).flat_map(|i| [f64::from(i % 5), f64::from(i / 5 % 5)]).collect());
-        let problem = build_problem(&RunSpec { k: 7, ..spec() }, &data, None).unwrap();
+        let problem = build_problem(LoadedSpec::new(&RunSpec { k: 7, ..spec() }, &data, None)).unwrap();
         let of = |query: usize| {
             let (positions, distances) = reference::neighbours(&problem, query);
             (positions.into_iter().map(|position| problem.row(position)).collect::<Vec<u32>>(), distances)

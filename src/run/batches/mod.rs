@@ -9,8 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::engines::single_pass;
-use super::execute::LoadedProblem;
-use super::problem::{build_resident_problem, query_cloud_of};
+use super::problem::{LoadedSpec, build_resident_problem, query_cloud_of};
 use super::{EngineChoice, EnginePool, QuerySpec, RunError, RunRecord, RunSpec, planner};
 use crate::cloud::{Order, PointCloud};
 use crate::engines::cuda::open_exact;
@@ -88,17 +87,13 @@ impl BatchSearch {
     pub fn new(
         engines: &EnginePool,
         goal: Goal,
-        spec: &RunSpec,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
+        loaded: LoadedSpec<'_>,
         arithmetic: Arithmetic,
     ) -> Result<Self, BatchError> {
         Ok(match goal {
-            Goal::Nearest => Self::Nearest(QueryBatches::new(engines, spec, cloud, query_cloud, arithmetic)?),
-            Goal::Within(radius) => Self::Within(RadiusBatches::new(radius, spec, cloud, query_cloud)?),
-            Goal::LargestProduct => {
-                Self::LargestProduct(LargestProducts::new(spec, cloud, query_cloud, arithmetic)?)
-            }
+            Goal::Nearest => Self::Nearest(QueryBatches::new(engines, loaded, arithmetic)?),
+            Goal::Within(radius) => Self::Within(RadiusBatches::new(radius, loaded)?),
+            Goal::LargestProduct => Self::LargestProduct(LargestProducts::new(loaded, arithmetic)?),
         })
     }
 
@@ -138,14 +133,9 @@ struct QueryRows {
 }
 
 impl QueryRows {
-    fn new(
-        spec: &RunSpec,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
-        rows: Vec<u32>,
-    ) -> Result<Self, RunError> {
-        let cloud = query_cloud_of(spec, cloud, query_cloud)?.unwrap_or_else(|| Arc::clone(cloud));
-        Ok(Self { cloud, rows, is_place: matches!(spec.queries, QuerySpec::At(_)) })
+    fn new(loaded: LoadedSpec<'_>, rows: Vec<u32>) -> Result<Self, RunError> {
+        let cloud = query_cloud_of(loaded)?.unwrap_or_else(|| Arc::clone(loaded.cloud));
+        Ok(Self { cloud, rows, is_place: matches!(loaded.spec.queries, QuerySpec::At(_)) })
     }
 
     /// The rows of some queries, for a batch.
@@ -398,14 +388,14 @@ impl QueryBatches {
     /// fit in memory.
     pub fn new(
         engines: &EnginePool,
-        spec: &RunSpec,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
+        loaded: LoadedSpec<'_>,
         arithmetic: Arithmetic,
     ) -> Result<Self, RunError> {
-        let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
-        let build =
-            |spec: &RunSpec| build_resident_problem(engines.resident(), spec, cloud, query_cloud.as_ref());
+        let LoadedSpec { spec, cloud, .. } = loaded;
+        let query_cloud = query_cloud_of(loaded)?;
+        let build = |spec: &RunSpec| {
+            build_resident_problem(engines.resident(), LoadedSpec::new(spec, cloud, query_cloud.as_ref()))
+        };
         let mut problem = build(spec)?;
         // Where nothing rounds, and positions are rows, rule 1 has the order of the file's values.
         let is_refined = arithmetic == Arithmetic::File
@@ -506,14 +496,9 @@ impl QueryBatches {
         }
     }
 
-    /// A batch with the data it belongs to.
-    pub(in crate::run) fn loaded<'a>(&'a self, problem: &'a Problem) -> LoadedProblem<'a> {
-        LoadedProblem {
-            spec: &self.spec,
-            cloud: &self.cloud,
-            query_cloud: self.query_cloud.as_ref(),
-            problem,
-        }
+    /// The spec with its data.
+    pub(in crate::run) fn loaded(&self) -> LoadedSpec<'_> {
+        LoadedSpec::new(&self.spec, &self.cloud, self.query_cloud.as_ref())
     }
 }
 
@@ -561,9 +546,12 @@ mod tests {
     #[test]
     fn batch_size_follows_free_memory() {
         let of = |k: usize, free| {
-            let problem =
-                build_problem(&RunSpec { k, queries: QuerySpec::All, ..spec() }, &squares(100), None)
-                    .unwrap();
+            let problem = build_problem(LoadedSpec::new(
+                &RunSpec { k, queries: QuerySpec::All, ..spec() },
+                &squares(100),
+                None,
+            ))
+            .unwrap();
             queries_per_batch(&problem, free)
         };
         let row = |k: u64| 8 * k + 4 * squares(2).dims() as u64;
@@ -585,7 +573,9 @@ mod tests {
         arithmetic: Arithmetic,
     ) -> (Vec<u32>, Vec<u32>, Vec<u32>, usize) {
         let mut engines = EnginePool::default();
-        let batches = QueryBatches::new(&engines, spec, cloud, None, arithmetic).unwrap().with_limit(most);
+        let batches = QueryBatches::new(&engines, LoadedSpec::new(spec, cloud, None), arithmetic)
+            .unwrap()
+            .with_limit(most);
         let (mut rows, mut indices, mut distances, mut count) = (Vec::new(), Vec::new(), Vec::new(), 0);
         let mut shares = Vec::new();
         for range in batches.ranges() {

@@ -12,8 +12,8 @@ use crate::knn::inner_product::{InnerProductProblem, Product};
 use crate::knn::{Descriptor, Goal};
 use crate::memory;
 use crate::progress::Progress;
-use crate::run::RunSpec;
 use crate::run::problem::queries;
+use crate::run::{LoadedSpec, RunSpec};
 
 /// Limit on queries that a thread answers together.
 const BLOCK: usize = 64;
@@ -29,23 +29,19 @@ pub struct LargestProducts {
 }
 
 impl LargestProducts {
-    pub(super) fn new(
-        spec: &RunSpec,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
-        arithmetic: Arithmetic,
-    ) -> Result<Self, BatchError> {
+    pub(super) fn new(loaded: LoadedSpec<'_>, arithmetic: Arithmetic) -> Result<Self, BatchError> {
+        let spec = loaded.spec;
         let engine = engine(Goal::LargestProduct, &spec.engine, default_engine)?;
         let k = match arithmetic {
             Arithmetic::F32 => spec.k,
             Arithmetic::File => products_k(spec.k, engine.limits.k),
         };
-        let products = build(&RunSpec { k, ..spec.clone() }, cloud, query_cloud)?;
+        let products = build(LoadedSpec { spec: &RunSpec { k, ..spec.clone() }, ..loaded })?;
         let rows = (0..products.shape().q).map(|query| products.query_row(query)).collect();
         Ok(Self {
             products,
-            cloud: Arc::clone(cloud),
-            queries: QueryRows::new(spec, cloud, query_cloud, rows)?,
+            cloud: Arc::clone(loaded.cloud),
+            queries: QueryRows::new(loaded, rows)?,
             k: spec.k,
             arithmetic,
             engine,
@@ -96,12 +92,9 @@ fn default_engine() -> &'static Descriptor {
 ///
 /// # Errors
 /// [`BatchError::Run`] for the queries, [`BatchError::Products`].
-fn build(
-    spec: &RunSpec,
-    cloud: &Arc<PointCloud>,
-    query_cloud: Option<&Arc<PointCloud>>,
-) -> Result<InnerProductProblem, BatchError> {
-    Ok(InnerProductProblem::new(cloud, &queries(spec, cloud, query_cloud)?, spec.k, spec.exclude_self)?)
+fn build(loaded: LoadedSpec<'_>) -> Result<InnerProductProblem, BatchError> {
+    let LoadedSpec { spec, cloud, .. } = loaded;
+    Ok(InnerProductProblem::new(cloud, &queries(loaded)?, spec.k, spec.exclude_self)?)
 }
 
 /// The k largest inner products of each query, q × k, largest first and ties by row, padded with
@@ -180,7 +173,7 @@ mod tests {
         for (dims, n, k) in [(1, 50, 7), (3, 1500, 10), (100, 300, 1), (300, 70, 90)] {
             let cloud = cloud(dims, n);
             for exclude_self in [false, true] {
-                let products = build(&spec(&cloud, k, exclude_self), &cloud, None).unwrap();
+                let products = build(LoadedSpec::new(&spec(&cloud, k, exclude_self), &cloud, None)).unwrap();
                 let rows = |of: usize| &products.points()[of * dims..][..dims];
                 for engine in registry::supporting(Goal::LargestProduct) {
                     let found = largest(&products, k, engine, None, &NoProgress).unwrap();
@@ -202,14 +195,14 @@ mod tests {
     #[test]
     fn unsupported_product_searches_are_rejected() {
         let cloud = cloud(2, 9);
-        let products = build(&spec(&cloud, 3000, false), &cloud, None).unwrap();
+        let products = build(LoadedSpec::new(&spec(&cloud, 3000, false), &cloud, None)).unwrap();
         let of = |engine: &Descriptor| {
             largest(&products, 3000, engine, None, &NoProgress).unwrap_err().to_string()
         };
         let other = registry::find(EngineId::new("lockstep")).unwrap();
         assert_eq!(of(other), "lockstep computes distances only; use gemm-heap for inner products");
         assert_eq!(of(default_engine()), "k = 3000: the gemm-heap engine supports at most 2048");
-        let products = build(&spec(&cloud, 3, false), &cloud, None).unwrap();
+        let products = build(LoadedSpec::new(&spec(&cloud, 3, false), &cloud, None)).unwrap();
         assert!(matches!(
             largest(&products, 3, default_engine(), None, &AtomicBool::new(true)),
             Err(BatchError::Cancelled)

@@ -1,8 +1,6 @@
 //! All neighbours within a radius of each query. They are counted before they are stored, so that memory is
 //! reserved for the exact number.
 
-use std::sync::Arc;
-
 use rayon::prelude::*;
 
 use super::{AnswerBatch, BatchAnswers, BatchError, QueryRows, engine};
@@ -13,7 +11,7 @@ use crate::knn::cost::Stage;
 use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Radius, RadiusIndex, Shape, put_own_first};
 use crate::memory;
 use crate::progress::Progress;
-use crate::run::{RunSpec, build_problem};
+use crate::run::{LoadedSpec, RunSpec, build_problem};
 
 /// Queries between cancellation checks.
 const BLOCK: usize = 1 << 10;
@@ -36,17 +34,13 @@ pub struct RadiusBatches {
 }
 
 impl RadiusBatches {
-    pub(super) fn new(
-        radius: Radius,
-        spec: &RunSpec,
-        cloud: &Arc<PointCloud>,
-        query_cloud: Option<&Arc<PointCloud>>,
-    ) -> Result<Self, BatchError> {
-        let spec = &RunSpec { k: 1, ..spec.clone() };
-        let problem = build_problem(spec, cloud, query_cloud)?;
+    pub(super) fn new(radius: Radius, loaded: LoadedSpec<'_>) -> Result<Self, BatchError> {
+        let spec = &RunSpec { k: 1, ..loaded.spec.clone() };
+        let loaded = LoadedSpec { spec, ..loaded };
+        let problem = build_problem(loaded)?;
         let engine = engine(Goal::Within(radius), &spec.engine, || default_engine(&problem))?;
         let rows = (0..problem.q()).map(|query| problem.query_row(query)).collect();
-        Ok(Self { queries: QueryRows::new(spec, cloud, query_cloud, rows)?, problem, engine, radius })
+        Ok(Self { queries: QueryRows::new(loaded, rows)?, problem, engine, radius })
     }
 
     pub fn queries(&self) -> usize {
@@ -391,6 +385,8 @@ fn step(progress: &dyn Progress, done: usize, of: usize) -> Result<(), BatchErro
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;
+
+    use std::sync::Arc;
 
     use super::*;
     use crate::cloud::{GlobeAxes, Order};

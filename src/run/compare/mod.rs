@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use crate::cloud::Order;
     use crate::run::testing::{plain, spec, squares};
-    use crate::run::{LoadedRun, QuerySpec, RunSpec, execute};
+    use crate::run::{LoadedRun, LoadedSpec, QuerySpec, RunSpec, execute};
 
     #[test]
     fn chunk_times_are_summed_and_medians_compared() {
@@ -315,7 +315,8 @@ mod tests {
         let run = |change: &dyn Fn(&mut RunSpec)| {
             let mut asked = RunSpec { repeats: 3, ..spec() };
             change(&mut asked);
-            let record = execute(&asked, &squares(50), None, &mut plain(), &mut |_, _| true).unwrap();
+            let record =
+                execute(LoadedSpec::new(&asked, &squares(50), None), &mut plain(), &mut |_, _| true).unwrap();
             SavedRun::from_run(LoadedRun::Whole(Arc::new(record)), Path::new("a"))
         };
         let base = run(&|_| ());

@@ -131,7 +131,7 @@ impl CsrGraph {
 mod tests {
     use super::*;
     use crate::progress::NoProgress;
-    use crate::run::{EnginePool, RunRecord, RunSpec};
+    use crate::run::{EnginePool, LoadedSpec, RunRecord, RunSpec};
 
     /// The edges of a record's graph as (from, to, length).
     fn edges(record: &RunRecord, links: LinkMode) -> Vec<(usize, usize, f64)> {
@@ -147,7 +147,9 @@ mod tests {
             let values = (0..180_u32).map(|at| f64::from(at * 7919 % 997) / 31.0).collect();
             let spec = RunSpec { k: 4, metric, exclude_self: true, ..crate::run::testing::spec() };
             let record = EnginePool::default()
-                .answer(&spec, &crate::run::testing::cloud(3, values), None, &mut |_, _| true)
+                .answer(LoadedSpec::new(&spec, &crate::run::testing::cloud(3, values), None), &mut |_, _| {
+                    true
+                })
                 .unwrap();
             let graph = KnnGraph::of_run(&record).unwrap();
             let names = |a: usize, b: usize| graph.neighbors(a).0.contains(&(b as u32));

@@ -225,12 +225,12 @@ mod testing {
     use crate::cloud::{PointCloud, Source, load};
     use crate::progress::NoProgress;
     use crate::run::testing::{self, spec};
-    use crate::run::{EnginePool, RunSpec};
+    use crate::run::{EnginePool, LoadedSpec, RunSpec};
 
     /// Every row's k nearest others.
     pub fn neighbours_of(cloud: &Arc<PointCloud>, k: usize) -> RunRecord {
         let spec = RunSpec { k, exclude_self: true, ..spec() };
-        EnginePool::default().answer(&spec, cloud, None, &mut |_, _| true).unwrap()
+        EnginePool::default().answer(LoadedSpec::new(&spec, cloud, None), &mut |_, _| true).unwrap()
     }
 
     /// As [`neighbours_of`], for points on a line.
@@ -254,14 +254,14 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::super::testing::{cloud, spec, squares};
-    use super::super::{EnginePool, RunSpec};
+    use super::super::{EnginePool, LoadedSpec, RunSpec};
     use super::*;
     use crate::progress::NoProgress;
 
     #[test]
     fn graphs_require_all_rows_and_exclude_self() {
         let record = |spec: &RunSpec, n| {
-            EnginePool::default().answer(spec, &squares(n), None, &mut |_, _| true).unwrap()
+            EnginePool::default().answer(LoadedSpec::new(spec, &squares(n), None), &mut |_, _| true).unwrap()
         };
         assert_eq!(KnnGraph::of_run(&record(&spec(), 4)).unwrap_err(), GraphError::OtherQueries);
         let own = RunSpec { exclude_self: true, ..spec() };
@@ -280,7 +280,8 @@ mod tests {
         let own =
             RunSpec { exclude_self: true, metric: Metric::Angular, drop_nonfinite: true, k: 2, ..spec() };
         let cloud = cloud(2, vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.1, 0.0, 1.0]);
-        let record = EnginePool::default().answer(&own, &cloud, None, &mut |_, _| true).unwrap();
+        let record =
+            EnginePool::default().answer(LoadedSpec::new(&own, &cloud, None), &mut |_, _| true).unwrap();
         let graph = KnnGraph::of_run(&record).unwrap();
         assert_eq!(
             (graph.len(), graph.row(1), graph.neighbors(0).0, graph.neighbors(2).0),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::cloud::{self, Source};
 use crate::knn::{Cost, Engine, EngineError, KernelBuild, Parameters, Shape, Stage};
 use crate::progress::NoProgress;
-use crate::run::{QuerySpec, RunSpec, build_problem, stats};
+use crate::run::{LoadedSpec, QuerySpec, RunSpec, build_problem, stats};
 
 /// The largest factor between a scale and 1, in either direction.
 const MAX_SCALE: f64 = 1000.0;
@@ -255,7 +255,7 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option
     let (mut setups, mut prepared) = (Vec::with_capacity(SETUPS), None);
     for _ in 0..SETUPS {
         // Each setup uses a new problem, so that nothing is on the device yet.
-        let Ok(problem) = build_problem(&spec, &cloud, None) else { return Ok(None) };
+        let Ok(problem) = build_problem(LoadedSpec::new(&spec, &cloud, None)) else { return Ok(None) };
         let search = engine.load(&problem, &Parameters::NONE, false)?;
         setups.push(search.setup_ms().iter().map(|(_, ms)| ms).sum::<f64>());
         drop(search);

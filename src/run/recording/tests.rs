@@ -12,7 +12,7 @@ use crate::cloud::formats::{self, ColumnData, FormatError};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source, load};
 use crate::knn::{EngineId, Measurements, Metric};
 use crate::progress::{NoProgress, Progress};
-use crate::run::{QuerySpec, RunRecord, RunSpec, execute};
+use crate::run::{LoadedSpec, QuerySpec, RunRecord, RunSpec, execute};
 
 /// A run of the plain engine.
 fn run(
@@ -22,7 +22,8 @@ fn run(
     kind: EngineId,
 ) -> RecordedRun {
     let mut engine = BruteForceEngine { kind, script: Script::default() };
-    let record = Arc::new(execute(spec, cloud, queries, &mut engine, &mut |_, _| true).unwrap());
+    let record =
+        Arc::new(execute(LoadedSpec::new(spec, cloud, queries), &mut engine, &mut |_, _| true).unwrap());
     RecordedRun { name: record.title(), pinned: false, run: LoadedRun::Whole(record) }
 }
 

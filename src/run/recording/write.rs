@@ -278,26 +278,23 @@ impl<W: Write + Seek> Writer<'_, W> {
             profile,
             samples,
         } = run;
+        let of = |array: &str| of_run(at, array);
         let (q, k) = (query_rows.len(), neighbors.k);
-        self.array(&of_run(at, "query_rows"), &[q], query_rows.iter().copied())?;
-        self.array(&of_run(at, "neighbors"), &[q, k], neighbors.indices.iter().copied())?;
-        self.array(&of_run(at, "squared_distances"), &[q, k], neighbors.squared_distances.iter().copied())?;
+        self.array(&of("query_rows"), &[q], query_rows.iter().copied())?;
+        self.array(&of("neighbors"), &[q, k], neighbors.indices.iter().copied())?;
+        self.array(&of("squared_distances"), &[q, k], neighbors.squared_distances.iter().copied())?;
         let counted = !measured.is_empty();
         let measures: Vec<String> = measured.columns().map(|(name, _)| name.to_owned()).collect();
         if counted {
             let counters = (0..q).flat_map(|query| measured.for_query(query).map(|(_, value)| value));
-            self.array(&of_run(at, "counters"), &[q, measures.len()], counters)?;
+            self.array(&of("counters"), &[q, measures.len()], counters)?;
         }
         let entries = (convergence.queries() > 0).then_some(convergence.points_seen.len());
         if let Some(entries) = entries {
-            self.array(&of_run(at, "convergence_starts"), &[q + 1], convergence.starts.iter().copied())?;
+            self.array(&of("convergence_starts"), &[q + 1], convergence.starts.iter().copied())?;
+            self.array(&of("convergence_points_seen"), &[entries], convergence.points_seen.iter().copied())?;
             self.array(
-                &of_run(at, "convergence_points_seen"),
-                &[entries],
-                convergence.points_seen.iter().copied(),
-            )?;
-            self.array(
-                &of_run(at, "convergence_max_squared_distance"),
+                &of("convergence_max_squared_distance"),
                 &[entries],
                 convergence.max_squared_distance.iter().copied(),
             )?;
@@ -305,36 +302,32 @@ impl<W: Write + Seek> Writer<'_, W> {
         if let Some(profile) = profile {
             if !profile.phases.is_empty() {
                 self.array(
-                    &of_run(at, "profile_cycles"),
+                    &of("profile_cycles"),
                     &[q, profile.phases.len()],
                     profile.cycles.iter().copied(),
                 )?;
             }
             self.array(
-                &of_run(at, "profile_span_ns"),
+                &of("profile_span_ns"),
                 &[q, 2],
                 profile.spans.iter().flat_map(|span| [span.start_ns, span.stop_ns]),
             )?;
             self.array(
-                &of_run(at, "profile_sm_warp"),
+                &of("profile_sm_warp"),
                 &[q, 2],
                 profile.spans.iter().flat_map(|span| [span.sm, span.warp]),
             )?;
         }
         let phase =
             |phase: Phase| Phase::ALL.iter().position(|&known| known == phase).unwrap_or_default() as u8;
+        self.array(&of("sample_phase"), &[samples.len()], samples.iter().map(|sample| phase(sample.phase)))?;
         self.array(
-            &of_run(at, "sample_phase"),
-            &[samples.len()],
-            samples.iter().map(|sample| phase(sample.phase)),
-        )?;
-        self.array(
-            &of_run(at, "sample_repeat_chunk"),
+            &of("sample_repeat_chunk"),
             &[samples.len(), 2],
             samples.iter().flat_map(|sample| [sample.repeat, sample.chunk]),
         )?;
         self.array(
-            &of_run(at, "sample_ms"),
+            &of("sample_ms"),
             &[samples.len(), 2],
             samples.iter().flat_map(|sample| [sample.start_ms, sample.duration_ms]),
         )?;

@@ -76,7 +76,7 @@ mod tests {
     use crate::knn::reference;
     use crate::progress::NoProgress;
     use crate::run::testing::{cloud, spec};
-    use crate::run::{QuerySpec, RunSpec, build_problem};
+    use crate::run::{LoadedSpec, QuerySpec, RunSpec, build_problem};
 
     #[test]
     fn points_merged_by_f32_are_ordered_by_file_values() {
@@ -84,7 +84,7 @@ mod tests {
         let cloud = cloud(1, (0..300).map(|at| 1.0 + f64::from(300 - at) * 1e-8).chain([1e5]).collect());
         for exclude_self in [false, true] {
             let spec = RunSpec { k: 5, exclude_self, queries: QuerySpec::All, ..spec() };
-            let problem = build_problem(&spec, &cloud, None).unwrap();
+            let problem = build_problem(LoadedSpec::new(&spec, &cloud, None)).unwrap();
             let lists: Vec<_> =
                 (0..problem.q()).map(|query| reference::neighbours(&problem, query)).collect();
             let found = Neighbors {

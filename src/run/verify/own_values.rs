@@ -298,6 +298,7 @@ mod tests {
     use super::*;
     use crate::knn::reference;
     use crate::progress::NoProgress;
+    use crate::run::LoadedSpec;
 
     /// The answer of the f32 problem, from its oracle.
     fn answer(problem: &Problem) -> Neighbors {
@@ -311,7 +312,7 @@ mod tests {
     }
 
     fn compared(spec: &RunSpec, cloud: &Arc<PointCloud>, found: Option<Neighbors>) -> Float64Comparison {
-        let problem = build_problem(spec, cloud, None).unwrap();
+        let problem = build_problem(LoadedSpec::new(spec, cloud, None)).unwrap();
         let found = found.unwrap_or_else(|| answer(&problem));
         Float64Data::new(&problem, cloud, cloud).unwrap().compare(&found, &NoProgress).unwrap()
     }
@@ -374,7 +375,7 @@ mod tests {
     #[test]
     fn slow_f64_checks_are_rejected_with_a_feasible_size() {
         let data = squares(300);
-        let problem = build_problem(&spec(), &data, None).unwrap();
+        let problem = build_problem(LoadedSpec::new(&spec(), &data, None)).unwrap();
         let why = Float64Data::new(&problem, &data, &data).unwrap().check_time(1e-9).unwrap_err().to_string();
         assert!(
             why.starts_with("--f64: comparing 300 queries with all 300 points in 64 bits would take about "),

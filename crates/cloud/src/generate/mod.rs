@@ -174,7 +174,7 @@ fn generate_within(
 ) -> Result<Coordinates, CloudError> {
     let fail = |why| CloudError::Generate { spec: spec.to_owned(), why };
     let parsed = check(spec)?;
-    let mut canvas = shapes::RowCollector::new(free, progress);
+    let mut canvas = shapes::Canvas::new(free, progress);
     (parsed.generator().shape)(&parsed, &mut draw::CloudRng::new(seed), &mut canvas).map_err(|stop| {
         match stop {
             shapes::StopReason::Cancelled => CloudError::Cancelled,

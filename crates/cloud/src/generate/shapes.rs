@@ -11,7 +11,9 @@ use super::{MAX_VALUES, Spec};
 use crate::progress::Progress;
 
 /// Appends the points of a spec to a canvas.
-pub(super) type Shape = fn(&Spec, &mut CloudRng, &mut RowCollector<'_>) -> Result<(), StopReason>;
+pub(super) type Shape = fn(&Spec, &mut CloudRng, &mut Canvas<'_>) -> Result<()>;
+
+type Result<T> = std::result::Result<T, StopReason>;
 
 /// Why generation stopped early.
 pub(super) enum StopReason {
@@ -23,7 +25,7 @@ pub(super) enum StopReason {
 }
 
 /// Collects rows of d coordinates, rounded to f32.
-pub(super) struct RowCollector<'a> {
+pub(super) struct Canvas<'a> {
     dims: usize,
     rows: u64,
     done: u64,
@@ -34,20 +36,20 @@ pub(super) struct RowCollector<'a> {
     progress: &'a dyn Progress,
 }
 
-impl<'a> RowCollector<'a> {
+impl<'a> Canvas<'a> {
     /// A canvas that may use `free` bytes of memory.
     pub fn new(free: u64, progress: &'a dyn Progress) -> Self {
         Self { dims: 0, rows: 0, done: 0, values: Vec::new(), free, taken: 0, progress }
     }
 
     /// Counts memory before it is allocated.
-    fn claim(&mut self, bytes: u64) -> Result<(), StopReason> {
+    fn claim(&mut self, bytes: u64) -> Result<()> {
         self.taken = self.taken.saturating_add(bytes);
         if self.taken > self.free { Err(StopReason::Memory(self.taken)) } else { Ok(()) }
     }
 
     /// `count` coordinates in [0, 1), multiples of 2⁻²⁴ and so exact in f32.
-    fn units(&mut self, count: usize, draw: &mut CloudRng) -> Result<Vec<f32>, StopReason> {
+    fn units(&mut self, count: usize, draw: &mut CloudRng) -> Result<Vec<f32>> {
         self.claim(count as u64 * 4)?;
         let mut units = Vec::new();
         units.try_reserve_exact(count).map_err(|_| StopReason::Memory(self.taken))?;
@@ -62,7 +64,7 @@ impl<'a> RowCollector<'a> {
     }
 
     /// Reserves memory for `rows` × `dims` coordinates.
-    fn open(&mut self, rows: usize, dims: usize) -> Result<(), StopReason> {
+    fn open(&mut self, rows: usize, dims: usize) -> Result<()> {
         let total = (rows as u64).saturating_mul(dims as u64);
         if total > MAX_VALUES {
             return Err(StopReason::Impossible(format!(
@@ -75,13 +77,13 @@ impl<'a> RowCollector<'a> {
     }
 
     /// Like [`Self::open`], for a spec's n points in d dimensions; returns both.
-    fn open_for(&mut self, spec: &Spec) -> Result<(usize, usize), StopReason> {
+    fn open_for(&mut self, spec: &Spec) -> Result<(usize, usize)> {
         let (n, d) = (spec.whole("n"), spec.whole("d"));
         self.open(n, d).map(|()| (n, d))
     }
 
     /// Appends a row, reporting progress at intervals.
-    fn row(&mut self, row: impl IntoIterator<Item = f64>) -> Result<(), StopReason> {
+    fn row(&mut self, row: impl IntoIterator<Item = f64>) -> Result<()> {
         self.values.extend(row.into_iter().map(|value| value as f32));
         self.done += 1;
         if self.done.is_multiple_of(4096) {
@@ -99,20 +101,12 @@ impl<'a> RowCollector<'a> {
     }
 }
 
-pub(super) fn uniform(
-    spec: &Spec,
-    draw: &mut CloudRng,
-    canvas: &mut RowCollector<'_>,
-) -> Result<(), StopReason> {
+pub(super) fn uniform(spec: &Spec, draw: &mut CloudRng, canvas: &mut Canvas<'_>) -> Result<()> {
     let (n, d) = canvas.open_for(spec)?;
     (0..n).try_for_each(|_| canvas.row((0..d).map(|_| draw.unit())))
 }
 
-pub(super) fn gaussian_mixture(
-    spec: &Spec,
-    draw: &mut CloudRng,
-    canvas: &mut RowCollector<'_>,
-) -> Result<(), StopReason> {
+pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut CloudRng, canvas: &mut Canvas<'_>) -> Result<()> {
     let ((n, d), clusters, spread) = (canvas.open_for(spec)?, spec.whole("clusters"), spec.real("spread"));
     if clusters as u64 * d as u64 > MAX_VALUES / 4 {
         return Err(StopReason::Impossible(format!("{clusters} clusters in {d} dimensions are too many")));
@@ -126,11 +120,7 @@ pub(super) fn gaussian_mixture(
 
 /// A coordinate beyond 16 bits is clamped to the nearest 16-bit value; with the default spread it is 8
 /// standard deviations away.
-pub(super) fn rounded_normal(
-    spec: &Spec,
-    draw: &mut CloudRng,
-    canvas: &mut RowCollector<'_>,
-) -> Result<(), StopReason> {
+pub(super) fn rounded_normal(spec: &Spec, draw: &mut CloudRng, canvas: &mut Canvas<'_>) -> Result<()> {
     let ((n, d), spread) = (canvas.open_for(spec)?, spec.real("spread"));
     // Adding 0 turns −0 into 0, because integers have only one zero.
     (0..n).try_for_each(|_| {
@@ -140,11 +130,7 @@ pub(super) fn rounded_normal(
     })
 }
 
-pub(super) fn sphere(
-    spec: &Spec,
-    draw: &mut CloudRng,
-    canvas: &mut RowCollector<'_>,
-) -> Result<(), StopReason> {
+pub(super) fn sphere(spec: &Spec, draw: &mut CloudRng, canvas: &mut Canvas<'_>) -> Result<()> {
     let (n, d) = canvas.open_for(spec)?;
     let mut direction = vec![0.0; d];
     (0..n).try_for_each(|_| {
@@ -154,11 +140,7 @@ pub(super) fn sphere(
 }
 
 /// The standard definition: angle t from 1.5π to 4.5π, (t cos t, height 0…21, t sin t).
-pub(super) fn swiss_roll(
-    spec: &Spec,
-    draw: &mut CloudRng,
-    canvas: &mut RowCollector<'_>,
-) -> Result<(), StopReason> {
+pub(super) fn swiss_roll(spec: &Spec, draw: &mut CloudRng, canvas: &mut Canvas<'_>) -> Result<()> {
     let (n, noise) = (spec.whole("n"), spec.real("noise"));
     canvas.open(n, 3)?;
     (0..n).try_for_each(|_| {
@@ -171,11 +153,7 @@ pub(super) fn swiss_roll(
 
 /// Radius √u at angle 2π·turns·√u. The density along the curve grows outwards, so that the disc is covered
 /// evenly.
-pub(super) fn spiral(
-    spec: &Spec,
-    draw: &mut CloudRng,
-    canvas: &mut RowCollector<'_>,
-) -> Result<(), StopReason> {
+pub(super) fn spiral(spec: &Spec, draw: &mut CloudRng, canvas: &mut Canvas<'_>) -> Result<()> {
     let (n, turns, noise) = (spec.whole("n"), spec.real("turns"), spec.real("noise"));
     canvas.open(n, 2)?;
     (0..n).try_for_each(|_| {
@@ -186,11 +164,7 @@ pub(super) fn spiral(
 }
 
 /// Points 0…s−1 on every axis, the last axis fastest, where s^d is as close to n as possible.
-pub(super) fn grid(
-    spec: &Spec,
-    _draw: &mut CloudRng,
-    canvas: &mut RowCollector<'_>,
-) -> Result<(), StopReason> {
+pub(super) fn grid(spec: &Spec, _draw: &mut CloudRng, canvas: &mut Canvas<'_>) -> Result<()> {
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let power = |side: u64| side.saturating_pow(d as u32);
     let mut side = 1;
@@ -231,11 +205,7 @@ pub(super) fn grid(
 }
 
 /// Each distinct position is used ⌊n/distinct⌋ or ⌈n/distinct⌉ times, in random order.
-pub(super) fn duplicates(
-    spec: &Spec,
-    draw: &mut CloudRng,
-    canvas: &mut RowCollector<'_>,
-) -> Result<(), StopReason> {
+pub(super) fn duplicates(spec: &Spec, draw: &mut CloudRng, canvas: &mut Canvas<'_>) -> Result<()> {
     let (n, d) = canvas.open_for(spec)?;
     let distinct = spec.whole("distinct").min(n);
     /// Bytes per distinct position besides its coordinates, which are stored twice: a hash table entry with
@@ -263,11 +233,7 @@ pub(super) fn duplicates(
 /// f32 and summing d squares in f32, in any order and with or without fused multiply-add, changes a squared
 /// distance by less than (d+4)·2⁻²⁴ of itself; consecutive points differ by four times that, so distances
 /// descend strictly however they are computed.
-pub(super) fn descending(
-    spec: &Spec,
-    draw: &mut CloudRng,
-    canvas: &mut RowCollector<'_>,
-) -> Result<(), StopReason> {
+pub(super) fn descending(spec: &Spec, draw: &mut CloudRng, canvas: &mut Canvas<'_>) -> Result<()> {
     let (n, d) = (spec.whole("n"), spec.whole("d"));
     let least = (d as f64 + 4.0) * 2f64.powi(-23);
     // e^−30 is about 10⁻¹³; its square is well within f32.

@@ -1,11 +1,13 @@
 //! Distances in f64 of given pairs of rows on an NVIDIA GPU. The kernels are in `cuda/exact/distances.cu`.
 
-use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut, DriverError};
+use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
 
 use super::device::memory::{RESERVE, blocks, launch, read};
 use super::device::units::Unit;
 use super::interface::exact::{LANES, Pairs, RowScales, THREADS, exact_entry};
 use super::{Cuda, DIRECT};
+use crate::Result;
+use crate::cuda::DriverResult;
 use crate::knn::exact_distances::{ExactDistances, StoredRows};
 use crate::knn::{DeviceId, EngineError};
 
@@ -13,11 +15,7 @@ use crate::knn::{DeviceId, EngineError};
 ///
 /// # Errors
 /// [`EngineError::Unavailable`], [`EngineError::Memory`], [`EngineError::Device`].
-pub fn open_exact(
-    device: DeviceId,
-    rows: StoredRows<'_>,
-    pairs: usize,
-) -> Result<Box<dyn ExactDistances>, EngineError> {
+pub fn open_exact(device: DeviceId, rows: StoredRows<'_>, pairs: usize) -> Result<Box<dyn ExactDistances>> {
     let unit = Unit::new("exact/distances", 0, 0);
     let mut cuda = Cuda::open_with(DIRECT.id, device, unit)?;
     let mut kernel = |name: &str| cuda.kernel(DIRECT.id, unit, &exact_entry(name));
@@ -33,7 +31,7 @@ pub fn open_exact(
     let upload =
         |values: &[f32]| DeviceRows::upload(&cuda, values, rows.dims, rows.normalise.then_some(&scale));
     let uploaded =
-        || -> Result<_, DriverError> { Ok((upload(rows.points)?, rows.queries.map(upload).transpose()?)) };
+        || -> DriverResult<_> { Ok((upload(rows.points)?, rows.queries.map(upload).transpose()?)) };
     let (points, queries) = uploaded().map_err(|error| cuda.failed(error))?;
     Ok(Box::new(GpuDistances { cuda, distances, points, queries, dims: rows.dims }))
 }
@@ -46,12 +44,7 @@ struct DeviceRows {
 }
 
 impl DeviceRows {
-    fn upload(
-        cuda: &Cuda,
-        values: &[f32],
-        dims: usize,
-        scale: Option<&CudaFunction>,
-    ) -> Result<Self, DriverError> {
+    fn upload(cuda: &Cuda, values: &[f32], dims: usize, scale: Option<&CudaFunction>) -> DriverResult<Self> {
         let stream = &cuda.stream;
         let values = stream.clone_htod(values)?;
         let Some(scale) = scale else { return Ok(Self { values, scales: None }) };
@@ -83,7 +76,7 @@ struct GpuDistances {
 }
 
 impl GpuDistances {
-    fn compute(&self, queries: &[u32], candidates: &[u32]) -> Result<Vec<f64>, DriverError> {
+    fn compute(&self, queries: &[u32], candidates: &[u32]) -> DriverResult<Vec<f64>> {
         let stream = &self.cuda.stream;
         let [query_rows, candidate_rows] = [stream.clone_htod(queries)?, stream.clone_htod(candidates)?];
         let mut squared = stream.alloc_zeros::<f64>(candidates.len())?;
@@ -108,7 +101,7 @@ impl GpuDistances {
 }
 
 impl ExactDistances for GpuDistances {
-    fn squared(&mut self, queries: &[u32], candidates: &[u32]) -> Result<Vec<f64>, EngineError> {
+    fn squared(&mut self, queries: &[u32], candidates: &[u32]) -> Result<Vec<f64>> {
         self.compute(queries, candidates).map_err(|error| self.cuda.failed(error))
     }
 }

@@ -1,21 +1,21 @@
 //! The engine `kdtree-threads` on an NVIDIA GPU: the tree of [`crate::kdtree_threads`], built on the host and
 //! searched on the device.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DriverError};
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 
 use super::Cuda;
 use super::device::memory::{Addresses, DevicePoints, PointLayout, SearchBuffers, blocks, launch};
 use super::device::units::Unit;
 use super::interface::kdtree::{SEARCH_THREADS, Search as Arguments, kdtree_entry};
-use super::search::{self, BuildKernels, GpuSearch, SearchKernels};
+use super::search::{self, BuildKernels, Chunk, GpuSearch, SearchKernels};
+use crate::Result;
+use crate::cuda::DriverResult;
 use crate::host_memory;
 use crate::kdtree_threads::{KDTREE_THREADS, MEASURES, Tree};
-use crate::knn::{DeviceId, Engine, EngineError, KernelBuild, MAX_COUNTED_CHUNK, Measure, Problem};
+use crate::knn::{DeviceId, Engine, MAX_COUNTED_CHUNK, Measure, Problem};
 
 const SEARCH: &str = "kdtree/search";
 
@@ -28,8 +28,8 @@ const RESIDENT_THREADS: usize = 512;
 /// Opens a given GPU for the engine.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], which says what is missing and how to get it.
-pub fn open_kdtree(device: DeviceId) -> Result<Box<dyn Engine>, EngineError> {
+/// `EngineError::Unavailable`, which says what is missing and how to get it.
+pub fn open_kdtree(device: DeviceId) -> Result<Box<dyn Engine>> {
     let unit = Unit::new(SEARCH, 0, 2);
     search::open(&KDTREE_THREADS, device, unit, |cuda, problem, _| Ok(Box::new(load(cuda, problem)?)))
 }
@@ -45,7 +45,7 @@ struct KdTree {
     slice: usize,
 }
 
-fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTree>, EngineError> {
+fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTree>> {
     let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
     let dims = if d == 2 || d == 3 { d as u32 } else { 0 };
     let unit = Unit::new(SEARCH, 0, dims);
@@ -97,14 +97,8 @@ impl SearchKernels for KdTree {
         &MEASURES
     }
 
-    fn run(
-        &mut self,
-        cuda: &mut Cuda,
-        memory: &mut SearchBuffers,
-        queries: &Range<usize>,
-        build: KernelBuild,
-        counts: CUdeviceptr,
-    ) -> Result<f64, DriverError> {
+    fn run(&mut self, cuda: &mut Cuda, memory: &mut SearchBuffers, chunk: Chunk<'_>) -> DriverResult<f64> {
+        let Chunk { queries, build, counts } = chunk;
         let stream = &cuda.stream;
         memory.timer.start(stream)?;
         for first in queries.clone().step_by(self.slice) {

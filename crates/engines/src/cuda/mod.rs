@@ -63,10 +63,14 @@ pub use split::SPLIT;
 pub use step::open_step;
 pub use tune::{Row, Trial, TuningResult, table, tune, updated_table};
 
+use crate::Result;
 use crate::knn::{
     AllowedValues, Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Parameter,
     Parameters, PreparedSearch, Problem, code, warp as rules,
 };
+
+/// The result of a call of the driver.
+type DriverResult<T = ()> = std::result::Result<T, cudarc::driver::DriverError>;
 
 /// The registry's row for `cuda`.
 pub static DIRECT: Descriptor = Descriptor {
@@ -152,7 +156,7 @@ impl Cuda {
     ///
     /// # Errors
     /// [`EngineError::Unavailable`], which says what is missing and how to get it.
-    pub fn open() -> Result<Self, EngineError> {
+    pub fn open() -> Result<Self> {
         Self::open_on(DeviceKind::Gpu.first())
     }
 
@@ -160,12 +164,12 @@ impl Cuda {
     ///
     /// # Errors
     /// Those of [`Self::open`].
-    pub fn open_on(device: DeviceId) -> Result<Self, EngineError> {
+    pub fn open_on(device: DeviceId) -> Result<Self> {
         Self::open_with(DIRECT.id, device, Variant { capacity: 32, dims: 2 }.unit())
     }
 
     /// Opens a GPU for the engine `id`, whose smallest kernel is in `unit`.
-    fn open_with(id: EngineId, device_id: DeviceId, unit: Unit) -> Result<Self, EngineError> {
+    fn open_with(id: EngineId, device_id: DeviceId, unit: Unit) -> Result<Self> {
         let unavailable = |why: String| EngineError::Unavailable { engine: id, why };
         let context = driver::open(device_id).map_err(unavailable)?;
         let stream = context.new_stream().map_err(|error| unavailable(driver::error_text(error)))?;
@@ -185,7 +189,7 @@ impl Cuda {
         problem: &Problem,
         policy: Option<Policy>,
         exact_dims: bool,
-    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>> {
         let exact_dims = if exact_dims { problem.dims() as u32 } else { 0 };
         let unit = Unit { policy, exact_dims, ..Variant::new(problem.k(), problem.dims()).unit() };
         Ok(Box::new(direct::load_unit(self, problem, unit)?))
@@ -205,7 +209,7 @@ impl Cuda {
     ///
     /// # Errors
     /// [`EngineError::Unavailable`].
-    fn kernel(&mut self, engine: EngineId, unit: Unit, name: &str) -> Result<CudaFunction, EngineError> {
+    fn kernel(&mut self, engine: EngineId, unit: Unit, name: &str) -> Result<CudaFunction> {
         self.kernels.function(unit, name).map_err(|why| EngineError::Unavailable { engine, why })
     }
 
@@ -259,7 +263,7 @@ impl Engine for Cuda {
         problem: &'a Problem,
         parameters: &Parameters,
         profile: bool,
-    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>> {
         Ok(Box::new(direct::load(self, problem, parameters, profile)?))
     }
 }

@@ -4,13 +4,15 @@
 //! Each rate is the best of several launches of a few milliseconds, timed by events, after the clocks have
 //! risen.
 
-use cudarc::driver::{CudaFunction, DevicePtr, DevicePtrMut, DriverError};
+use cudarc::driver::{CudaFunction, DevicePtr, DevicePtrMut};
 
 use super::device::memory::{Timer, blocks, launch};
 use super::device::units::Unit;
 use super::interface::peaks::{Arithmetic, CHAINS, READS, Reads, STEPS, THREADS, peaks_entry};
 use super::{Cuda, DIRECT};
-use crate::knn::{DeviceId, EngineError, Peaks};
+use crate::Result;
+use crate::cuda::DriverResult;
+use crate::knn::{DeviceId, Peaks};
 
 /// Blocks per multiprocessor. For arithmetic, the number that is always resident; for reads several times as
 /// many, so that the last blocks leave little of the GPU idle.
@@ -35,8 +37,8 @@ const MAX_BYTES: usize = 1 << 30;
 /// and returns `None` if it returns `false`.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], [`EngineError::MemoryRefused`], [`EngineError::Device`].
-pub fn peaks(device: DeviceId, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, EngineError> {
+/// `EngineError::Unavailable`, `EngineError::MemoryRefused`, `EngineError::Device`.
+pub fn peaks(device: DeviceId, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>> {
     let unit = Unit::new("peaks/peaks", 0, 0);
     let mut cuda = Cuda::open_with(DIRECT.id, device, unit)?;
     let mut kernel = |what: &str| cuda.kernel(DIRECT.id, unit, &peaks_entry(what));
@@ -48,13 +50,13 @@ fn measure(
     cuda: &Cuda,
     [arithmetic, reads, empty]: &[CudaFunction; 3],
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<Option<Peaks>, DriverError> {
+) -> DriverResult<Option<Peaks>> {
     let (stream, timer, multiprocessors) = (&cuda.stream, Timer::new(&cuda.context)?, cuda.multiprocessors());
     let [few, many] = BLOCKS.map(|blocks| blocks * multiprocessors);
     let mut sum = stream.alloc_zeros::<f32>(1)?;
     let sum = sum.device_ptr_mut(stream).0;
 
-    let multiply_adds = |rounds: u32| -> Result<f64, DriverError> {
+    let multiply_adds = |rounds: u32| -> DriverResult<f64> {
         let work = Arithmetic { sum, factor: 0.5, addend: 1.0, rounds };
         timer.start(stream)?;
         // SAFETY: `Arithmetic` is the kernel's parameter; its pointer is to a number of this function.
@@ -78,7 +80,7 @@ fn measure(
     // At least one number, so that there is an address even if nothing is read.
     let words = stream.alloc_zeros::<f32>((4 * count).max(1))?;
     let words = words.device_ptr(stream).0;
-    let read = || -> Result<f64, DriverError> {
+    let read = || -> DriverResult<f64> {
         let work = Reads { words, sum, count: count as u64 };
         timer.start(stream)?;
         // SAFETY: `Reads` is the kernel's parameter; its pointers are to buffers of this function with the

@@ -5,15 +5,26 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut};
 
 use super::Cuda;
 use super::device::memory::{SearchBuffers, read};
 use super::device::units::{Unit, build_name};
+use crate::Result;
+use crate::cuda::DriverResult;
 use crate::knn::{
-    Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, KernelBuild, Measure, Neighbors,
-    Parameters, PreparedSearch, Problem, SetupPhase,
+    Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineId, KernelBuild, Measure, Neighbors, Parameters,
+    PreparedSearch, Problem, SetupPhase,
 };
+
+/// A range of queries to answer.
+#[derive(Clone, Copy)]
+pub struct Chunk<'a> {
+    pub queries: &'a Range<usize>,
+    pub build: KernelBuild,
+    /// Counters are written from this address on, unless it is 0.
+    pub counts: CUdeviceptr,
+}
 
 /// The launches of an engine for a range of queries.
 pub trait SearchKernels: Send {
@@ -38,19 +49,11 @@ pub trait SearchKernels: Send {
         if asked == KernelBuild::Timed { KernelBuild::Timed } else { KernelBuild::Counted }
     }
 
-    /// Answers a range of queries; returns the elapsed milliseconds. Counters are written from `counts` on,
-    /// unless that is 0.
+    /// Answers a range of queries; returns the elapsed milliseconds.
     ///
     /// # Errors
     /// Those of the driver.
-    fn run(
-        &mut self,
-        cuda: &mut Cuda,
-        memory: &mut SearchBuffers,
-        queries: &Range<usize>,
-        build: KernelBuild,
-        counts: CUdeviceptr,
-    ) -> Result<f64, DriverError>;
+    fn run(&mut self, cuda: &mut Cuda, memory: &mut SearchBuffers, chunk: Chunk<'_>) -> DriverResult<f64>;
 
     /// Appends what the last launch, of `queries` queries in a build other than `Timed`, wrote besides the
     /// counters.
@@ -63,7 +66,7 @@ pub trait SearchKernels: Send {
         _queries: usize,
         _build: KernelBuild,
         _answer: &mut Answer,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         Ok(())
     }
 
@@ -115,7 +118,7 @@ impl<'a, K: SearchKernels> GpuSearch<'a, K> {
         Self { cuda, memory, kernels, built_ms, resident, counts: None, last: (0..0, KernelBuild::Timed) }
     }
 
-    fn launch(&mut self, queries: &Range<usize>, build: KernelBuild) -> Result<f64, DriverError> {
+    fn launch(&mut self, queries: &Range<usize>, build: KernelBuild) -> DriverResult<f64> {
         let stream = self.cuda.stream.clone();
         let numbers = if build == KernelBuild::Timed { 0 } else { self.kernels.counts() * queries.len() };
         if self.counts.as_ref().map_or(0, CudaSlice::len) < numbers {
@@ -126,10 +129,10 @@ impl<'a, K: SearchKernels> GpuSearch<'a, K> {
         // The buffer of an earlier launch may be too small for this one.
         let counts =
             self.counts.as_mut().filter(|_| numbers > 0).map_or(0, |counts| counts.device_ptr_mut(&stream).0);
-        self.kernels.run(self.cuda, &mut self.memory, queries, build, counts)
+        self.kernels.run(self.cuda, &mut self.memory, Chunk { queries, build, counts })
     }
 
-    fn copy_counts(&self, answer: &mut Answer) -> Result<(), DriverError> {
+    fn copy_counts(&self, answer: &mut Answer) -> DriverResult {
         let (queries, build) = (self.last.0.len(), self.last.1);
         if build == KernelBuild::Timed {
             return Ok(());
@@ -177,7 +180,7 @@ impl<K: SearchKernels> PreparedSearch for GpuSearch<'_, K> {
         self.kernels.first_work(&self.memory)
     }
 
-    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64, EngineError> {
+    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64> {
         debug_assert!(queries.start < queries.end && queries.end <= self.memory.q);
         let build = self.kernels.build(build);
         let ms = self.launch(&queries, build).map_err(|error| self.cuda.failed(error))?;
@@ -185,7 +188,7 @@ impl<K: SearchKernels> PreparedSearch for GpuSearch<'_, K> {
         Ok(ms)
     }
 
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError> {
+    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64> {
         self.memory.download(&self.cuda.stream, neighbors).map_err(|error| self.cuda.failed(error))
     }
 
@@ -194,12 +197,12 @@ impl<K: SearchKernels> PreparedSearch for GpuSearch<'_, K> {
         queries: Range<usize>,
         indices: &mut [u32],
         squared_distances: &mut [f32],
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let copied = self.memory.download_range(&self.cuda.stream, queries, indices, squared_distances);
         copied.map(drop).map_err(|error| self.cuda.failed(error))
     }
 
-    fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&mut self, answer: &mut Answer) -> Result<()> {
         self.copy_counts(answer).map_err(|error| self.cuda.failed(error))
     }
 }
@@ -211,13 +214,13 @@ impl BuildKernels {
     /// Loads both; `entry` returns the kernel's name for a build's name.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`].
+    /// `EngineError::Unavailable`.
     pub fn load(
         cuda: &mut Cuda,
         engine: EngineId,
         unit: Unit,
         entry: impl Fn(&'static str) -> String,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut load = |build| cuda.kernel(engine, unit.for_build(build), &entry(build_name(build)));
         Ok(Self([load(KernelBuild::Timed)?, load(KernelBuild::Counted)?]))
     }
@@ -237,19 +240,15 @@ struct GpuEngine<L> {
 /// Opens a given GPU for an engine; `unit` has the engine's smallest kernel.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], which says what is missing and how to get it.
+/// `EngineError::Unavailable`, which says what is missing and how to get it.
 pub fn open<L>(
     descriptor: &'static Descriptor,
     device: DeviceId,
     unit: Unit,
     load: L,
-) -> Result<Box<dyn Engine>, EngineError>
+) -> Result<Box<dyn Engine>>
 where
-    L: for<'a> Fn(
-            &'a mut Cuda,
-            &'a Problem,
-            &Parameters,
-        ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError>
+    L: for<'a> Fn(&'a mut Cuda, &'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>>
         + Send
         + 'static,
 {
@@ -258,12 +257,7 @@ where
 
 impl<L> Engine for GpuEngine<L>
 where
-    L: for<'a> Fn(
-            &'a mut Cuda,
-            &'a Problem,
-            &Parameters,
-        ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError>
-        + Send,
+    L: for<'a> Fn(&'a mut Cuda, &'a Problem, &Parameters) -> Result<Box<dyn PreparedSearch + 'a>> + Send,
 {
     fn descriptor(&self) -> &'static Descriptor {
         self.descriptor
@@ -286,7 +280,7 @@ where
         problem: &'a Problem,
         parameters: &Parameters,
         _profile: bool,
-    ) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+    ) -> Result<Box<dyn PreparedSearch + 'a>> {
         (self.load)(&mut self.cuda, problem, parameters)
     }
 }

@@ -14,6 +14,7 @@ use super::Cuda;
 use super::device::driver::error_text;
 use super::device::units::Unit;
 use super::direct::{self, Policy, Variant};
+use crate::Result;
 use crate::knn::{EngineError, KernelBuild, Neighbors, PreparedSearch, Problem};
 
 const TABLE: &str = include_str!("../../../../cuda/direct/policy_table.cuh");
@@ -78,7 +79,7 @@ pub fn tune(
     problems: &[Problem],
     repeats: usize,
     mut seen: impl FnMut(&Trial, f64),
-) -> Result<TuningResult, EngineError> {
+) -> Result<TuningResult> {
     let unavailable = |why| EngineError::Unavailable { engine: super::DIRECT.id, why };
     let variant = Variant::new(problems[0].k(), problems[0].dims());
     let unit = variant.unit();
@@ -211,12 +212,7 @@ fn trial(
 }
 
 /// The milliseconds of each repeat, after one warm-up, and the neighbours.
-fn searches(
-    cuda: &mut Cuda,
-    problem: &Problem,
-    unit: Unit,
-    repeats: usize,
-) -> Result<(Vec<f64>, Neighbors), EngineError> {
+fn searches(cuda: &mut Cuda, problem: &Problem, unit: Unit, repeats: usize) -> Result<(Vec<f64>, Neighbors)> {
     let mut search = direct::load_unit(cuda, problem, unit)?;
     search.search(0..problem.q(), KernelBuild::Timed)?;
     let times = (0..repeats.max(1))

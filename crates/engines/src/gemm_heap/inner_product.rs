@@ -37,8 +37,8 @@ use rayon::prelude::*;
 
 use super::filter::{ROUNDOFF, block_points, bytes, rounded_down};
 use super::{GEMM_HEAP, PACKED, product};
+use crate::Result;
 use crate::host_memory;
-use crate::knn::EngineError;
 use crate::knn::inner_product::{InnerProductProblem, InnerProductSearch, Product, inner_product};
 
 /// Products that are tested together.
@@ -47,8 +47,8 @@ const CHUNK: usize = 64;
 /// Prepares points for searches by inner product.
 ///
 /// # Errors
-/// [`EngineError::Limit`], [`EngineError::HostMemory`].
-pub fn open(products: &InnerProductProblem) -> Result<Box<dyn InnerProductSearch + '_>, EngineError> {
+/// `EngineError::Limit`, `EngineError::HostMemory`.
+pub fn open(products: &InnerProductProblem) -> Result<Box<dyn InnerProductSearch + '_>> {
     let shape = products.shape();
     GEMM_HEAP.limits.check_sizes(GEMM_HEAP.id, &shape)?;
     let threads = rayon::current_num_threads().min(shape.q);

@@ -15,17 +15,17 @@ mod filter;
 mod inner_product;
 mod product;
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::vec::Drain;
 
-use super::cpu::{self, AnswerWriter, CpuSearch, SearchOutput, Searcher};
+use super::cpu::{self, AnswerWriter, Chunk, CpuSearch, Searcher};
 use super::kdtree_threads::Heap;
 use super::lockstep::{distance_of, key_of};
+use crate::Result;
 use crate::knn::distance::squared_distances;
 use crate::knn::{
-    Answer, Buffer, Cost, Descriptor, DeviceKind, EngineError, EngineId, Group, KernelBuild, Limits, Measure,
-    MemorySpace, Metric, Parameters, PreparedSearch, Problem, SetupPhase, Shape, code,
+    Answer, Buffer, Cost, Descriptor, DeviceKind, EngineId, Group, Limits, Measure, MemorySpace, Metric,
+    Parameters, PreparedSearch, Problem, SetupPhase, Shape, code,
 };
 use filter::{Bound, PointBlocks};
 
@@ -98,10 +98,7 @@ const PACKED: usize = 4 << 20;
 type Counts = [u32; 2];
 
 /// Translates the points to their mean, unless that is cached.
-fn load<'a>(
-    problem: &'a Problem,
-    _parameters: &Parameters,
-) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>> {
     let (n, dims) = (problem.n(), problem.dims());
     // Per thread: products, translated queries, heaps, and the buffers of `gemm`.
     let of_thread = MAX_QUERIES * (4 * filter::block_points(n) + 4 * dims + 8 * problem.k()) + PACKED;
@@ -125,21 +122,14 @@ impl Searcher for GemmHeap {
         MAX_QUERIES
     }
 
-    fn search(
-        &mut self,
-        problem: &Problem,
-        queries: Range<usize>,
-        build: KernelBuild,
-        found: &mut SearchOutput<Counts>,
-    ) {
+    fn search(&mut self, chunk: Chunk<'_, Counts>) {
+        let problem = chunk.problem;
         // With few queries, one block per thread.
-        let block = queries.len().div_ceil(rayon::current_num_threads()).clamp(1, MAX_QUERIES);
-        found.in_blocks(problem, queries, block, build, |queries, rows| {
-            answer(problem, &self.filter, queries, rows)
-        });
+        let block = chunk.queries.len().div_ceil(rayon::current_num_threads()).clamp(1, MAX_QUERIES);
+        chunk.in_blocks(block, |queries, rows| answer(problem, &self.filter, queries, rows));
     }
 
-    fn collect(&self, visits: Drain<'_, Counts>, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&self, visits: Drain<'_, Counts>, answer: &mut Answer) -> Result<()> {
         answer.measured.extend(&MEASURES, visits);
         Ok(())
     }

@@ -1,6 +1,5 @@
 //! The engine `bvh` on the CPU, and its row in the registry.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::vec::Drain;
 
@@ -16,7 +15,8 @@ use super::packet::{PacketBuffers, answer_packets, packet_length};
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
 use super::walk::{LEAF_BYTES, walk};
-use crate::cpu::{self, CpuSearch, LapTimer, SearchOutput, Searcher, Setup};
+use crate::Result;
+use crate::cpu::{self, Chunk, CpuSearch, LapTimer, Searcher, Setup};
 use crate::cuda::open_bvh;
 use crate::knn::walk::AXES;
 use crate::knn::{
@@ -141,16 +141,13 @@ const PACKED_BLOCK: usize = 32 * 32;
 const CHUNK_MS: f64 = 800.0;
 
 /// The tree over a problem's points. The search needs another `search_bytes`.
-fn cached_tree(problem: &Problem, search_bytes: u64) -> Result<(Arc<Tree>, Setup), EngineError> {
+fn cached_tree(problem: &Problem, search_bytes: u64) -> Result<(Arc<Tree>, Setup)> {
     let bytes = Tree::bytes(problem.n(), problem.dims());
     cpu::prepared(problem, SetupPhase::BuildIndex, bytes, search_bytes, || Tree::new(problem))
 }
 
 /// Builds the tree, unless it is cached.
-fn load<'a>(
-    problem: &'a Problem,
-    parameters: &Parameters,
-) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>> {
     // Besides the tree: a code, an output row and the visits of each query.
     let (tree, setup) = cached_tree(problem, 128 * problem.q() as u64)?;
     let asked = asks_for_packets(parameters);
@@ -159,12 +156,7 @@ fn load<'a>(
 }
 
 /// See [`Descriptor::walk`].
-fn record_walk(
-    problem: &Problem,
-    query: usize,
-    _: &Parameters,
-    _: &dyn Progress,
-) -> Result<Option<Walk>, EngineError> {
+fn record_walk(problem: &Problem, query: usize, _: &Parameters, _: &dyn Progress) -> Result<Option<Walk>> {
     if problem.dims() > AXES {
         return Err(EngineError::Limit {
             engine: BVH.id,
@@ -178,7 +170,7 @@ fn record_walk(
 }
 
 /// See [`Descriptor::within`].
-fn open_within(problem: &Problem) -> Result<Box<dyn RadiusIndex + '_>, EngineError> {
+fn open_within(problem: &Problem) -> Result<Box<dyn RadiusIndex + '_>> {
     // It has no list of k.
     BVH.limits.check(BVH.id, &Shape { k: 1, ..problem.shape() }, problem.metric())?;
     Ok(Box::new(TreeRadiusSearch(cached_tree(problem, 0)?.0)))
@@ -252,13 +244,8 @@ impl Searcher for Bvh {
         BLOCK
     }
 
-    fn search(
-        &mut self,
-        problem: &Problem,
-        queries: Range<usize>,
-        build: KernelBuild,
-        found: &mut SearchOutput<Visits>,
-    ) {
+    fn search(&mut self, chunk: Chunk<'_, Visits>) {
+        let Chunk { problem, queries, build, found } = chunk;
         let (tree, dims, k) = (&*self.tree, problem.dims(), problem.k());
         let coordinates = &problem.queries()[queries.start * dims..queries.end * dims];
         let entries = queries.start * k..queries.end * k;
@@ -322,7 +309,7 @@ impl Searcher for Bvh {
         }
     }
 
-    fn collect(&self, visits: Drain<'_, Visits>, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&self, visits: Drain<'_, Visits>, answer: &mut Answer) -> Result<()> {
         answer.measured.extend(&MEASURES, visits.map(bytemuck::cast));
         Ok(())
     }

@@ -7,13 +7,13 @@
 mod cost;
 mod tree;
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::cpu::{self, CpuSearch, SearchOutput, Searcher, Setup};
+use super::cpu::{self, Chunk, CpuSearch, Searcher, Setup};
+use crate::Result;
 use crate::knn::{
-    Buffer, Descriptor, DeviceKind, EngineError, EngineId, Group, KernelBuild, Limits, MemorySpace, Metric,
-    NONE, Problem, RadiusIndex, SetupPhase, Shape, code, warp as rules,
+    Buffer, Descriptor, DeviceKind, EngineId, Group, KernelBuild, Limits, MemorySpace, Metric, NONE, Problem,
+    RadiusIndex, SetupPhase, Shape, code, warp as rules,
 };
 use tree::Tree;
 
@@ -53,14 +53,14 @@ const BLOCK: usize = 8;
 /// The tree, cached with the points.
 struct CachedTree(Box<dyn Tree>);
 
-fn cached_index(problem: &Problem) -> Result<(Arc<CachedTree>, Setup), EngineError> {
+fn cached_index(problem: &Problem) -> Result<(Arc<CachedTree>, Setup)> {
     cpu::prepared(problem, SetupPhase::BuildIndex, tree::bytes(problem), 0, || {
         CachedTree(tree::build(problem))
     })
 }
 
 /// See [`Descriptor::within`].
-fn open_within(problem: &Problem) -> Result<Box<dyn RadiusIndex + '_>, EngineError> {
+fn open_within(problem: &Problem) -> Result<Box<dyn RadiusIndex + '_>> {
     // It has no list of k.
     KDTREE.limits.check(KDTREE.id, &Shape { k: 1, ..problem.shape() }, problem.metric())?;
     Ok(Box::new(TreeRadiusIndex { problem, tree: cached_index(problem)?.0 }))
@@ -87,16 +87,10 @@ impl Searcher for KdTree {
         QUERIES_PER_THREAD
     }
 
-    fn search(
-        &mut self,
-        problem: &Problem,
-        queries: Range<usize>,
-        _build: KernelBuild,
-        found: &mut SearchOutput<()>,
-    ) {
-        let tree = &self.0.0;
+    fn search(&mut self, chunk: Chunk<'_, ()>) {
+        let (problem, tree) = (chunk.problem, &self.0.0);
         // Every build records only neighbours.
-        found.in_blocks(problem, queries, BLOCK, KernelBuild::Timed, |queries, rows| {
+        Chunk { build: KernelBuild::Timed, ..chunk }.in_blocks(BLOCK, |queries, rows| {
             for query in queries.chunks_exact(problem.dims()) {
                 let nearest = tree.nearest(problem, query);
                 let nearest = nearest.into_iter().map(|neighbour| neighbour.parts());

@@ -23,7 +23,6 @@ pub(super) mod heap;
 mod traverse;
 mod tree;
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::vec::Drain;
 
@@ -32,13 +31,13 @@ pub use traverse::Visits;
 use traverse::answer;
 pub use tree::Tree;
 
-use crate::cpu::{self, CpuSearch, SearchOutput, Searcher};
+use crate::Result;
+use crate::cpu::{self, Chunk, CpuSearch, Searcher};
 use crate::cuda::open_kdtree;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{
-    Answer, Buffer, Cost, Descriptor, DeviceId, DeviceKind, EngineError, EngineId, Group, KernelBuild,
-    Limits, Measure, Measurements, MemorySpace, Metric, Parameters, PreparedSearch, Problem, SetupPhase,
-    Shape, code, warp as rules,
+    Answer, Buffer, Cost, Descriptor, DeviceId, DeviceKind, EngineId, Group, Limits, Measure, Measurements,
+    MemorySpace, Metric, Parameters, PreparedSearch, Problem, SetupPhase, Shape, code, warp as rules,
 };
 
 /// The most dimensions: with more, a k-d tree would visit every point anyway.
@@ -117,10 +116,7 @@ fn active_threads(measured: &Measurements) -> Option<f64> {
 const BLOCK: usize = 64;
 
 /// Builds the tree, unless it is cached.
-fn load<'a>(
-    problem: &'a Problem,
-    _parameters: &Parameters,
-) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>> {
     let bytes = Tree::bytes(problem.n(), problem.dims());
     let counts = cpu::counts_bytes::<Visits>(problem);
     let (tree, setup) = cpu::prepared(problem, SetupPhase::BuildIndex, bytes, counts, || Tree::new(problem))?;
@@ -136,20 +132,14 @@ impl Searcher for KdTreeThreads {
         BLOCK
     }
 
-    fn search(
-        &mut self,
-        problem: &Problem,
-        queries: Range<usize>,
-        build: KernelBuild,
-        found: &mut SearchOutput<Visits>,
-    ) {
-        let (k, tree) = (problem.k(), &self.0);
-        found.in_blocks(problem, queries, BLOCK, build, |queries, rows| {
+    fn search(&mut self, chunk: Chunk<'_, Visits>) {
+        let (k, tree) = (chunk.problem.k(), &self.0);
+        chunk.in_blocks(BLOCK, |queries, rows| {
             answer(tree, queries, &mut Heap::new(k), &mut |heap, visits| rows.put(heap.neighbours(), visits));
         });
     }
 
-    fn collect(&self, visits: Drain<'_, Visits>, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&self, visits: Drain<'_, Visits>, answer: &mut Answer) -> Result<()> {
         answer.measured.extend(&MEASURES, visits.map(bytemuck::cast));
         Ok(())
     }

@@ -41,12 +41,13 @@ pub use lanes::{Lanes, lanes_below};
 pub use observer::{Fault, Observer};
 pub use warp_knn::groups_in_batch;
 
-use super::cpu::{self, CpuSearch, SearchOutput, Searcher};
+use super::cpu::{self, Chunk, CpuSearch, Searcher};
 use super::host_memory;
+use crate::Result;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{
-    Answer, CONVERGENCE_ENTRIES, Cost, Counters, Descriptor, DeviceKind, EngineError, EngineId, Group,
-    KernelBuild, Problem, Shape, code, theory, warp as rules,
+    Answer, CONVERGENCE_ENTRIES, Cost, Counters, Descriptor, DeviceKind, EngineId, Group, Problem, Shape,
+    code, theory, warp as rules,
 };
 
 /// The registry's row for `lockstep`.
@@ -142,16 +143,10 @@ impl Searcher for Lockstep {
         if self.points.dims() <= 3 { BLOCK } else { LARGE_BLOCK.start }
     }
 
-    fn search(
-        &mut self,
-        problem: &Problem,
-        queries: Range<usize>,
-        build: KernelBuild,
-        found: &mut SearchOutput<counters::QueryStats>,
-    ) {
-        let (dims, k, points) = (problem.dims(), problem.k(), &*self.points);
-        let block = block(queries.len(), dims);
-        found.in_blocks(problem, queries, block, build, |queries, rows| {
+    fn search(&mut self, chunk: Chunk<'_, counters::QueryStats>) {
+        let (dims, k, points) = (chunk.problem.dims(), chunk.problem.k(), &*self.points);
+        let block = block(chunk.queries.len(), dims);
+        chunk.in_blocks(block, |queries, rows| {
             let mut warps = vec![Warp::<WARP>::new(k, registers_for(k, WARP), ()); queries.len() / dims];
             let stage = |groups| Cow::Borrowed(points.range(groups));
             warp_knn::warp_knn(
@@ -174,11 +169,7 @@ impl Searcher for Lockstep {
         tally_bytes(problem)
     }
 
-    fn collect(
-        &self,
-        visits: Drain<'_, counters::QueryStats>,
-        answer: &mut Answer,
-    ) -> Result<(), EngineError> {
+    fn collect(&self, visits: Drain<'_, counters::QueryStats>, answer: &mut Answer) -> Result<()> {
         // Copied into vectors that grow by doubling.
         let entries: usize = visits.as_slice().iter().map(|tally| tally.history.len()).sum();
         let collected = answer.convergence.points_seen.len();

@@ -3,7 +3,6 @@
 //!
 //! Answers are always selected from distances by the rule that all engines share.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -13,9 +12,10 @@ use super::bits;
 use super::engine::compute_row;
 use super::expanded::{distances_expanded, distances_norms, distances_wrong};
 use super::{Counts, Selector};
-use crate::cpu::{self, CpuSearch, GROUP, SearchOutput, Searcher};
+use crate::Result;
+use crate::cpu::{self, Chunk, CpuSearch, GROUP, Searcher};
 use crate::knn::{
-    AllowedValues, Answer, EngineError, KernelBuild, Measure, Parameter, Parameters, PreparedSearch, Problem,
+    AllowedValues, Answer, KernelBuild, Measure, Parameter, Parameters, PreparedSearch, Problem,
 };
 use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::{Lanes, distance_of, index_of};
@@ -67,11 +67,8 @@ pub fn is_exact(kernel: &str) -> bool {
 /// Loads a problem.
 ///
 /// # Errors
-/// [`EngineError::HostMemory`].
-pub fn load<'a>(
-    problem: &'a Problem,
-    parameters: &Parameters,
-) -> Result<Box<dyn PreparedSearch + 'a>, EngineError> {
+/// `EngineError::HostMemory`.
+pub fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn PreparedSearch + 'a>> {
     let kernel = if is_exact(kernel_name(parameters)) { kernel_name(parameters) } else { EXPANDED_OWN };
     let rows = if is_exact(kernel) { 1 } else { 2 };
     // Rows of each thread, and the norms.
@@ -100,16 +97,11 @@ impl Searcher for DistanceBenchmark {
         BLOCK
     }
 
-    fn search(
-        &mut self,
-        problem: &Problem,
-        queries: Range<usize>,
-        build: KernelBuild,
-        found: &mut SearchOutput<Counts>,
-    ) {
-        let (points, norms, selector, dims) = (&self.points, &self.norms, &self.selector, problem.dims());
+    fn search(&mut self, chunk: Chunk<'_, Counts>) {
+        let (points, norms, selector) = (&self.points, &self.norms, &self.selector);
+        let (dims, build) = (chunk.problem.dims(), chunk.build);
         let [in_distances, in_all] = [const { AtomicU64::new(0) }; 2];
-        found.in_blocks(problem, queries, BLOCK, build, |queries, rows| {
+        chunk.in_blocks(BLOCK, |queries, rows| {
             let mut timed = Vec::with_capacity(points.groups());
             let (mut exact, mut found, mut other) = (Vec::new(), Vec::new(), Vec::new());
             for query in queries.chunks_exact(dims) {
@@ -140,7 +132,7 @@ impl Searcher for DistanceBenchmark {
         self.share = in_distances.into_inner() as f64 / (in_all.into_inner() as f64).max(1.0);
     }
 
-    fn collect(&self, visits: Drain<'_, Counts>, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&self, visits: Drain<'_, Counts>, answer: &mut Answer) -> Result<()> {
         answer.measured.extend_rows(&MEASURES, visits);
         Ok(())
     }

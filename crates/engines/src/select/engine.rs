@@ -12,11 +12,12 @@ use super::{
     bits, bits_global, distances, merge_path, merge_queue, partial_bitonic, sort, thread_heap, warp_select,
 };
 use super::{multi_pass, radix_select, sample_select};
-use crate::cpu::{self, CpuSearch, GROUP, SearchOutput, Searcher};
+use crate::Result;
+use crate::cpu::{self, Chunk, CpuSearch, GROUP, Searcher};
 use crate::cuda;
 use crate::knn::{
-    Answer, Buffer, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, KernelBuild, Limits,
-    MemorySpace, Metric, Parameters, PreparedSearch, Problem, Shape, code,
+    Answer, Buffer, Descriptor, DeviceId, Engine, EngineId, Group, Limits, MemorySpace, Metric, Parameters,
+    PreparedSearch, Problem, Shape, code,
 };
 use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{Key, Lanes, distance_of, index_of};
@@ -403,7 +404,7 @@ fn open<S: PointSelector + 'static>(
     descriptor: &'static Descriptor,
     selector: fn(&Shape, &Parameters) -> S,
     on_gpu: cuda::LoadSelector,
-) -> Result<Box<dyn Engine>, EngineError> {
+) -> Result<Box<dyn Engine>> {
     match device {
         DeviceId::Gpu(_) | DeviceId::Gpus(_) => cuda::open_selector(device, descriptor, on_gpu),
         DeviceId::Cpu => cpu::open(descriptor, "CPU, selection", None, move |problem, parameters| {
@@ -419,7 +420,7 @@ fn load<'p, S: PointSelector + 'static>(
     descriptor: &'static Descriptor,
     problem: &'p Problem,
     selector: S,
-) -> Result<Box<dyn PreparedSearch + 'p>, EngineError> {
+) -> Result<Box<dyn PreparedSearch + 'p>> {
     // Per thread: distances, working copies, and results.
     let of_thread = selector.bytes_per_thread(&problem.shape()) + size_of::<Key>() * problem.k();
     let rows = (of_thread * rayon::current_num_threads()) as u64;
@@ -484,16 +485,10 @@ impl<S: PointSelector> Searcher for SelectionSearcher<S> {
         BLOCK.max(self.selector.batch_size())
     }
 
-    fn search(
-        &mut self,
-        problem: &Problem,
-        queries: Range<usize>,
-        build: KernelBuild,
-        found: &mut SearchOutput<Counts>,
-    ) {
-        let (points, selector) = (&self.points, &self.selector);
+    fn search(&mut self, chunk: Chunk<'_, Counts>) {
+        let (problem, points, selector) = (chunk.problem, &self.points, &self.selector);
         let (dims, batch) = (problem.dims(), selector.batch_size());
-        found.in_blocks(problem, queries, self.queries_per_thread(), build, |wanted, rows| {
+        chunk.in_blocks(self.queries_per_thread(), |wanted, rows| {
             let range = rows.first()..rows.first() + wanted.len() / dims;
             // All queries that are answered together with one of the range.
             for first in (range.start / batch * batch..range.end).step_by(batch) {
@@ -510,7 +505,7 @@ impl<S: PointSelector> Searcher for SelectionSearcher<S> {
         });
     }
 
-    fn collect(&self, visits: Drain<'_, Counts>, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&self, visits: Drain<'_, Counts>, answer: &mut Answer) -> Result<()> {
         answer.measured.extend_rows(self.descriptor.measures, visits);
         Ok(())
     }

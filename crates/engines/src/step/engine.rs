@@ -1,7 +1,6 @@
 //! The engines `step` and `step-exhaustive` on the CPU, their rows in the registry, and the resolution of
 //! parameters.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::vec::Drain;
 
@@ -13,12 +12,13 @@ use super::queue::{QueryState, WARP};
 use super::spheres::Method;
 use super::traverse::{Visits, search_each};
 use super::walk::walk;
-use crate::cpu::{self, CpuSearch, SearchOutput, Searcher, Setup};
+use crate::Result;
+use crate::cpu::{self, Chunk, CpuSearch, Searcher, Setup};
 use crate::cuda::open_step;
 use crate::knn::walk::AXES;
 use crate::knn::{
-    AllowedValues, Answer, Buffer, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, KernelBuild,
-    Measure, Measurements, MemorySpace, Parameter, Parameters, Problem, SetupPhase, Shape, Walk, code,
+    AllowedValues, Answer, Buffer, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Measure,
+    Measurements, MemorySpace, Parameter, Parameters, Problem, SetupPhase, Shape, Walk, code,
 };
 use crate::lockstep::distance::GroupedPoints;
 use crate::progress::{NoProgress, Progress};
@@ -159,7 +159,7 @@ fn active_threads(measured: &Measurements) -> Option<f64> {
     measured.ratio("distance_evals", "groups")
 }
 
-fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {
+fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>> {
     match device {
         DeviceId::Gpu(_) | DeviceId::Gpus(_) => open_step(device, descriptor),
         DeviceId::Cpu => cpu::open(descriptor, "CPU, clusters", None, move |problem, parameters| {
@@ -193,7 +193,7 @@ fn record_walk(
     query: usize,
     parameters: &Parameters,
     progress: &dyn Progress,
-) -> Result<Option<Walk>, EngineError> {
+) -> Result<Option<Walk>> {
     let plan = Plan::new(problem, parameters, false);
     if plan.exhaustive {
         let why = format!(
@@ -220,7 +220,7 @@ fn clusters(
     problem: &Problem,
     plan: &Plan,
     progress: &dyn Progress,
-) -> Result<Option<(Arc<Clusters>, Setup)>, EngineError> {
+) -> Result<Option<(Arc<Clusters>, Setup)>> {
     let clustering = plan.clustering;
     let bytes = Clusters::bytes(problem.n(), problem.dims(), clustering.clusters);
     let suits = |clusters: &Clusters| clusters.clustering == clustering;
@@ -244,16 +244,11 @@ impl Searcher for StepSearcher {
         BLOCK
     }
 
-    fn search(
-        &mut self,
-        problem: &Problem,
-        queries: Range<usize>,
-        build: KernelBuild,
-        found: &mut SearchOutput<Visits>,
-    ) {
+    fn search(&mut self, chunk: Chunk<'_, Visits>) {
+        let problem = chunk.problem;
         let (dims, k, n) = (problem.dims(), problem.k(), problem.n());
         let (points, clusters) = (&self.points, self.plan.clustering.clusters);
-        found.in_blocks(problem, queries, BLOCK, build, |queries, rows| {
+        chunk.in_blocks(BLOCK, |queries, rows| {
             let mut queue = QueryState::new(k);
             let mut done = |queue: &QueryState, visits| rows.put(queue.neighbours(), visits);
             match points {
@@ -265,7 +260,7 @@ impl Searcher for StepSearcher {
         });
     }
 
-    fn collect(&self, visits: Drain<'_, Visits>, answer: &mut Answer) -> Result<(), EngineError> {
+    fn collect(&self, visits: Drain<'_, Visits>, answer: &mut Answer) -> Result<()> {
         answer.measured.extend(&MEASURES, visits.map(bytemuck::cast));
         Ok(())
     }

@@ -32,6 +32,7 @@ use super::recording::{Marks, Recording};
 use super::state::{Shape, State};
 use super::step::Step;
 use super::work::Instruction;
+use crate::Result;
 use crate::engines::cuda::Cuda;
 use crate::error::LessonError;
 use crate::knn::{Descriptor, Problem};
@@ -109,15 +110,8 @@ pub(crate) trait AlgorithmQuestions {
     }
 
     /// A question about a step, or about the whole search; `None` if it would have no clear answer.
-    fn question(
-        &self,
-        recording: &Recording,
-        topic: Topic,
-        at: usize,
-        before: &State,
-        pick: &mut QuestionPicker<'_>,
-    ) -> Option<Question> {
-        kernel::questions::kernel_question(recording, topic, at, before, pick)
+    fn question(&self, pick: &mut QuestionPicker<'_>) -> Option<Question> {
+        kernel::questions::kernel_question(pick)
     }
 
     /// Data that a printed question needs because it has no interactive picture: `step` is the last step,
@@ -196,7 +190,7 @@ pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
     ///
     /// # Errors
     /// The same as those of [`record_on_gpu`](crate::record_on_gpu).
-    fn record_on_gpu(&self, _twin: &Recording, _cuda: &mut Cuda) -> Result<Recording, LessonError> {
+    fn record_on_gpu(&self, _twin: &Recording, _cuda: &mut Cuda) -> Result<Recording> {
         Err(LessonError::TwinOnly)
     }
 }
@@ -250,7 +244,7 @@ macro_rules! algorithms {
                 width: u32,
                 batch: Option<usize>,
                 data: &str,
-            ) -> Result<Recording, LessonError> {
+            ) -> Result<Recording> {
                 match self {
                     Self::Kernel => kernel::recorder::record(problem, query, width, batch, data),
                     $($(#[cfg($cfg)])? Self::$name => $record(problem, query, width, data),)+

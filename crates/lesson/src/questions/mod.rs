@@ -12,6 +12,8 @@ pub mod pool;
 use std::ops::RangeInclusive;
 
 use super::describe::{self, hex};
+use crate::recording::Recording;
+use crate::state::State;
 use crate::text::thousands;
 
 /// The correct answer, with its tolerance.
@@ -175,8 +177,14 @@ pub fn letter(option: usize) -> char {
     char::from(b'A' + (option % 26) as u8)
 }
 
-/// How to pick a question among those that a step allows.
+/// A step to ask about, and how to pick a question among those that it allows.
 pub(crate) struct QuestionPicker<'a> {
+    pub(crate) recording: &'a Recording,
+    pub(crate) topic: Topic,
+    /// Index of the step.
+    pub(crate) at: usize,
+    /// The state before it.
+    pub(crate) before: &'a State,
     pub(crate) random: &'a mut Rng,
     /// The preferred answer of a yes/no question.
     pub(crate) preferred: bool,

@@ -117,11 +117,8 @@ fn draw_questions(take: &Take, topic: Topic, random: &mut Rng) -> Vec<Question> 
     let mut preferred = random.coin();
     for at in steps.into_iter().take(MAX_TRIES * PER_TOPIC) {
         cursor.seek(at);
-        let mut pick = QuestionPicker { random, preferred };
-        let Some(question) = recording.algorithm().question(recording, topic, at, cursor.state(), &mut pick)
-        else {
-            continue;
-        };
+        let mut pick = QuestionPicker { recording, topic, at, before: cursor.state(), random, preferred };
+        let Some(question) = recording.algorithm().question(&mut pick) else { continue };
         if found.iter().all(|before| (before.at, before.subject) != (at, question.subject)) {
             preferred = question.answer != Answer::YesNo(true);
             found.push(question);

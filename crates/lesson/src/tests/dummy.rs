@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::{Deserialize, Serialize};
 
 use super::*;
+use crate::Result;
 use crate::algorithms::{
     Algorithm, AlgorithmPictures, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, CodeLine,
     Pseudocode, SpecificState, plain,
@@ -106,14 +107,8 @@ impl AlgorithmQuestions for DummyBaseline {
         topic == Topic::Swaps && recording.steps()[at] != Step::Finished
     }
 
-    fn question(
-        &self,
-        recording: &Recording,
-        topic: Topic,
-        at: usize,
-        before: &State,
-        _pick: &mut QuestionPicker<'_>,
-    ) -> Option<Question> {
+    fn question(&self, pick: &mut QuestionPicker<'_>) -> Option<Question> {
+        let &mut QuestionPicker { recording, topic, at, before, .. } = pick;
         let Step::Own(step) = &recording.steps()[at] else { return None };
         let mut after = before.clone();
         step.get().apply(&mut after);
@@ -156,12 +151,7 @@ impl AlgorithmPictures for DummyBaseline {
     }
 }
 
-pub(crate) fn record_dummy(
-    problem: Arc<Problem>,
-    query: usize,
-    width: u32,
-    data: &str,
-) -> Result<Recording, LessonError> {
+pub(crate) fn record_dummy(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording> {
     let shape = Shape::for_problem(&problem, width);
     let distances = distances_to(&problem, query, 0..problem.n());
     let mut steps: Vec<Step> = (0..)

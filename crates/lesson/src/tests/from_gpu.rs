@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Result;
 use crate::algorithms::kernel::recorder::{compare, groups_per_batch};
 use crate::algorithms::radix_select::recorder::compare as compare_passes;
 use crate::algorithms::tree::recorder::compare as compare_tree;
@@ -464,11 +465,7 @@ fn queue_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u3
 }
 
 /// Compares words of a warp select with its twin's recording.
-fn compared_queues(
-    twin: &Recording,
-    words: Vec<u32>,
-    neighbours: &[(u32, f32)],
-) -> Result<Vec<Step>, LessonError> {
+fn compared_queues(twin: &Recording, words: Vec<u32>, neighbours: &[(u32, f32)]) -> Result<Vec<Step>> {
     let k = twin.shape().k as usize;
     let trace = QueueTrace::new("NVIDIA test".to_owned(), k, words, neighbours.to_vec());
     compare_queues(&trace, twin, warp_select::default_queue(k) as u32)
@@ -559,11 +556,7 @@ fn pass_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u32
 }
 
 /// Compares words of a radix select with its twin's recording.
-fn compared_passes(
-    twin: &Recording,
-    words: Vec<u32>,
-    neighbours: &[(u32, f32)],
-) -> Result<Vec<Step>, LessonError> {
+fn compared_passes(twin: &Recording, words: Vec<u32>, neighbours: &[(u32, f32)]) -> Result<Vec<Step>> {
     compare_passes(&PassTrace::new("NVIDIA test".to_owned(), words, neighbours.to_vec()), twin)
 }
 

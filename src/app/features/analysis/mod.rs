@@ -25,7 +25,7 @@ use crate::run::graph::other_cloud::{self, LeakCandidates, OverlapError};
 use crate::run::graph::summary::{self, Components, Duplicates, Hubs, LocalDimensions, ScoreSummary};
 use crate::run::graph::{Analysis, Cancelled, KnnGraph, groups, scores, surface};
 use crate::run::stats::SummaryStats;
-use crate::run::{EnginePool, QuerySpec, ResidentPoints, RunError, RunRecord, RunSpec};
+use crate::run::{EnginePool, LoadedSpec, QuerySpec, ResidentPoints, RunError, RunRecord, RunSpec};
 use crate::text;
 
 pub mod apply;
@@ -226,7 +226,7 @@ pub fn answer(
         progress.update((f64::from(fraction) * 1000.0) as u64, 1000);
         !progress.cancelled()
     };
-    engines.answer(spec, cloud, queries, &mut stage).map_err(|why| match why {
+    engines.answer(LoadedSpec::new(spec, cloud, queries), &mut stage).map_err(|why| match why {
         RunError::Cancelled => Failure::Cancelled,
         why => Failure::Message(run_error(&why)),
     })

@@ -27,9 +27,9 @@ pub fn histogram_ui(
     channel: &Channel,
     numbers: &NumericValues,
     scale: (f64, f64, bool),
-    palette: &Palette,
-    actions: &mut Actions,
+    context: &mut UiContext<'_>,
 ) {
+    let palette = context.palette;
     let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click_and_drag());
     let response = response.on_hover_text(format!(
         "Distribution of {}. Drag to select a range, or use the arrow keys and Enter. Shift adds; Ctrl \
@@ -86,7 +86,7 @@ pub fn histogram_ui(
     name_widget(&response, Role::Button, &named);
     if response.drag_stopped_by(PRIMARY) || (dragged.is_none() && response.clicked()) {
         let how = SelectMode::from_modifiers(ui.input(|input| input.modifiers));
-        actions.send(ColorAction::SelectBetween(low, high, how));
+        context.actions.send(ColorAction::SelectBetween(low, high, how));
     } else {
         response.show_tooltip_text(format!("{} {}", channel.title, numbers.span(low, high)));
     }

@@ -19,10 +19,11 @@ use crate::text;
 
 pub(super) const MAX_LISTED: usize = CATEGORIES;
 
-pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+pub fn legend_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
+    let (state, session, palette) = (context.state, context.session, context.palette);
     let mut view = state.color.clone();
     if view.by == ColorBy::Moment {
-        moment_ui(ui, &mut view, session, palette, actions);
+        moment_ui(ui, &mut view, context);
     }
     match &session.colored {
         ColoringState::Nothing => {}
@@ -36,28 +37,23 @@ pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
             ui.horizontal_wrapped(|ui| {
                 ui.label(RichText::new(why).color(palette.error));
                 if ui.button("Try again").clicked() {
-                    actions.send(ColorAction::Retry);
+                    context.actions.send(ColorAction::Retry);
                 }
             });
         }
-        ColoringState::Ready(channel) => channel_ui(ui, &mut view, channel, session, palette, actions),
+        ColoringState::Ready(channel) => channel_ui(ui, &mut view, channel, context),
     }
     if view != state.color {
-        actions.send(ColorAction::Set(view));
+        context.actions.send(ColorAction::Set(view));
     }
 }
 
 /// A read-only legend in one line, for panes with little room.
-pub fn legend_line_ui(
-    ui: &mut Ui,
-    state: &State,
-    session: &Session,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+pub fn legend_line_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
+    let (state, session, palette) = (context.state, context.session, context.palette);
     let mut view = state.color.clone();
     if view.by == ColorBy::Moment {
-        moment_ui(ui, &mut view, session, palette, actions);
+        moment_ui(ui, &mut view, context);
     }
     let line = |ui: &mut Ui, text: &str, color| {
         ui.add(Label::new(RichText::new(text).color(color)).truncate()).on_hover_text(text)
@@ -83,11 +79,11 @@ pub fn legend_line_ui(
                 match (map, &channel.categories, &channel.numbers) {
                     (ColorMap::Categories, Some(categories), _) => {
                         line(ui, &channel.title, palette.text);
-                        current_category_ui(ui, channel, categories, session, palette);
+                        current_category_ui(ui, channel, categories, context);
                         ScrollArea::horizontal().id_salt("categories").auto_shrink([false, true]).show(
                             ui,
                             |ui| {
-                                ui.horizontal(|ui| categories_ui(ui, channel, categories, palette, actions));
+                                ui.horizontal(|ui| categories_ui(ui, channel, categories, context));
                             },
                         );
                     }
@@ -108,7 +104,7 @@ pub fn legend_line_ui(
         }
     }
     if view != state.color {
-        actions.send(ColorAction::Set(view));
+        context.actions.send(ColorAction::Set(view));
     }
 }
 
@@ -123,7 +119,8 @@ fn notes_ui(ui: &mut Ui, channel: &Channel, clamped: Option<String>, palette: &P
 }
 
 /// The moment of the search, with a slider and a play button.
-fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Palette, actions: &mut Actions) {
+fn moment_ui(ui: &mut Ui, view: &mut ColorView, context: &mut UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     let Some(record) = &session.record else { return };
     let n = record.cloud.len() as u32;
     view.moment = view.moment.min(n);
@@ -135,7 +132,7 @@ fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Pal
             ("Play", "Play the search from here to the end in ten seconds.")
         };
         if ui.button(text).on_hover_text(tooltip).clicked() {
-            actions.send(ColorAction::Play(!playing));
+            context.actions.send(ColorAction::Play(!playing));
         }
         let label = ui.label(palette.weak("Points seen"));
         ui.spacing_mut().slider_width = (ui.available_width() - 90.0).clamp(60.0, 420.0);
@@ -148,14 +145,8 @@ fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Pal
     });
 }
 
-fn channel_ui(
-    ui: &mut Ui,
-    view: &mut ColorView,
-    channel: &Channel,
-    session: &Session,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+fn channel_ui(ui: &mut Ui, view: &mut ColorView, channel: &Channel, context: &mut UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     let (map, moment) = (channel.map(view.map), moment_of(session, &view.by));
     let numbers = channel.numbers.as_ref().filter(|_| map != ColorMap::Categories);
     ui.horizontal_wrapped(|ui| {
@@ -171,12 +162,12 @@ fn channel_ui(
         map_ui(ui, view, map, channel);
         match (map, &channel.categories, numbers) {
             (ColorMap::Categories, Some(categories), _) => {
-                current_category_ui(ui, channel, categories, session, palette);
-                categories_ui(ui, channel, categories, palette, actions);
+                current_category_ui(ui, channel, categories, context);
+                categories_ui(ui, channel, categories, context);
             }
             (_, _, Some(numbers)) => {
                 range_ui(ui, view, numbers);
-                select_ui(ui, channel, numbers, actions);
+                select_ui(ui, channel, numbers, context.actions);
             }
             (ColorMap::Own, ..) => {}
             _ => {
@@ -186,7 +177,7 @@ fn channel_ui(
         notes_ui(ui, channel, numbers.and_then(|numbers| numbers.clamped(view)), palette);
     });
     if let Some(numbers) = numbers {
-        ends_ui(ui, view, map, (channel, numbers), palette, actions);
+        ends_ui(ui, view, map, (channel, numbers), context);
     }
 }
 
@@ -236,9 +227,9 @@ fn ends_ui(
     view: &mut ColorView,
     map: ColorMap,
     (channel, numbers): (&Channel, &NumericValues),
-    palette: &Palette,
-    actions: &mut Actions,
+    context: &mut UiContext<'_>,
 ) {
+    let palette = context.palette;
     let (low, high, log) = numbers.ends(view);
     let (mut from, mut to) = (low, high);
     ui.horizontal_top(|ui| {
@@ -264,7 +255,7 @@ fn ends_ui(
         let width = (ui.available_width() - field - ui.spacing().item_spacing.x).clamp(24.0, 460.0);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
-            histogram_ui(ui, width, channel, numbers, (low, high, log), palette, actions);
+            histogram_ui(ui, width, channel, numbers, (low, high, log), context);
             gradient_ui(ui, width, (low, high), log, map, numbers.integers, palette);
         });
         beside(ui, &mut |ui| {
@@ -402,13 +393,8 @@ fn gradient(rect: Rect, map: ColorMap, palette: &Palette) -> Mesh {
 }
 
 /// With more categories than colours, names the category of the hovered point, or else of the query.
-fn current_category_ui(
-    ui: &mut Ui,
-    channel: &Channel,
-    categories: &Categories,
-    session: &Session,
-    palette: &Palette,
-) {
+fn current_category_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, context: &UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     const LETTERS: usize = 24;
     let row = |what: PickedPoint| if let PickedPoint::Row(row) = what { Some(row as usize) } else { None };
     let hovered = session.hovered.and_then(|hovered| row(hovered.what));
@@ -439,13 +425,8 @@ fn current_category_ui(
 }
 
 /// The categories with colours and counts; a click selects the rows of one.
-fn categories_ui(
-    ui: &mut Ui,
-    channel: &Channel,
-    categories: &Categories,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+fn categories_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, context: &mut UiContext<'_>) {
+    let palette = context.palette;
     let modifiers = ui.input(|input| input.modifiers);
     for (at, category) in categories.list.iter().enumerate().take(MAX_LISTED) {
         let name: String = category.name.chars().take(24).collect();
@@ -463,7 +444,7 @@ fn categories_ui(
         let swatch = Rect::from_center_size(response.rect.left_center() + vec2(12.0, 0.0), vec2(10.0, 10.0));
         ui.painter().rect_filled(swatch, 2.0, ColorMap::Categories.category(at, palette));
         if response.clicked() {
-            actions.send(ColorAction::SelectCategory(at, SelectMode::from_modifiers(modifiers)));
+            context.actions.send(ColorAction::SelectCategory(at, SelectMode::from_modifiers(modifiers)));
         }
     }
     let others = categories.list.len().saturating_sub(MAX_LISTED);

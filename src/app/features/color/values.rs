@@ -11,9 +11,9 @@ use super::state::PointValues;
 use super::state::channel::{Categories, Category, Channel, NumericValues, PointSet};
 use crate::app::features::analysis::state::{AnalysisKind, AnalysisResults, FileComparison};
 use crate::app::model::QueryAnswer;
-use crate::app::model::distances::PointDistances;
 use crate::cloud::formats::{self, ColumnData, FormatError};
-use crate::cloud::{ColumnChoice, PointCloud};
+use crate::cloud::{ColumnChoice, PointCloud, query_point};
+use crate::exact::RowVectors;
 use crate::knn::Metric;
 use crate::palette::CATEGORIES;
 use crate::progress::Progress;
@@ -215,10 +215,16 @@ const ROWS: usize = 1 << 13;
 
 /// Distances of all rows to a point in the file's coordinates, NaN if undefined.
 pub fn distances(cloud: &PointCloud, place: &[f64], metric: Metric) -> Vec<f32> {
-    let from_place = PointDistances::new(cloud, place, metric);
-    let mut values = vec![0.0f32; cloud.len()];
+    let mut values = vec![f32::NAN; cloud.len()];
+    let Ok(query) = query_point::cloud(place, cloud) else { return values };
+    let vectors = RowVectors::new(metric, cloud);
+    let from = vectors.vector(&query, 0);
     values.par_chunks_mut(ROWS).enumerate().for_each(|(part, values)| {
-        values.iter_mut().enumerate().for_each(|(at, value)| *value = from_place.to(part * ROWS + at) as f32);
+        let mut to = Vec::new();
+        for (at, value) in values.iter_mut().enumerate() {
+            vectors.write(cloud, part * ROWS + at, &mut to);
+            *value = vectors.between(&from, &to) as f32;
+        }
     });
     values
 }

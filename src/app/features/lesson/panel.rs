@@ -6,8 +6,8 @@ use super::state::LessonAction;
 use super::state::player::Player;
 use super::state::quiz::Quiz;
 use super::state::session::{FaultChoice, LessonDraft, LessonSession, lesson_of, sentence};
-use crate::app::look::{Palette, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
-use crate::app::model::{Actions, Command, Field, FieldError, Session, State};
+use crate::app::look::{Palette, UiContext, command_ui, fact_ui, field_ui, heading_ui, keys_text, row_ui};
+use crate::app::model::{Actions, Command, Field, FieldError, Session};
 use crate::cloud::Source;
 use crate::lesson::Recording;
 use crate::lesson::algorithms::Baseline;
@@ -16,28 +16,29 @@ use crate::lesson::fault::{self, FAULTS, Fault, FaultInfo, faults_known_after};
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, SearchAlgorithm, SearchRange, named};
 use crate::text;
 
-pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+pub fn panel_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
+    let (state, session, palette) = (context.state, context.session, context.palette);
     let lesson = lesson_of(state.lesson.number);
     // Per lesson, so that each starts scrolled to the top.
     ScrollArea::vertical().id_salt(lesson.id).auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         heading_ui(ui, "Lessons");
-        list_ui(ui, lesson, palette, actions);
+        list_ui(ui, lesson, palette, context.actions);
         ui.add_space(6.0);
         ui.separator();
-        text_ui(ui, lesson, session, palette, actions);
+        text_ui(ui, lesson, session, palette, context.actions);
         ui.add_space(2.0);
-        choice_ui(ui, lesson, state, session, palette, actions);
+        choice_ui(ui, lesson, context);
         let (choice, player) = (session.lesson.fault_choice, session.lesson.player_of(lesson));
-        faults_ui(ui, lesson, choice, player, palette, actions);
+        faults_ui(ui, lesson, choice, player, palette, context.actions);
         heading_ui(ui, "Questions");
-        score_ui(ui, lesson, &session.lesson, palette, actions);
+        score_ui(ui, lesson, &session.lesson, palette, context.actions);
         ui.add_space(4.0);
-        command_ui(ui, Command::KernelLine, actions);
+        command_ui(ui, Command::KernelLine, context.actions);
         heading_ui(ui, "For a class");
         ui.horizontal_wrapped(|ui| {
-            command_ui(ui, Command::Presenter, actions);
-            command_ui(ui, Command::Bare, actions);
+            command_ui(ui, Command::Presenter, context.actions);
+            command_ui(ui, Command::Bare, context.actions);
         });
     });
 }
@@ -94,14 +95,8 @@ fn text_ui(ui: &mut Ui, lesson: &Lesson, session: &Session, palette: &Palette, a
 }
 
 /// Fields for data, k and W.
-fn choice_ui(
-    ui: &mut Ui,
-    lesson: &'static Lesson,
-    state: &State,
-    session: &Session,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+fn choice_ui(ui: &mut Ui, lesson: &'static Lesson, context: &mut UiContext<'_>) {
+    let (state, session, palette) = (context.state, context.session, context.palette);
     heading_ui(ui, "Data");
     let mut draft = session.lesson.draft(lesson);
     let before = draft.clone();
@@ -196,15 +191,15 @@ fn choice_ui(
     let own = LessonDraft::for_lesson(lesson);
     let differs = draft != own || (lesson.number == OWN_DATA && session.lesson.asked.is_some());
     if changed {
-        actions.send(LessonAction::Edit(draft));
+        context.actions.send(LessonAction::Edit(draft));
     }
     if record {
-        actions.send(LessonAction::Record);
+        context.actions.send(LessonAction::Record);
     }
     if differs
         && ui.button("Back to the lesson's own").on_hover_text("The lesson's own k, W and data.").clicked()
     {
-        actions.send(LessonAction::Reset);
+        context.actions.send(LessonAction::Reset);
     }
     if let Some(player) = session.lesson.player_of(lesson) {
         let (shape, parameters) = (player.take().recording.shape(), &player.take().recording.parameters);
@@ -240,7 +235,7 @@ fn choice_ui(
             egui::Checkbox::new(&mut gpu, "Record on the GPU"),
         );
         if response.on_hover_text(about).on_disabled_hover_text(about).changed() {
-            actions.send(LessonAction::SetGpu(gpu));
+            context.actions.send(LessonAction::SetGpu(gpu));
         }
     }
 }

@@ -44,13 +44,12 @@ pub const NAME: &str = "Query, to be dragged";
 /// Draws the movable marker over the canvas; returns its response if it is visible.
 pub fn mark_ui(
     ui: &Ui,
-    session: &Session,
-    palette: &Palette,
-    actions: &mut Actions,
     camera: &PlaneCamera,
     scene: &Scene,
     axes: [usize; 2],
+    context: &mut UiContext<'_>,
 ) -> Option<Response> {
+    let (session, palette) = (context.session, context.palette);
     let (of, row) = session.picked_point()?;
     let at = place(scene.drawn(of), row, axes);
     let mark = camera.screen(at);
@@ -107,21 +106,21 @@ pub fn mark_ui(
     };
     if response.drag_started() {
         response.request_focus();
-        actions.send(LiveAction::Grab);
+        context.actions.send(LiveAction::Grab);
     }
     if response.dragged()
         && (response.drag_started() || response.drag_delta() != Vec2::ZERO)
         && let Some(action) = response.interact_pointer_pos().map(moved)
     {
-        actions.send(action);
+        context.actions.send(action);
     }
     // egui also ends a drag on Escape, which must cancel instead.
     let taken = response.has_focus() || response.dragged();
     let back = taken && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, Key::Escape));
     if back {
-        actions.send(LiveAction::Back);
+        context.actions.send(LiveAction::Back);
     } else if response.drag_stopped() {
-        actions.send(LiveAction::Release);
+        context.actions.send(LiveAction::Release);
     }
     if response.has_focus() || response.dragged() {
         let filter = EventFilter {
@@ -136,13 +135,13 @@ pub fn mark_ui(
             let direction = Some([f64::from(by.x), -f64::from(by.y)]);
             let action = if free { moved(to) } else { LiveAction::Snap(SnapTarget { axes, at, direction }) };
             if !held {
-                actions.send(LiveAction::Grab);
+                context.actions.send(LiveAction::Grab);
             }
-            actions.send(action);
+            context.actions.send(action);
         }
     } else if held {
         // The drag ended by a click elsewhere, or because the pane was hidden.
-        actions.send(LiveAction::Release);
+        context.actions.send(LiveAction::Release);
     }
     Some(response)
 }
@@ -196,13 +195,8 @@ fn typed(value: f64) -> String {
 
 /// Fields for the query's coordinates in the file's units; returns false if the cloud has too many
 /// dimensions.
-pub fn place_ui(
-    ui: &mut Ui,
-    session: &Session,
-    cloud: &PointCloud,
-    palette: &Palette,
-    actions: &mut Actions,
-) -> bool {
+pub fn place_ui(ui: &mut Ui, cloud: &PointCloud, context: &mut UiContext<'_>) -> bool {
+    let (session, palette) = (context.session, context.palette);
     if cloud.dims() > MAX_FIELDS {
         return false;
     }
@@ -229,13 +223,13 @@ pub fn place_ui(
         }
     }
     if fields != before {
-        actions.send(LiveAction::Type(fields));
+        context.actions.send(LiveAction::Type(fields));
     }
     if live.typed.is_some() && live.wrong.is_none() {
         ui.label(palette.small("Press Enter to search from there."));
     }
     if entered {
-        actions.send(LiveAction::Apply);
+        context.actions.send(LiveAction::Apply);
     }
     true
 }

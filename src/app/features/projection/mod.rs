@@ -28,14 +28,8 @@ pub struct ProjectionCache {
 }
 
 /// Projection controls for a cloud of more than two dimensions; `axes` are those that the pane shows.
-pub fn bar_ui(
-    ui: &mut Ui,
-    axes: &[usize],
-    state: &State,
-    session: &Session,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+pub fn bar_ui(ui: &mut Ui, axes: &[usize], context: &mut UiContext<'_>) {
+    let (state, session, palette) = (context.state, context.session, context.palette);
     if session.cloud.as_ref().is_none_or(|cloud| cloud.dims() < 3) {
         return;
     }
@@ -62,6 +56,6 @@ pub fn bar_ui(
             .on_hover_text("Seed of the random directions.");
     }
     if view != state.projection {
-        actions.send(Action::SetProjection(view));
+        context.actions.send(Action::SetProjection(view));
     }
 }

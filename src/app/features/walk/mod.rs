@@ -104,14 +104,8 @@ pub fn show_ui(ui: &mut Ui, state: &State, actions: &mut Actions) {
 
 /// The scrubber and the description of the step, or why there is no walk. `numbered` says whether leaves show
 /// the order of visits.
-pub fn walk_ui(
-    ui: &mut Ui,
-    state: &State,
-    session: &Session,
-    numbered: bool,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+pub fn walk_ui(ui: &mut Ui, numbered: bool, context: &mut UiContext<'_>) {
+    let (state, session, palette) = (context.state, context.session, context.palette);
     let low = ui.available_height() < LOW_PANE;
     let line = |ui: &mut Ui, text: &str, color: Color32| {
         let mut job = LayoutJob::simple(text.to_owned(), TextStyle::Body.resolve(ui.style()), color, 0.0);
@@ -130,13 +124,13 @@ pub fn walk_ui(
                     .on_hover_text("Choose this engine on the left and search again.")
                     .clicked()
             {
-                actions.send(WalkAction::Answer(Box::new(draft)));
+                context.actions.send(WalkAction::Answer(Box::new(draft)));
             }
         }
         WalkState::Working => line(ui, "Walking through the search…", palette.text_weak),
         WalkState::Failed(_, why) => line(ui, why, palette.error),
         WalkState::Ready(walked) => {
-            scrubber_ui(ui, state.walk, session.walking.is_some(), walked, palette, actions);
+            scrubber_ui(ui, state.walk, session.walking.is_some(), walked, context);
             let at = walked.at(state.walk);
             let sentence = walked.sentence(at);
             let lines = if ui.available_width() >= NARROW_PANE { 1.0 } else { 2.0 };
@@ -167,14 +161,20 @@ fn scrubber_ui(
     view: WalkView,
     playing: bool,
     walked: &Walkthrough,
-    palette: &Palette,
-    actions: &mut Actions,
+    context: &mut UiContext<'_>,
 ) {
+    let palette = context.palette;
     let (at, count) = (walked.at(view), walked.last() + 1);
     ui.horizontal(|ui| {
-        button_ui(ui, "◀", Command::WalkBack, at > 0, actions);
-        button_ui(ui, if playing { "Pause" } else { "▶ Play" }, Command::PlayWalk, count > 1, actions);
-        button_ui(ui, "▶", Command::WalkForward, at + 1 < count, actions);
+        button_ui(ui, "◀", Command::WalkBack, at > 0, context.actions);
+        button_ui(
+            ui,
+            if playing { "Pause" } else { "▶ Play" },
+            Command::PlayWalk,
+            count > 1,
+            context.actions,
+        );
+        button_ui(ui, "▶", Command::WalkForward, at + 1 < count, context.actions);
         let label = ui.label(palette.weak("Step"));
         let of = format!("of {}", text::thousands(count as u64));
         ui.spacing_mut().slider_width =
@@ -184,7 +184,7 @@ fn scrubber_ui(
             .custom_formatter(|value, _| text::thousands(value as u64))
             .custom_parser(|text| text.replace(',', "").trim().parse().ok());
         if ui.add(slider).labelled_by(label.id).changed() {
-            actions.send(WalkAction::Seek(step - 1));
+            context.actions.send(WalkAction::Seek(step - 1));
         }
         ui.label(palette.weak(of));
     });

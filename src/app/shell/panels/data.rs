@@ -12,82 +12,65 @@ use crate::knn::Metric;
 use crate::text;
 
 /// The points shown and how to change them; `workspace` decides whether the fields are folded.
-pub fn data_ui(
-    ui: &mut Ui,
-    draft: &mut Draft,
-    (workspace, session): (Workspace, &Session),
-    errors: &[FieldError],
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+pub fn data_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], context: &mut UiContext<'_>) {
+    let (session, workspace) = (context.session, context.state.workspace);
     heading_ui(ui, "Data");
     if session.awaited.is_some() {
-        ui.label(palette.small("The session's points are missing."));
+        ui.label(context.palette.small("The session's points are missing."));
         let about = "Choose the file of the points, for example where it has moved.";
         if ui.button("Find it…").on_hover_text(about).clicked() {
-            actions.send(Action::FindData);
+            context.actions.send(Action::FindData);
         }
     }
-    let fields = |ui: &mut Ui, draft: &mut Draft, actions: &mut Actions| {
+    let fields = |ui: &mut Ui, draft: &mut Draft, context: &mut UiContext<'_>| {
         ui.horizontal(|ui| {
             ui.selectable_value(&mut draft.data, DataKind::Generate, "Generated");
             ui.selectable_value(&mut draft.data, DataKind::File, "From a file");
-            command_ui(ui, Command::Open, actions);
+            command_ui(ui, Command::Open, context.actions);
         });
         match draft.data {
-            DataKind::Generate => generator_ui(ui, draft, workspace, errors, palette),
-            DataKind::File => file_ui(ui, draft, (workspace, session), errors, palette, actions),
+            DataKind::Generate => generator_ui(ui, draft, errors, context),
+            DataKind::File => file_ui(ui, draft, errors, context),
         }
     };
     // Once there are points, Explore shows what they are; the fields are folded.
     let load = match session.cloud.as_ref().filter(|_| workspace == Workspace::Explore) {
-        None => fields(ui, draft, actions),
+        None => fields(ui, draft, context),
         Some(cloud) => {
-            cloud_ui(ui, draft, session, cloud, palette, actions);
+            cloud_ui(ui, draft, cloud, context);
             let is_wrong = errors.iter().any(|error| matches!(error.field, Field::Path | Field::Generator));
             let folded = egui::CollapsingHeader::new("Change the data").open(is_wrong.then_some(true));
-            let shown = folded.show_unindented(ui, |ui| fields(ui, draft, actions));
+            let shown = folded.show_unindented(ui, |ui| fields(ui, draft, context));
             shown.body_returned == Some(true)
         }
     };
     if load {
         // Load uses the fields of this frame.
-        actions.send(Action::SetDraft(Box::new(draft.clone())));
-        actions.send(Action::Load);
+        context.actions.send(Action::SetDraft(Box::new(draft.clone())));
+        context.actions.send(Action::Load);
     }
 }
 
 /// The points shown, and what was chosen of their file.
-fn cloud_ui(
-    ui: &mut Ui,
-    draft: &Draft,
-    session: &Session,
-    cloud: &PointCloud,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+fn cloud_ui(ui: &mut Ui, draft: &Draft, cloud: &PointCloud, context: &mut UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     ui.add(Label::new(RichText::new(source_name(cloud)).strong()).truncate());
     let rows = text::count(cloud.len() as u64, "row", "rows");
     let dimensions = text::count(cloud.dims() as u64, "dimension", "dimensions");
     ui.add(Label::new(palette.weak(format!("{rows}, {dimensions}"))).wrap());
     ui.horizontal(|ui| {
-        command_ui(ui, Command::Open, actions);
+        command_ui(ui, Command::Open, context.actions);
         // The note about unused columns has this button too.
         if session.unused_columns() == 0 {
-            columns_button_ui(ui, draft, session, actions);
+            columns_button_ui(ui, draft, context);
         }
     });
-    notes_ui(ui, draft, session, palette, actions);
+    notes_ui(ui, draft, context);
 }
 
 /// Returns whether to generate the cloud.
-fn generator_ui(
-    ui: &mut Ui,
-    draft: &mut Draft,
-    workspace: Workspace,
-    errors: &[FieldError],
-    palette: &Palette,
-) -> bool {
+fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], context: &mut UiContext<'_>) -> bool {
+    let (palette, workspace) = (context.palette, context.state.workspace);
     row_ui(ui, "Generator", palette, |ui, _| {
         let name = draft.generator.split(':').next().unwrap_or_default().trim().to_owned();
         let combo =
@@ -154,14 +137,8 @@ fn suggestion(generator: &generate::Generator) -> String {
 }
 
 /// Returns whether to read the file.
-fn file_ui(
-    ui: &mut Ui,
-    draft: &mut Draft,
-    (workspace, session): (Workspace, &Session),
-    errors: &[FieldError],
-    palette: &Palette,
-    actions: &mut Actions,
-) -> bool {
+fn file_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], context: &mut UiContext<'_>) -> bool {
+    let (session, palette, workspace) = (context.session, context.palette, context.state.workspace);
     let before = draft.path.clone();
     let path =
         wide_field_ui(ui, "Path", &mut draft.path, "type or paste a path", Field::Path, errors, palette);
@@ -171,7 +148,7 @@ fn file_ui(
         draft.leave(&before, loaded);
     }
     let columns = row_ui(ui, "Columns", palette, |ui, label| {
-        columns_button_ui(ui, draft, session, actions);
+        columns_button_ui(ui, draft, context);
         let width = ui.available_width();
         ui.add(
             TextEdit::singleline(&mut draft.columns)
@@ -192,7 +169,7 @@ fn file_ui(
     }
     // In Explore, the notes are above the fields.
     if workspace == Workspace::Measure {
-        notes_ui(ui, draft, session, palette, actions);
+        notes_ui(ui, draft, context);
     }
     ui.checkbox(&mut draft.drop_nonfinite, "Drop rows with NaN or ∞")
         .on_hover_text("Applies to this file only.");
@@ -206,7 +183,8 @@ fn file_ui(
 }
 
 /// Opens the table of the file's columns, once they are listed.
-fn columns_button_ui(ui: &mut Ui, draft: &Draft, session: &Session, actions: &mut Actions) {
+fn columns_button_ui(ui: &mut Ui, draft: &Draft, context: &mut UiContext<'_>) {
+    let session = context.session;
     let known = session.file_columns().is_some_and(|known| !known.columns.is_empty());
     if known
         && draft.source().ok().as_ref().and_then(data_file)
@@ -214,13 +192,14 @@ fn columns_button_ui(ui: &mut Ui, draft: &Draft, session: &Session, actions: &mu
     {
         let about = "Choose the coordinate, label and name columns.";
         if ui.button("Columns…").on_hover_text(about).clicked() {
-            actions.send(ColumnsAction::Open);
+            context.actions.send(ColumnsAction::Open);
         }
     }
 }
 
 /// How the file was read, and buttons that change it.
-fn notes_ui(ui: &mut Ui, draft: &Draft, session: &Session, palette: &Palette, actions: &mut Actions) {
+fn notes_ui(ui: &mut Ui, draft: &Draft, context: &mut UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     let Some(cloud) =
         session.cloud.as_ref().filter(|cloud| draft.source().is_ok_and(|source| *cloud.source() == source))
     else {
@@ -235,7 +214,7 @@ fn notes_ui(ui: &mut Ui, draft: &Draft, session: &Session, palette: &Palette, ac
                 response.on_hover_text(text::sentence_case(&unused_columns_sentence(&session.left_out)));
             }
             if ui.small_button("Choose columns…").clicked() {
-                actions.send(ColumnsAction::Open);
+                context.actions.send(ColumnsAction::Open);
             }
         });
     }
@@ -244,7 +223,7 @@ fn notes_ui(ui: &mut Ui, draft: &Draft, session: &Session, palette: &Palette, ac
             ui.label(palette.small(format!("Rows look like {} pictures.", pictures.text())));
             let where_to = "Show rows as pictures in tooltips and Neighbours. Columns… undoes this.";
             if ui.small_button("Show as pictures").on_hover_text(where_to).clicked() {
-                actions.send(ColumnsAction::ShowPictures(pictures));
+                context.actions.send(ColumnsAction::ShowPictures(pictures));
             }
         });
     }

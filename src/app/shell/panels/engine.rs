@@ -16,13 +16,8 @@ const ABOUT_AUTO: &str = "Use the engine predicted to be fastest. Run shows whic
 /// Hint of an empty parameter field.
 const DEFAULT_HINT: &str = "engine default";
 
-pub fn engine_ui(
-    ui: &mut Ui,
-    draft: &mut Draft,
-    session: &Session,
-    errors: &[FieldError],
-    palette: &Palette,
-) {
+pub fn engine_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], context: &UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     heading_ui(ui, "Engine");
     picker_ui(ui, draft, session, errors, palette);
     device_ui(ui, draft, session, palette);

@@ -12,14 +12,8 @@ const SIDES: [f32; 2] = [112.0, 56.0];
 /// Number of names listed without pictures.
 const MAX_LISTED: usize = 5;
 
-pub fn nearest_ui(
-    ui: &mut Ui,
-    session: &Session,
-    answered: &QueryAnswer,
-    summary: &AnswerSummary,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+pub fn nearest_ui(ui: &mut Ui, answered: &QueryAnswer, summary: &AnswerSummary, context: &mut UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     let cloud = &answered.record.cloud;
     let pictures = session.pictures(cloud);
     if let Some(pictures) = pictures
@@ -42,5 +36,5 @@ pub fn nearest_ui(
         caption: near.caption.clone(),
         detail: near.distance.clone(),
     });
-    gallery_ui(ui, (cloud, pictures, SIDES[1]), None, rows, palette, actions);
+    gallery_ui(ui, (cloud, pictures, SIDES[1]), None, rows, palette, context.actions);
 }

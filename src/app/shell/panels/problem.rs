@@ -14,7 +14,8 @@ use crate::knn::Metric;
 use crate::run::planner::Purpose;
 use crate::text;
 
-pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+pub fn problem_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
+    let (state, session, palette) = (context.state, context.session, context.palette);
     let mut draft = state.draft.clone();
     let mut errors = draft.errors();
     errors.extend(too_many_queries(&draft, session));
@@ -25,13 +26,13 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
                 // Keeps the floating scroll bar off the fields.
                 ui.set_max_width(ui.available_width() - ui.spacing().scroll.bar_width);
                 ui.spacing_mut().item_spacing.y = 4.0;
-                data_ui(ui, &mut draft, (state.workspace, session), &errors, palette, actions);
+                data_ui(ui, &mut draft, &errors, context);
                 question_ui(ui, &mut draft, session, &errors, palette);
                 match state.workspace {
-                    Workspace::Explore => picked_ui(ui, state.workspace, session, palette, actions),
+                    Workspace::Explore => picked_ui(ui, context),
                     Workspace::Measure => {
-                        query_ui(ui, &mut draft, session, &errors, palette, actions);
-                        engine_ui(ui, &mut draft, session, &errors, palette);
+                        query_ui(ui, &mut draft, &errors, context);
+                        engine_ui(ui, &mut draft, &errors, context);
                     }
                 }
                 follow_ui(ui);
@@ -43,9 +44,9 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
         },
     )
     .into_iter()
-    .for_each(|action| actions.send(action));
+    .for_each(|action| context.actions.send(action));
     if draft != state.draft {
-        actions.send(Action::SetDraft(Box::new(draft)));
+        context.actions.send(Action::SetDraft(Box::new(draft)));
     }
 }
 
@@ -86,14 +87,8 @@ fn too_many_queries(draft: &Draft, session: &Session) -> Option<FieldError> {
     })
 }
 
-fn query_ui(
-    ui: &mut Ui,
-    draft: &mut Draft,
-    session: &Session,
-    errors: &[FieldError],
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+fn query_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], context: &mut UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     heading_ui(ui, "Measure");
     let about = "Benchmark the search on these queries.";
     ui.label(palette.small(about));
@@ -155,7 +150,7 @@ fn query_ui(
                 palette,
             );
             if ui.button("Browse…").clicked() {
-                actions.send(Action::BrowseQueries);
+                context.actions.send(Action::BrowseQueries);
             }
         }
     }

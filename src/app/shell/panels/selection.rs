@@ -17,28 +17,24 @@ use crate::text;
 /// Number of coordinates listed; tables and exports contain all.
 const MAX_COORDINATES: usize = 8;
 
-pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
+pub fn selection_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
+    let session = context.session;
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
-        picked_ui(ui, state.workspace, session, palette, actions);
+        picked_ui(ui, context);
         let shown = session.record.as_ref().or(session.answered.as_ref().map(|answered| &answered.record));
         if let Some(record) = shown {
-            folded_ui(ui, "Run", |ui| run_ui(ui, record, state, palette, actions));
+            folded_ui(ui, "Run", |ui| run_ui(ui, record, context));
         }
         follow_ui(ui);
     });
 }
 
 /// The picked query's answer, the query and the selection.
-pub fn picked_ui(
-    ui: &mut Ui,
-    workspace: Workspace,
-    session: &Session,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+pub fn picked_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     if let Some(answered) = &session.answered {
-        answer_ui(ui, workspace, session, answered, palette, actions);
+        answer_ui(ui, answered, context);
     }
     heading_ui(ui, "Query");
     match session.picked_point() {
@@ -50,7 +46,7 @@ pub fn picked_ui(
             };
             ui.label(palette.weak(next));
             if let Some(cloud) = &session.cloud {
-                place_ui(ui, session, cloud, palette, actions);
+                place_ui(ui, cloud, context);
             }
         }
         Some((cloud, row)) => {
@@ -58,7 +54,7 @@ pub fn picked_ui(
                 Source::Coordinates(_) => fact_ui(ui, "Place", "not a row of the cloud", palette),
                 _ => fact_ui(ui, "Row", text::thousands(cloud.record(row)), palette),
             }
-            if !place_ui(ui, session, cloud, palette, actions) {
+            if !place_ui(ui, cloud, context) {
                 for (axis, column) in cloud.axes().iter().enumerate().take(MAX_COORDINATES) {
                     fact_ui(ui, &column.name, text::coordinate(cloud.coordinate(row, axis)), palette);
                 }
@@ -84,14 +80,14 @@ pub fn picked_ui(
         }
     }
     if let Some(record) = session.record.as_ref().filter(|record| !record.query_rows.is_empty()) {
-        stepper_ui(ui, session, record, palette, actions);
+        stepper_ui(ui, record, context);
     } else if session.picked_point().is_some() {
-        command_ui(ui, Command::FocusQuery, actions);
+        command_ui(ui, Command::FocusQuery, context.actions);
     }
     if session.picked_point().is_some() {
-        command_ui(ui, Command::LessonOfQuery, actions);
+        command_ui(ui, Command::LessonOfQuery, context.actions);
     }
-    selected_ui(ui, session, palette, actions);
+    selected_ui(ui, session, palette, context.actions);
 }
 
 /// How the answer was found; collapsed by default, as most users care about the points.
@@ -126,7 +122,8 @@ fn folded_ui(ui: &mut Ui, title: &str, add: impl FnOnce(&mut Ui)) {
     egui::CollapsingHeader::new(title).id_salt(title).default_open(false).show(ui, add);
 }
 
-fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Palette, actions: &mut Actions) {
+fn stepper_ui(ui: &mut Ui, record: &RunRecord, context: &mut UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     let count = record.query_rows.len();
     let current = session
         .answered
@@ -138,10 +135,10 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
             let response = ui.add_enabled(count > 1, Button::new(text)).on_hover_text(name);
             response.widget_info(|| egui::WidgetInfo::labeled(Role::Button, count > 1, name));
             if response.clicked() {
-                actions.send(Action::PickQuery(current.map_or(0, |at| (at + by) % count)));
+                context.actions.send(Action::PickQuery(current.map_or(0, |at| (at + by) % count)));
             }
         }
-        command_ui(ui, Command::FocusQuery, actions);
+        command_ui(ui, Command::FocusQuery, context.actions);
     });
     ui.horizontal(|ui| {
         let place = current.map_or("Not a query of the run".to_owned(), |at| {
@@ -151,7 +148,8 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
     });
 }
 
-fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, actions: &mut Actions) {
+fn run_ui(ui: &mut Ui, record: &RunRecord, context: &mut UiContext<'_>) {
+    let palette = context.palette;
     let (spec, summary) = (&record.spec, &record.summary);
     fact_ui(ui, "Points", text::thousands(summary.n), palette);
     fact_ui(ui, "Queries", text::thousands(summary.q), palette);
@@ -194,7 +192,7 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
     fact_ui(ui, "Engine", record.engine.to_string(), palette);
     if let Some(method) = &record.method {
         ui.add(Label::new(method).wrap());
-        method_ui(ui, method, state, actions);
+        method_ui(ui, method, context);
     }
     if let Some(note) = &record.note {
         ui.label(palette.small(note));
@@ -210,7 +208,8 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
 }
 
 /// Copies a run's method to the left panel, if it differs.
-fn method_ui(ui: &mut Ui, method: &str, state: &State, actions: &mut Actions) {
+fn method_ui(ui: &mut Ui, method: &str, context: &mut UiContext<'_>) {
+    let state = context.state;
     let Ok(engine) = method.parse::<EngineChoice>() else { return };
     if engine == state.draft.engine {
         return;
@@ -218,7 +217,7 @@ fn method_ui(ui: &mut Ui, method: &str, state: &State, actions: &mut Actions) {
     let button =
         ui.button("Use these parameters").on_hover_text("Copy them to the left panel for the next run.");
     if button.clicked() {
-        actions.send(Action::SetDraft(Box::new(Draft { engine, ..state.draft.clone() })));
+        context.actions.send(Action::SetDraft(Box::new(Draft { engine, ..state.draft.clone() })));
     }
 }
 
@@ -227,14 +226,8 @@ fn method_ui(ui: &mut Ui, method: &str, state: &State, actions: &mut Actions) {
 /// Height of the class bar and the distance line.
 const BAR: f32 = 12.0;
 
-pub fn answer_ui(
-    ui: &mut Ui,
-    workspace: Workspace,
-    session: &Session,
-    answered: &QueryAnswer,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+pub fn answer_ui(ui: &mut Ui, answered: &QueryAnswer, context: &mut UiContext<'_>) {
+    let (session, palette, workspace) = (context.session, context.palette, context.state.workspace);
     let summary = answer_summary(ui, session, answered);
     heading_ui(ui, "Answer");
     let order = if session.has_record(&answered.record) {
@@ -248,20 +241,15 @@ pub fn answer_ui(
     }
     distances_ui(ui, &summary, palette);
     if workspace == Workspace::Explore {
-        nearest_ui(ui, session, answered, &summary, palette, actions);
+        nearest_ui(ui, answered, &summary, context);
     }
-    why_ui(ui, session, answered, palette, actions);
-    nearby_ui(ui, session, answered, palette, actions);
+    why_ui(ui, answered, context);
+    nearby_ui(ui, answered, context);
 }
 
 /// Selects all rows within a distance, without a limit on their number.
-fn nearby_ui(
-    ui: &mut Ui,
-    session: &Session,
-    answered: &QueryAnswer,
-    palette: &Palette,
-    actions: &mut Actions,
-) {
+fn nearby_ui(ui: &mut Ui, answered: &QueryAnswer, context: &mut UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     let metric = answered.record.spec.metric;
     let mut typed = session.nearby.typed.clone();
     ui.horizontal_wrapped(|ui| {
@@ -278,10 +266,10 @@ fn nearby_ui(
             .on_hover_text("Select all rows within this distance.")
             .clicked();
         if typed != session.nearby.typed {
-            actions.send(Action::TypeRadius(typed));
+            context.actions.send(Action::TypeRadius(typed));
         }
         if entered || pressed {
-            actions.send(Action::SelectNearby);
+            context.actions.send(Action::SelectNearby);
         }
     });
     if let Some(wrong) = &session.nearby.wrong {
@@ -290,7 +278,8 @@ fn nearby_ui(
 }
 
 /// Asks why a row is, or is not, among the neighbours.
-fn why_ui(ui: &mut Ui, session: &Session, answered: &QueryAnswer, palette: &Palette, actions: &mut Actions) {
+fn why_ui(ui: &mut Ui, answered: &QueryAnswer, context: &mut UiContext<'_>) {
+    let (session, palette) = (context.session, context.palette);
     let mut typed = session.why.typed.clone();
     let asks = ui
         .horizontal_wrapped(|ui| {
@@ -321,10 +310,10 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &QueryAnswer, palette: &Pale
         })
         .inner;
     if typed != session.why.typed {
-        actions.send(Action::TypeWhy(typed));
+        context.actions.send(Action::TypeWhy(typed));
     }
     if asks {
-        actions.send(Action::AskWhy);
+        context.actions.send(Action::AskWhy);
     }
     let explanation = session.why.explanation.as_ref().filter(|known| known.answered == *answered);
     match explanation.map(|known| &known.sentences) {

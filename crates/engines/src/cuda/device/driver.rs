@@ -7,6 +7,7 @@ use cudarc::driver::{CudaContext, DriverError, result, sys};
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::Clock;
 
+use crate::cuda::DriverResult;
 use crate::knn::{DeviceId, DeviceInfo, EngineError};
 use crate::memory;
 
@@ -128,7 +129,7 @@ pub fn free_memory(device: DeviceId) -> Option<u64> {
 }
 
 /// The newest CUDA version that the driver supports, × 1000.
-pub fn version() -> Result<i32, DriverError> {
+pub fn version() -> DriverResult<i32> {
     let mut version = 0;
     // SAFETY: writes one integer.
     unsafe { sys::cuDriverGetVersion(&mut version) }.result()?;

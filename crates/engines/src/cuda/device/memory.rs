@@ -9,10 +9,12 @@ use std::sync::Arc;
 use cudarc::driver::sys::{CUdeviceptr, CUevent_flags};
 use cudarc::driver::{
     CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr,
-    DriverError, LaunchConfig, PushKernelArg,
+    LaunchConfig, PushKernelArg,
 };
 
+use crate::Result;
 use crate::cuda::Cuda;
+use crate::cuda::DriverResult;
 use crate::knn::{EngineError, Neighbors, Problem, answer_bytes};
 
 /// Rows are padded to a multiple of this, the largest batch, so that the kernels for every k can read them.
@@ -56,11 +58,7 @@ pub fn row_floats(n: usize, d: usize, batch: usize) -> usize {
 }
 
 /// Uploads rows and appends infinity as padding.
-pub fn upload_rows(
-    stream: &Arc<CudaStream>,
-    rows: &[f32],
-    points: &mut CudaSlice<f32>,
-) -> Result<(), DriverError> {
+pub fn upload_rows(stream: &Arc<CudaStream>, rows: &[f32], points: &mut CudaSlice<f32>) -> DriverResult {
     stream.memcpy_htod(rows, &mut points.slice_mut(..rows.len()))?;
     let padding = vec![f32::INFINITY; points.len() - rows.len()];
     if padding.is_empty() {
@@ -78,19 +76,19 @@ pub struct Timer {
 
 impl Timer {
     /// Creates the events; they work with any stream of the context.
-    pub fn new(context: &Arc<CudaContext>) -> Result<Self, DriverError> {
+    pub fn new(context: &Arc<CudaContext>) -> DriverResult<Self> {
         // Blocking events let the thread sleep instead of spin while the GPU works.
         let event = || context.new_event(Some(CUevent_flags::CU_EVENT_BLOCKING_SYNC));
         Ok(Self { before: event()?, after: event()? })
     }
 
     /// Starts timing the work submitted from here on.
-    pub fn start(&self, stream: &CudaStream) -> Result<(), DriverError> {
+    pub fn start(&self, stream: &CudaStream) -> DriverResult {
         self.before.record(stream)
     }
 
     /// Waits for the stream to finish and returns the milliseconds since [`Timer::start`].
-    pub fn stop(&self, stream: &CudaStream) -> Result<f64, DriverError> {
+    pub fn stop(&self, stream: &CudaStream) -> DriverResult<f64> {
         self.after.record(stream)?;
         stream.synchronize()?;
         Ok(f64::from(self.before.elapsed_ms(&self.after)?))
@@ -147,7 +145,7 @@ impl SearchBuffers {
         form: PointLayout,
         floats: usize,
         extra: u64,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
         let there = problem.cache().get(cuda.device_id, |points: &DevicePoints| points.fits(form, floats));
         if there.is_none() {
@@ -167,7 +165,7 @@ impl SearchBuffers {
             });
         }
         let stream = &cuda.stream;
-        let reserve = || -> Result<Self, DriverError> {
+        let reserve = || -> DriverResult<Self> {
             let resident = there.is_some();
             let points = match there {
                 Some(points) => points,
@@ -195,7 +193,7 @@ impl SearchBuffers {
     ///
     /// # Errors
     /// Those of [`Self::reserve`].
-    pub fn with_rows(cuda: &mut Cuda, problem: &Problem, extra: u64) -> Result<Self, EngineError> {
+    pub fn with_rows(cuda: &mut Cuda, problem: &Problem, extra: u64) -> Result<Self> {
         let mut memory = Self::reserve(
             cuda,
             problem,
@@ -216,10 +214,10 @@ impl SearchBuffers {
         &mut self,
         cuda: &mut Cuda,
         problem: &Problem,
-        points: impl FnOnce(&mut Cuda, &mut CudaSlice<f32>) -> Result<(), DriverError>,
-    ) -> Result<(), EngineError> {
+        points: impl FnOnce(&mut Cuda, &mut CudaSlice<f32>) -> DriverResult,
+    ) -> Result<()> {
         let stream = cuda.stream.clone();
-        let upload = || -> Result<f64, DriverError> {
+        let upload = || -> DriverResult<f64> {
             self.timer.start(&stream)?;
             if let (false, Some(fresh)) = (self.resident, Arc::get_mut(&mut self.points)) {
                 points(cuda, &mut fresh.floats)?;
@@ -255,7 +253,7 @@ impl SearchBuffers {
     }
 
     /// Copies out the neighbours of all queries and returns the elapsed milliseconds.
-    pub fn download(&self, stream: &Arc<CudaStream>, neighbors: &mut Neighbors) -> Result<f64, DriverError> {
+    pub fn download(&self, stream: &Arc<CudaStream>, neighbors: &mut Neighbors) -> DriverResult<f64> {
         neighbors.k = self.k;
         neighbors.indices.resize(self.q * self.k, 0);
         neighbors.squared_distances.resize(self.q * self.k, 0.0);
@@ -270,7 +268,7 @@ impl SearchBuffers {
         queries: Range<usize>,
         indices: &mut [u32],
         squared_distances: &mut [f32],
-    ) -> Result<f64, DriverError> {
+    ) -> DriverResult<f64> {
         let range = queries.start * self.k..queries.end * self.k;
         self.timer.start(stream)?;
         stream.memcpy_dtoh(&self.indices.slice(range.clone()), indices)?;
@@ -297,7 +295,7 @@ pub unsafe fn launch<T: DeviceRepr>(
     function: &CudaFunction,
     config: LaunchConfig,
     argument: &T,
-) -> Result<(), DriverError> {
+) -> DriverResult {
     // SAFETY: guaranteed by the caller.
     unsafe { stream.launch_builder(function).arg(argument).launch(config) }.map(drop)
 }
@@ -306,10 +304,7 @@ pub unsafe fn launch<T: DeviceRepr>(
 ///
 /// # Errors
 /// Those of the driver.
-pub fn read<T: DeviceRepr>(
-    stream: &Arc<CudaStream>,
-    buffer: &impl DevicePtr<T>,
-) -> Result<Vec<T>, DriverError> {
+pub fn read<T: DeviceRepr>(stream: &Arc<CudaStream>, buffer: &impl DevicePtr<T>) -> DriverResult<Vec<T>> {
     let copy = stream.clone_dtoh(buffer)?;
     stream.synchronize()?;
     Ok(copy)

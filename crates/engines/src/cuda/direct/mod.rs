@@ -11,7 +11,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaSlice, CudaStream, DriverError, PushKernelArg};
+use cudarc::driver::{CudaSlice, CudaStream, PushKernelArg};
 
 use super::Cuda;
 use super::device::kernels::KernelCache;
@@ -21,7 +21,9 @@ use super::interface::TallyOut;
 pub use super::interface::direct::{
     GROUP_ROWS_ENTRY, KernelConfig, Policy, Search, WARP_KNN_CONFIG, warp_knn_entry,
 };
-use crate::knn::{EngineError, KernelBuild, Problem};
+use crate::Result;
+use crate::cuda::DriverResult;
+use crate::knn::{KernelBuild, Problem};
 pub use search::{cost, load, load_unit};
 
 /// An instance of the direct kernel's template.
@@ -161,8 +163,8 @@ impl Layout {
     /// uploads it.
     ///
     /// # Errors
-    /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
-    pub fn load(self, cuda: &mut Cuda, problem: &Problem, extra: u64) -> Result<SearchBuffers, EngineError> {
+    /// `EngineError::Memory` before anything is reserved, `EngineError::Device`.
+    pub fn load(self, cuda: &mut Cuda, problem: &Problem, extra: u64) -> Result<SearchBuffers> {
         let extra = extra + 4 * self.scratch_floats() as u64;
         let mut memory = SearchBuffers::reserve(cuda, problem, self.form(), self.floats(), extra)?;
         memory.upload(cuda, problem, |cuda, points| {
@@ -180,7 +182,7 @@ impl Layout {
         rows: &[f32],
         points: &mut CudaSlice<f32>,
         scratch: &mut CudaSlice<f32>,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         let Self { d, unit, .. } = self;
         let stream = cuda.stream.clone();
         if unit.dims != 0 {
@@ -199,7 +201,7 @@ impl Layout {
         kernels: &mut KernelCache,
         stream: &Arc<CudaStream>,
         rows: &CudaSlice<f32>,
-    ) -> Result<CudaSlice<f32>, DriverError> {
+    ) -> DriverResult<CudaSlice<f32>> {
         assert!(self.unit.dims == 0);
         let mut points = stream.alloc_zeros(self.floats())?;
         self.group(kernels, stream, rows, 0, self.n, &mut points)?;
@@ -214,7 +216,7 @@ impl Layout {
         first: usize,
         count: usize,
         points: &mut CudaSlice<f32>,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         let group = kernels
             .function(self.unit.for_build(KernelBuild::Timed), GROUP_ROWS_ENTRY)
             .expect("the search's module was loaded, and holds it");

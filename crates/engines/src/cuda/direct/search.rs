@@ -1,19 +1,19 @@
 //! The search of the engine `cuda`, by the direct kernel or behind the tensor-core filter: launches and their
 //! counters.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, LaunchConfig};
 
 use super::{GROUP_ROWS_ENTRY, Layout, Policy, Variant, arguments};
+use crate::Result;
+use crate::cuda::DriverResult;
 use crate::cuda::device::memory::{PointLayout, SearchBuffers, launch, read};
 use crate::cuda::device::units::Unit;
 use crate::cuda::filtered::{self, FilterKernels, FilterSearch};
 use crate::cuda::interface::{ConvergenceEntry, Counters, TallyOut, WarpSpan};
-use crate::cuda::search::{GpuSearch, SearchKernels};
+use crate::cuda::search::{Chunk, GpuSearch, SearchKernels};
 use crate::cuda::{Cuda, DIRECT};
 use crate::knn::{
     self, Answer, CONVERGENCE_ENTRIES, Cost, EngineError, KernelBuild, MAX_COUNTED_CHUNK, Parameters,
@@ -39,12 +39,7 @@ struct CounterBuffers {
 
 impl Cuda {
     /// The policy that the parameters specify; `None` if it is the table's, whose kernel may be embedded.
-    fn policy(
-        &mut self,
-        unit: Unit,
-        variant: Variant,
-        parameters: &Parameters,
-    ) -> Result<Option<Policy>, EngineError> {
+    fn policy(&mut self, unit: Unit, variant: Variant, parameters: &Parameters) -> Result<Option<Policy>> {
         let asked = POLICY.map(|name| parameters.number(name));
         if asked == [None; 7] {
             return Ok(None);
@@ -90,7 +85,7 @@ pub fn load<'a>(
     problem: &Problem,
     parameters: &Parameters,
     profile: bool,
-) -> Result<GpuSearch<'a, DirectKernels>, EngineError> {
+) -> Result<GpuSearch<'a, DirectKernels>> {
     let refused = |why: String| EngineError::Parameter { engine: DIRECT.id, why };
     let of_direct = POLICY.into_iter().chain(["exact-d"]).find(|name| parameters.get(name).is_some());
     let capability = cuda.context.compute_capability().unwrap_or_default();
@@ -133,7 +128,7 @@ pub fn load_unit<'a>(
     cuda: &'a mut Cuda,
     problem: &Problem,
     unit: Unit,
-) -> Result<GpuSearch<'a, DirectKernels>, EngineError> {
+) -> Result<GpuSearch<'a, DirectKernels>> {
     build(cuda, problem, false, unit, false)
 }
 
@@ -143,7 +138,7 @@ fn build<'a>(
     profile: bool,
     unit: Unit,
     behind_filter: bool,
-) -> Result<GpuSearch<'a, DirectKernels>, EngineError> {
+) -> Result<GpuSearch<'a, DirectKernels>> {
     let unavailable = |why| EngineError::Unavailable { engine: DIRECT.id, why };
     // Load now, so that no timed launch includes it.
     let builds = KernelBuild::all(profile);
@@ -181,7 +176,7 @@ fn load_filtered<'a>(
     problem: &Problem,
     mut direct: DirectKernels,
     mut memory: SearchBuffers,
-) -> Result<GpuSearch<'a, DirectKernels>, EngineError> {
+) -> Result<GpuSearch<'a, DirectKernels>> {
     let (stream, device) = (cuda.stream.clone(), cuda.device_id);
     // Load, and if necessary compile, before the clock starts.
     let cannot = |why| format!("the filter is unavailable ({why})");
@@ -190,7 +185,7 @@ fn load_filtered<'a>(
         .map_err(cannot)
         .and_then(|(kernels, loss)| filtered::check_loss(loss).map(|()| kernels));
     memory.upload(cuda, problem, |cuda, points| cuda.stream.memcpy_htod(problem.points(), points))?;
-    let prepare = || -> Result<f64, DriverError> {
+    let prepare = || -> DriverResult<f64> {
         memory.timer.start(&stream)?;
         match kernels
             .and_then(|kernels| FilterSearch::new(kernels, &stream, device, problem, &memory).map_err(cannot))
@@ -210,12 +205,7 @@ fn load_filtered<'a>(
 
 impl DirectKernels {
     /// Falls back to the direct kernel, for which the points are rearranged.
-    fn without_filter(
-        &mut self,
-        why: String,
-        cuda: &mut Cuda,
-        memory: &mut SearchBuffers,
-    ) -> Result<(), DriverError> {
+    fn without_filter(&mut self, why: String, cuda: &mut Cuda, memory: &mut SearchBuffers) -> DriverResult {
         // Do everything that can fail first, so that the points and the search never disagree about the
         // layout.
         let points = self.layout.arrange(&mut cuda.kernels, &cuda.stream, &memory.points.floats)?;
@@ -224,7 +214,7 @@ impl DirectKernels {
         Ok(())
     }
 
-    fn tally(&mut self, stream: &Arc<CudaStream>, count: usize) -> Result<TallyOut, DriverError> {
+    fn tally(&mut self, stream: &Arc<CudaStream>, count: usize) -> DriverResult<TallyOut> {
         if self.tally.as_ref().is_none_or(|tally| tally.counters.len() < count) {
             // Free the old buffers first.
             self.tally = None;
@@ -254,14 +244,8 @@ impl SearchKernels for DirectKernels {
         if asked == KernelBuild::Profiled && !self.profile { KernelBuild::Counted } else { asked }
     }
 
-    fn run(
-        &mut self,
-        cuda: &mut Cuda,
-        memory: &mut SearchBuffers,
-        queries: &Range<usize>,
-        build: KernelBuild,
-        _counts: CUdeviceptr,
-    ) -> Result<f64, DriverError> {
+    fn run(&mut self, cuda: &mut Cuda, memory: &mut SearchBuffers, chunk: Chunk<'_>) -> DriverResult<f64> {
+        let Chunk { queries, build, .. } = chunk;
         let stream = cuda.stream.clone();
         let kernel = cuda.kernels.search(self.unit, build).expect("loaded with the problem");
         let tally = if build == KernelBuild::Timed {
@@ -293,7 +277,7 @@ impl SearchKernels for DirectKernels {
         queries: usize,
         build: KernelBuild,
         answer: &mut Answer,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         let Some(tally) = &self.tally else { return Ok(()) };
         let counters = read(stream, &tally.counters.slice(..queries))?;
         let convergence = read(stream, &tally.convergence.slice(..queries * CONVERGENCE_ENTRIES))?;

@@ -31,6 +31,7 @@ use super::interface::filtered::{
     FILTER_FORMS, FILTER_THREADS, FILTER_TILE, FILTER_TILES_TOGETHER, Filter, FilterForms, ROUND_ENTRY,
     Rounding, SURVIVOR_WARPS, SurvivorSearch, SurvivorState, filter_entry, survivors_entry,
 };
+use crate::cuda::DriverResult;
 use crate::knn::{DeviceId, KernelBuild, Problem};
 
 /// Queries and points per filter tile.
@@ -255,7 +256,7 @@ impl FilterSearch {
         // Derived in docs/filter.md.
         let epsilon = (variant.padded_d + 32) as f64 * 2f64.powi(-20);
         let capacity = capacity as usize;
-        let prepare = || -> Result<_, DriverError> {
+        let prepare = || -> DriverResult<_> {
             let context = stream.context();
             let tiles = |rows: usize| rows.div_ceil(CHUNK) * (CHUNK / TILE);
             // A launch may start at any query and reads whole tiles.
@@ -346,7 +347,7 @@ impl FilterSearch {
         queries: &Range<usize>,
         build: KernelBuild,
         tally: TallyOut,
-    ) -> Result<bool, DriverError> {
+    ) -> DriverResult<bool> {
         for start in queries.clone().step_by(MAX_ROWS) {
             let part = start..queries.end.min(start + MAX_ROWS);
             if !self.pass(memory, &part, build, tally.from(start - queries.start))? {
@@ -363,7 +364,7 @@ impl FilterSearch {
         queries: &Range<usize>,
         build: KernelBuild,
         tally: TallyOut,
-    ) -> Result<bool, DriverError> {
+    ) -> DriverResult<bool> {
         let rows = queries.len().next_multiple_of(TILE);
         let most = (self.scratch.survivors.len() * 32 / rows / CHUNK).max(1) * CHUNK;
         self.stream.memset_zeros(&mut self.scratch.computed)?;
@@ -401,7 +402,7 @@ impl FilterSearch {
         Ok(true)
     }
 
-    fn launch_filter(&mut self, queries: &Range<usize>, chunk: &Range<usize>) -> Result<(), DriverError> {
+    fn launch_filter(&mut self, queries: &Range<usize>, chunk: &Range<usize>) -> DriverResult {
         let stream = &self.stream;
         let (query_tiles, tiles) = (queries.len().div_ceil(TILE), chunk.len().div_ceil(TILE));
         // A block processes several tiles of points with the same queries, if there are enough blocks: two
@@ -440,7 +441,7 @@ impl FilterSearch {
         chunk: &Range<usize>,
         build: KernelBuild,
         tally: TallyOut,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         let (stream, scratch) = (&self.stream, &mut self.scratch);
         let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } =
             memory.addresses(stream);

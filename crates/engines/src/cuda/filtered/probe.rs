@@ -9,13 +9,14 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut, DriverError};
+use cudarc::driver::{CudaStream, DevicePtr, DevicePtrMut};
 
 use super::super::device::driver::error_text;
 use super::super::device::kernels::KernelCache;
 use super::super::device::memory::{blocks, launch, read};
 use super::super::device::units::Unit;
 use super::super::interface::filtered::{PROBE_COLUMNS, PROBE_DEPTH, PROBE_ENTRY, PROBE_ROWS, Probe};
+use crate::cuda::DriverResult;
 
 const ROWS: usize = PROBE_ROWS as usize;
 const COLUMNS: usize = PROBE_COLUMNS as usize;
@@ -40,7 +41,7 @@ struct ProbeInputs {
 pub fn worst_loss(kernels: &mut KernelCache, stream: &Arc<CudaStream>) -> Result<f64, String> {
     let function = kernels.function(Unit::new("filtered/filter", 0, 0), PROBE_ENTRY)?;
     let cases = ProbeInputs::new();
-    let run = || -> Result<Vec<f32>, DriverError> {
+    let run = || -> DriverResult<Vec<f32>> {
         let (rows, columns, starts) = (
             stream.clone_htod(&cases.rows)?,
             stream.clone_htod(&cases.columns)?,

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 
+use crate::cuda::DriverResult;
 use crate::cuda::device::kernels::KernelCache;
 use crate::cuda::device::memory::{self, launch, read};
 use crate::cuda::device::units::Unit;
@@ -51,7 +52,7 @@ impl Scratch {
 
     /// # Errors
     /// Those of the driver, such as too little memory.
-    pub fn reserve(stream: &Arc<CudaStream>, count: usize) -> Result<Self, DriverError> {
+    pub fn reserve(stream: &Arc<CudaStream>, count: usize) -> DriverResult<Self> {
         // SAFETY: uninitialised memory, written before it is read.
         unsafe {
             Ok(Self {
@@ -144,7 +145,7 @@ impl TreeBuilder {
         rows: DeviceRows,
         frame: Frame,
         parts: &[BitRange],
-    ) -> Result<CUdeviceptr, DriverError> {
+    ) -> DriverResult<CUdeviceptr> {
         let DeviceRows { address, count, d } = rows;
         debug_assert!(0 < count && count <= scratch.len());
         let tiles = count.div_ceil(TILE);
@@ -204,7 +205,7 @@ impl DeviceTree {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn is_crowded(&self, stream: &Arc<CudaStream>) -> Result<bool, DriverError> {
+    pub fn is_crowded(&self, stream: &Arc<CudaStream>) -> DriverResult<bool> {
         Ok(index::is_crowded(read(stream, &self.crowded)?[0] as usize, self.n))
     }
 
@@ -218,7 +219,7 @@ impl DeviceTree {
     ///
     /// # Errors
     /// Those of the driver, such as too little memory.
-    pub fn reserve(stream: &Arc<CudaStream>, frame: HostFrame, n: usize) -> Result<Self, DriverError> {
+    pub fn reserve(stream: &Arc<CudaStream>, frame: HostFrame, n: usize) -> DriverResult<Self> {
         let (d, layout) = (frame.low.len(), Layout::new(n));
         let low = stream.clone_htod(&frame.low)?;
         // SAFETY: uninitialised memory, written before it is read.
@@ -274,7 +275,7 @@ impl DeviceTree {
         grower: &TreeBuilder,
         scratch: &mut Scratch,
         rows: CUdeviceptr,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         let n = self.n;
         self.n = n.min(WARP * WARP + 1);
         // SAFETY: guaranteed by the caller; the rows exist.
@@ -297,7 +298,7 @@ impl DeviceTree {
         scratch: &mut Scratch,
         rows: CUdeviceptr,
         depth: SortPrecision,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         let (parts, below) = self.frame.bit_ranges(depth);
         let frame = self.device_frame(stream);
         // SAFETY: guaranteed by the caller; the frame's axes are on the device.

@@ -12,8 +12,9 @@ pub(super) use search::load;
 
 use super::device::units::Unit;
 use super::search::open;
+use crate::Result;
 use crate::index::{self, BVH};
-use crate::knn::{DeviceId, Engine, EngineError};
+use crate::knn::{DeviceId, Engine};
 
 const BUILD: &str = "index/build";
 
@@ -24,8 +25,8 @@ const TRAVERSE: &str = "index/traverse";
 /// Opens a given GPU for the engine.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], which says what is missing and how to get it.
-pub fn open_bvh(device: DeviceId) -> Result<Box<dyn Engine>, EngineError> {
+/// `EngineError::Unavailable`, which says what is missing and how to get it.
+pub fn open_bvh(device: DeviceId) -> Result<Box<dyn Engine>> {
     open(&BVH, device, Unit::new(BUILD, 0, 0), |cuda, problem, parameters| {
         Ok(Box::new(load(cuda, problem, index::asks_for_packets(parameters))?))
     })

@@ -3,15 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaFunction, DevicePtr, DriverError, PushKernelArg};
+use cudarc::driver::{CudaFunction, DevicePtr, PushKernelArg};
 
 use super::grow::{DeviceRows, DeviceTree, Scratch, TreeBuilder};
+use crate::Result;
 use crate::cuda::Cuda;
+use crate::cuda::DriverResult;
 use crate::cuda::device::memory::{Addresses, SearchBuffers, blocks, launch};
 use crate::cuda::device::units::{BuildSet, Unit};
 use crate::cuda::interface::index::{TRAVERSE_WARPS, Traversal, packet_entry, traverse_entry};
-use crate::cuda::search::{BuildKernels, GpuSearch, SearchKernels};
+use crate::cuda::search::{BuildKernels, Chunk, GpuSearch, SearchKernels};
 use crate::index::{self, BVH, MEASURES, SortPrecision, WORTH_PACKING, packet_length};
 use crate::knn::{EngineError, KernelBuild, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 use crate::lockstep::registers_for;
@@ -50,11 +51,7 @@ pub struct Bvh {
 ///
 /// # Errors
 /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
-pub fn load<'a>(
-    cuda: &'a mut Cuda,
-    problem: &Problem,
-    packets: Option<bool>,
-) -> Result<GpuSearch<'a, Bvh>, EngineError> {
+pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem, packets: Option<bool>) -> Result<GpuSearch<'a, Bvh>> {
     let (n, d, q) = (problem.n(), problem.dims(), problem.q());
     let unavailable = |why| EngineError::Unavailable { engine: BVH.id, why };
     let grower = TreeBuilder::load(&mut cuda.kernels).map_err(unavailable)?;
@@ -96,7 +93,7 @@ fn grow(
     memory: &SearchBuffers,
     grower: &TreeBuilder,
     problem: &Problem,
-) -> Result<(Arc<DeviceTree>, f64), DriverError> {
+) -> DriverResult<(Arc<DeviceTree>, f64)> {
     let stream = &cuda.stream;
     let frame = index::MortonGrid::new(problem.extents());
     let mut tree = DeviceTree::reserve(stream, frame, problem.n())?;
@@ -142,14 +139,8 @@ impl SearchKernels for Bvh {
         &MEASURES
     }
 
-    fn run(
-        &mut self,
-        cuda: &mut Cuda,
-        memory: &mut SearchBuffers,
-        queries: &Range<usize>,
-        build: KernelBuild,
-        counts: CUdeviceptr,
-    ) -> Result<f64, DriverError> {
+    fn run(&mut self, cuda: &mut Cuda, memory: &mut SearchBuffers, chunk: Chunk<'_>) -> DriverResult<f64> {
+        let Chunk { queries, build, counts } = chunk;
         let (stream, count, d) = (&cuda.stream, queries.len(), memory.d);
         // If the queries are the points, the tree already has their order. A counted search sorts them
         // anyway: among points with equal codes, a query may start in a different leaf, and counters must
@@ -226,7 +217,7 @@ impl GpuSearch<'_, Bvh> {
     /// # Errors
     /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`],
     /// [`EngineError::HostMemory`], [`EngineError::Device`].
-    pub fn trace(&mut self, problem: &Problem, query: usize, room: usize) -> Result<Vec<u32>, EngineError> {
+    pub fn trace(&mut self, problem: &Problem, query: usize, room: usize) -> Result<Vec<u32>> {
         let unit = Unit { builds: BuildSet::Traced, ..unit(problem) };
         let kernel = self.cuda.kernel(BVH.id, unit, &traverse_entry(unit.capacity, unit.dims, "traced"))?;
         let cuda = &*self.cuda;

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, LaunchConfig};
 
 use super::matrix::MAX_BYTES;
 use super::{DeviceSelector, Loaded};
 use crate::cuda::Cuda;
+use crate::cuda::DriverResult;
 use crate::cuda::device::driver::error_text;
 use crate::cuda::device::memory::{blocks, launch};
 use crate::cuda::device::units::{Unit, build_name};
@@ -147,7 +148,7 @@ impl DeviceSelector for BitsSelector {
         if self.divided.is_some() { 4 + self.parts * (4 + 8 * self.capacity) } else { 0 }
     }
 
-    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError> {
+    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> DriverResult {
         let Some(divided) = &mut self.divided else { return Ok(()) };
         // SAFETY: uninitialised memory, written before it is read.
         unsafe {
@@ -158,12 +159,7 @@ impl DeviceSelector for BitsSelector {
         Ok(())
     }
 
-    fn launch(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        selection: Selection,
-        build: KernelBuild,
-    ) -> Result<(), DriverError> {
+    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: KernelBuild) -> DriverResult {
         let sample = self.samples[usize::from(build != KernelBuild::Timed)];
         let selection = Selection {
             sampled: sample.rank as u32,

@@ -13,6 +13,7 @@ use cudarc::driver::{
 use super::matrix::{self, DistanceKernel, Matrix};
 use super::{DeviceSelector, Loaded, MatrixPlan, TimingScope, load_bits};
 use crate::cuda::Cuda;
+use crate::cuda::DriverResult;
 use crate::cuda::device::memory::{SearchBuffers, blocks, launch};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::select::{
@@ -72,7 +73,7 @@ impl DeviceSelector for DistancesOnly {
         self.selector.row_bytes()
     }
 
-    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError> {
+    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> DriverResult {
         self.selector.reserve(stream, rows)
     }
 
@@ -81,7 +82,7 @@ impl DeviceSelector for DistancesOnly {
         stream: &Arc<CudaStream>,
         selection: Selection,
         _build: KernelBuild,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         // The selector's counters are not needed.
         self.selector.launch(stream, selection, KernelBuild::Timed)
     }
@@ -134,13 +135,7 @@ impl ExpandedKernels {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn reserve(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        matrix: &Matrix,
-        q: usize,
-        k: usize,
-    ) -> Result<(), DriverError> {
+    pub fn reserve(&mut self, stream: &Arc<CudaStream>, matrix: &Matrix, q: usize, k: usize) -> DriverResult {
         // The padding of a row has norms too.
         let (points, queries) = (stream.alloc_zeros(matrix.pitch)?, stream.alloc_zeros(q)?);
         let entries = matrix.rows * k;
@@ -158,11 +153,7 @@ impl ExpandedKernels {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn fill_norms(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        memory: &SearchBuffers,
-    ) -> Result<(), DriverError> {
+    pub fn fill_norms(&mut self, stream: &Arc<CudaStream>, memory: &SearchBuffers) -> DriverResult {
         let function = self.norms.clone();
         let buffers = self.buffers();
         let of = [
@@ -183,12 +174,7 @@ impl ExpandedKernels {
     ///
     /// # Errors
     /// Those of the driver and of cuBLAS.
-    pub fn fill(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        tile: &Distances,
-        build: KernelBuild,
-    ) -> Result<(), DriverError> {
+    pub fn fill(&mut self, stream: &Arc<CudaStream>, tile: &Distances, build: KernelBuild) -> DriverResult {
         let buffers = self.buffers();
         let (point_norms, query_norms) =
             (buffers.points.device_ptr(stream).0, buffers.queries.device_ptr(stream).0);
@@ -217,11 +203,7 @@ impl ExpandedKernels {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn count_wrong(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        selection: &Selection,
-    ) -> Result<(), DriverError> {
+    pub fn count_wrong(&mut self, stream: &Arc<CudaStream>, selection: &Selection) -> DriverResult {
         let comparison = Comparison {
             points: selection.points,
             queries: selection.queries,
@@ -255,7 +237,7 @@ fn open_blas(stream: &Arc<CudaStream>, n: usize) -> Result<CudaBlas, String> {
 
 /// Queues the products of all pairs of a tile, in FP32: row by row, or, from the view of cuBLAS, points ×
 /// queriesᵀ column by column.
-fn multiply(blas: &CudaBlas, tile: &Distances) -> Result<(), DriverError> {
+fn multiply(blas: &CudaBlas, tile: &Distances) -> DriverResult {
     use sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
     let (n, queries, d, pitch) = (tile.n as i32, tile.query_count as i32, tile.d as i32, tile.pitch as i32);
     let first = tile.queries + 4 * u64::from(tile.first_query) * u64::from(tile.d);

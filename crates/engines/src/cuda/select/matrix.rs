@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
-};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, LaunchConfig};
 
 use crate::cuda::Cuda;
+use crate::cuda::DriverResult;
 use crate::cuda::device::memory::{self, SearchBuffers};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::select::{
@@ -103,7 +102,7 @@ impl Matrix {
     ///
     /// # Errors
     /// Those of the driver.
-    pub fn reserve(&mut self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
+    pub fn reserve(&mut self, stream: &Arc<CudaStream>) -> DriverResult {
         // SAFETY: uninitialised memory, written before it is read.
         self.distances = Some(unsafe { stream.alloc(self.pitch * self.rows) }?);
         Ok(())
@@ -145,7 +144,7 @@ impl Matrix {
         memory: &SearchBuffers,
         first_query: usize,
         count: usize,
-    ) -> Result<u64, DriverError> {
+    ) -> DriverResult<u64> {
         let tile = self.tile(stream, memory, first_query, count);
         launch(stream, &self.function, &tile, self.kernel)?;
         Ok(tile.distances)
@@ -161,7 +160,7 @@ pub fn launch(
     function: &CudaFunction,
     tile: &Distances,
     like: DistanceKernel,
-) -> Result<(), DriverError> {
+) -> DriverResult {
     let grid_dim = like.grid(tile.pitch as u32, tile.query_count);
     let config = LaunchConfig { grid_dim, block_dim: (DISTANCE_THREADS, 1, 1), shared_mem_bytes: 0 };
     // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of a search with the sizes

@@ -24,7 +24,7 @@ mod trace;
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, DriverError};
+use cudarc::driver::CudaStream;
 
 pub use bits::load_bits;
 use distances::ExpandedKernels;
@@ -42,13 +42,15 @@ use super::device::units::Unit;
 use super::direct::Layout;
 use super::interface::select::Selection;
 use super::search::open;
-use crate::knn::{Descriptor, DeviceId, Engine, EngineError, KernelBuild, Parameters, Shape};
+use crate::Result;
+use crate::cuda::DriverResult;
+use crate::knn::{Descriptor, DeviceId, Engine, KernelBuild, Parameters, Shape};
 
 /// The unit of the distances, which every selector needs.
 const DISTANCES: &str = "select/distances";
 
-/// A loaded selector, or [`EngineError::Unavailable`].
-pub type Loaded = Result<Box<dyn DeviceSelector>, EngineError>;
+/// A loaded selector, or `EngineError::Unavailable`.
+pub type Loaded = Result<Box<dyn DeviceSelector>>;
 
 /// Loads a selector for a problem's shape.
 pub type LoadSelector = fn(&mut Cuda, &Shape, &Parameters) -> Loaded;
@@ -90,7 +92,7 @@ pub trait DeviceSelector: Send {
     ///
     /// # Errors
     /// Those of the driver.
-    fn reserve(&mut self, _stream: &Arc<CudaStream>, _rows: usize) -> Result<(), DriverError> {
+    fn reserve(&mut self, _stream: &Arc<CudaStream>, _rows: usize) -> DriverResult {
         Ok(())
     }
 
@@ -99,12 +101,7 @@ pub trait DeviceSelector: Send {
     ///
     /// # Errors
     /// Those of the driver.
-    fn launch(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        selection: Selection,
-        build: KernelBuild,
-    ) -> Result<(), DriverError>;
+    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: KernelBuild) -> DriverResult;
 
     /// Whether [`DeviceSelector::finish`] does work for each tile.
     fn finishes_untimed(&self) -> bool {
@@ -115,7 +112,7 @@ pub trait DeviceSelector: Send {
     ///
     /// # Errors
     /// Those of the driver.
-    fn finish(&mut self, _stream: &Arc<CudaStream>, _selection: Selection) -> Result<(), DriverError> {
+    fn finish(&mut self, _stream: &Arc<CudaStream>, _selection: Selection) -> DriverResult {
         Ok(())
     }
 }
@@ -159,12 +156,12 @@ impl MatrixPlan {
 /// Opens a given GPU for a selector; `load` loads the selector.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], which says what is missing and how to get it.
+/// `EngineError::Unavailable`, which says what is missing and how to get it.
 pub fn open_selector(
     device: DeviceId,
     descriptor: &'static Descriptor,
     load: LoadSelector,
-) -> Result<Box<dyn Engine>, EngineError> {
+) -> Result<Box<dyn Engine>> {
     open(descriptor, device, Unit::new(DISTANCES, 0, 0), move |cuda, problem, parameters| {
         let selector = load(cuda, &problem.shape(), parameters)?;
         Ok(Box::new(search::load(cuda, descriptor, problem, selector)?))

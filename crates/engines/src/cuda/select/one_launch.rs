@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, DriverError, LaunchConfig, result};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, LaunchConfig, result};
 
 use super::{DeviceSelector, Loaded, Source};
 use crate::cuda::Cuda;
+use crate::cuda::DriverResult;
 use crate::cuda::device::memory::{blocks, launch};
 use crate::cuda::device::units::Unit;
 use crate::cuda::direct::{GROUP_ROWS_ENTRY, Layout, Policy};
@@ -76,7 +77,7 @@ impl DeviceSelector for SingleKernelSelector {
         size_of::<u64>() * self.keys
     }
 
-    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError> {
+    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> DriverResult {
         if self.keys > 0 {
             // SAFETY: uninitialised memory, written before it is read.
             self.memory = Some(unsafe { stream.alloc(self.keys * rows) }?);
@@ -84,12 +85,7 @@ impl DeviceSelector for SingleKernelSelector {
         Ok(())
     }
 
-    fn launch(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        selection: Selection,
-        build: KernelBuild,
-    ) -> Result<(), DriverError> {
+    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: KernelBuild) -> DriverResult {
         let keys = self.memory.as_mut().map_or(0, |keys| keys.device_ptr_mut(stream).0);
         let selection = (self.complete)(selection, keys);
         if self.adds && build == KernelBuild::Counted {
@@ -262,12 +258,7 @@ impl DeviceSelector for BitsFused {
         Source::OnTheFly { layout: self.layout, queries: (self.warps * FUSED_QUERIES) as usize }
     }
 
-    fn launch(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        selection: Selection,
-        build: KernelBuild,
-    ) -> Result<(), DriverError> {
+    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: KernelBuild) -> DriverResult {
         // Warps begin at a multiple of their queries, so that the counters do not depend on the range.
         let queries = selection.query_count + selection.first_query % FUSED_QUERIES;
         let config = blocks(queries.div_ceil(self.warps * FUSED_QUERIES), self.warps * WARP);

@@ -5,10 +5,11 @@
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError, result};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, result};
 
 use super::{DeviceSelector, Loaded};
 use crate::cuda::Cuda;
+use crate::cuda::DriverResult;
 use crate::cuda::device::memory::{blocks, launch};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::index::{Pass, SORT_BITS, SORT_ITEMS, SORT_PASSES, SORT_THREADS};
@@ -80,7 +81,7 @@ impl MultiPassSelector {
         selection: Selection,
         threads: u32,
         function: impl Fn(&Self) -> &CudaFunction,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         let passes = MultiPass {
             selection,
             auxiliary: self
@@ -98,7 +99,7 @@ impl MultiPassSelector {
         unsafe { launch(stream, function(self), blocks(selection.query_count, threads), &passes) }
     }
 
-    fn sort(&mut self, stream: &Arc<CudaStream>, selection: Selection) -> Result<(), DriverError> {
+    fn sort(&mut self, stream: &Arc<CudaStream>, selection: Selection) -> DriverResult {
         self.launch_one(stream, selection, ROW_THREADS, |this| &this.sort_found)
     }
 }
@@ -112,7 +113,7 @@ impl DeviceSelector for MultiPassSelector {
         4 * self.words
     }
 
-    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError> {
+    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> DriverResult {
         // Distances are read in vectors of four; those after the last are ignored but must be initialised.
         self.auxiliary = Some(stream.alloc_zeros(rows * self.words)?);
         Ok(())
@@ -122,17 +123,12 @@ impl DeviceSelector for MultiPassSelector {
         self.parameters.get("sorted") == Some("0")
     }
 
-    fn launch(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        selection: Selection,
-        build: KernelBuild,
-    ) -> Result<(), DriverError> {
+    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: KernelBuild) -> DriverResult {
         self.launch_one(stream, selection, PASS_THREADS, |this| this.kernels.for_build(build))?;
         if self.finishes_untimed() { Ok(()) } else { self.sort(stream, selection) }
     }
 
-    fn finish(&mut self, stream: &Arc<CudaStream>, selection: Selection) -> Result<(), DriverError> {
+    fn finish(&mut self, stream: &Arc<CudaStream>, selection: Selection) -> DriverResult {
         if self.finishes_untimed() { self.sort(stream, selection) } else { Ok(()) }
     }
 }
@@ -204,7 +200,7 @@ impl RowSorter {
         selection: &Selection,
         row: u32,
         words: CUdeviceptr,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         let passes = SORT_PASSES as usize;
         let bytes = 4 * self.zeros();
         let zeroed = self.zeroed.as_mut().expect("it is reserved with the search").device_ptr_mut(stream).0;
@@ -261,7 +257,7 @@ unsafe fn memset_words(
     address: CUdeviceptr,
     value: u32,
     count: usize,
-) -> Result<(), DriverError> {
+) -> DriverResult {
     // SAFETY: guaranteed by the caller.
     unsafe { cudarc::driver::sys::cuMemsetD32Async(address, value, count, stream.cu_stream()) }.result()
 }
@@ -276,7 +272,7 @@ impl DeviceSelector for SortSelector {
         4 * self.words + self.by_query.as_ref().map_or(0, |by_query| 4 * by_query.zeros())
     }
 
-    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError> {
+    fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> DriverResult {
         // SAFETY: uninitialised memory, written before it is read.
         unsafe {
             self.auxiliary = Some(stream.alloc(rows * self.words)?);
@@ -287,12 +283,7 @@ impl DeviceSelector for SortSelector {
         Ok(())
     }
 
-    fn launch(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        selection: Selection,
-        build: KernelBuild,
-    ) -> Result<(), DriverError> {
+    fn launch(&mut self, stream: &Arc<CudaStream>, selection: Selection, build: KernelBuild) -> DriverResult {
         let auxiliary =
             self.auxiliary.as_mut().expect("it is reserved with the search").device_ptr_mut(stream).0;
         if let Some(by_query) = self.by_query.as_mut().filter(|_| build == KernelBuild::Timed) {

@@ -1,19 +1,19 @@
 //! A search by a selector: computes tiles of distances and selects from each; or answers all queries at once,
 //! without a matrix.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaStream, DriverError};
+use cudarc::driver::CudaStream;
 
 use super::distances::ExpandedKernels;
 use super::matrix::Matrix;
 use super::{DeviceSelector, MatrixPlan, Source, TimingScope};
+use crate::Result;
 use crate::cuda::Cuda;
+use crate::cuda::DriverResult;
 use crate::cuda::device::memory::{Addresses, SearchBuffers};
 use crate::cuda::interface::select::{COUNTS, Selection};
-use crate::cuda::search::{GpuSearch, SearchKernels};
+use crate::cuda::search::{Chunk, GpuSearch, SearchKernels};
 use crate::knn::{Descriptor, EngineError, KernelBuild, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 
 /// A selector and the matrix that it selects from.
@@ -38,7 +38,7 @@ pub fn load<'a>(
     descriptor: &'static Descriptor,
     problem: &Problem,
     mut selector: Box<dyn DeviceSelector>,
-) -> Result<GpuSearch<'a, SelectKernels>, EngineError> {
+) -> Result<GpuSearch<'a, SelectKernels>> {
     let (n, d, q, k) = (problem.n(), problem.dims(), problem.q(), problem.k());
     let MatrixPlan { kernel, timed, mut expanded, note } = selector.frame();
     let counts = 4 * COUNTS as usize * q.min(MAX_COUNTED_CHUNK);
@@ -78,7 +78,7 @@ impl SelectKernels {
         selection: &mut Selection,
         is_first: bool,
         build: KernelBuild,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         let Some(matrix) = &mut self.matrix else { return Ok(()) };
         let (first, count) = (selection.first_query as usize, selection.query_count as usize);
         selection.pitch = matrix.pitch as u64;
@@ -104,7 +104,7 @@ impl SelectKernels {
         memory: &SearchBuffers,
         selection: Selection,
         build: KernelBuild,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         let (Some(expanded), Some(matrix)) = (&mut self.expanded, &mut self.matrix) else { return Ok(()) };
         if build == KernelBuild::Counted {
             self.selector.launch(stream, expanded.selection(stream, selection), KernelBuild::Timed)?;
@@ -141,14 +141,8 @@ impl SearchKernels for SelectKernels {
         COUNTS as usize
     }
 
-    fn run(
-        &mut self,
-        cuda: &mut Cuda,
-        memory: &mut SearchBuffers,
-        queries: &Range<usize>,
-        build: KernelBuild,
-        counts: CUdeviceptr,
-    ) -> Result<f64, DriverError> {
+    fn run(&mut self, cuda: &mut Cuda, memory: &mut SearchBuffers, chunk: Chunk<'_>) -> DriverResult<f64> {
+        let Chunk { queries, build, counts } = chunk;
         let stream = &cuda.stream;
         // If only a part is timed, each tile is timed separately.
         let timed = self.timed;

@@ -6,6 +6,7 @@ use cudarc::driver::{CudaFunction, DevicePtrMut, PushKernelArg};
 use super::matrix::{DistanceKernel, Matrix};
 use super::passes::{MULTI_PASS, SORT_UNIT, words};
 use super::search::selection;
+use crate::Result;
 use crate::cuda::Cuda;
 use crate::cuda::device::memory::{SearchBuffers, blocks, launch};
 use crate::cuda::device::units::{BuildSet, Unit};
@@ -30,7 +31,7 @@ pub fn trace_warp_select(
     problem: &Problem,
     query: usize,
     room: usize,
-) -> Result<(Vec<u32>, Neighbors), EngineError> {
+) -> Result<(Vec<u32>, Neighbors)> {
     let capacity = warp_select::capacity(problem.k()) as u32;
     let unit = Unit::new("select/warp_select", capacity, 0);
     let kernel = traced(cuda, WARP_SELECT.id, unit, &warp_select_entry(capacity, "traced"))?;
@@ -55,7 +56,7 @@ pub fn trace_radix_select(
     problem: &Problem,
     query: usize,
     room: usize,
-) -> Result<(Vec<u32>, Neighbors), EngineError> {
+) -> Result<(Vec<u32>, Neighbors)> {
     let kernel = traced(cuda, RADIX_SELECT.id, Unit::new(MULTI_PASS, 0, 0), &radix_select_entry("traced"))?;
     let sort = Unit::new(SORT_UNIT, 0, 0).for_build(KernelBuild::Timed);
     let sort_found = cuda.kernel(RADIX_SELECT.id, sort, SORT_FOUND_ENTRY)?;
@@ -85,7 +86,7 @@ pub fn trace_radix_select(
     Ok((traced, row.download(cuda)?))
 }
 
-fn traced(cuda: &mut Cuda, engine: EngineId, unit: Unit, name: &str) -> Result<CudaFunction, EngineError> {
+fn traced(cuda: &mut Cuda, engine: EngineId, unit: Unit, name: &str) -> Result<CudaFunction> {
     cuda.kernel(engine, Unit { builds: BuildSet::Traced, ..unit }, name)
 }
 
@@ -98,13 +99,7 @@ struct Row {
 
 impl Row {
     /// Uploads the problem and computes the distances; the selection will reserve another `extra` bytes.
-    fn new(
-        cuda: &mut Cuda,
-        engine: EngineId,
-        problem: &Problem,
-        query: usize,
-        extra: usize,
-    ) -> Result<Self, EngineError> {
+    fn new(cuda: &mut Cuda, engine: EngineId, problem: &Problem, query: usize, extra: usize) -> Result<Self> {
         let matrix = Matrix::new(cuda, DistanceKernel::Registers, problem.n(), 1, extra, 0);
         let mut matrix = matrix.map_err(|why| EngineError::Unavailable { engine, why })?;
         let memory = SearchBuffers::with_rows(cuda, problem, (matrix.bytes() + extra) as u64)?;
@@ -122,7 +117,7 @@ impl Row {
         Selection { distances: tile.distances, pitch: tile.pitch, ..selection }
     }
 
-    fn download(&self, cuda: &Cuda) -> Result<Neighbors, EngineError> {
+    fn download(&self, cuda: &Cuda) -> Result<Neighbors> {
         let mut neighbors = Neighbors::default();
         self.memory.download(&cuda.stream, &mut neighbors).map_err(|error| cuda.failed(error))?;
         Ok(neighbors)

@@ -11,16 +11,18 @@ use std::sync::Arc;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
 use cudarc::driver::sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
 use cudarc::driver::sys::{
-    self, CUdeviceptr, CUgraphInstantiate_flags, CUlaunchAttribute, CUlaunchConfig, CUstreamCaptureMode,
+    self, CUgraphInstantiate_flags, CUlaunchAttribute, CUlaunchConfig, CUstreamCaptureMode,
 };
-use cudarc::driver::{CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtrMut, DriverError};
+use cudarc::driver::{CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtrMut};
 
 use super::plan::Plan;
+use crate::Result;
 use crate::cuda::Cuda;
+use crate::cuda::DriverResult;
 use crate::cuda::device::memory::{Addresses, SearchBuffers};
 use crate::cuda::interface::split::{SPLIT_SELECT_THREADS, Split, split_entry};
-use crate::cuda::search::{GpuSearch, SearchKernels};
-use crate::knn::{EngineError, KernelBuild, Problem};
+use crate::cuda::search::{Chunk, GpuSearch, SearchKernels};
+use crate::knn::Problem;
 
 /// Buffers between stages, for the queries of one launch.
 struct Scratch {
@@ -31,7 +33,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn reserve(stream: &Arc<CudaStream>, plan: &Plan) -> Result<Self, DriverError> {
+    fn reserve(stream: &Arc<CudaStream>, plan: &Plan) -> DriverResult<Self> {
         let (chunk, groups, capacity) = (plan.chunk as usize, plan.groups() as usize, plan.capacity as usize);
         // SAFETY: uninitialised memory, written before it is read.
         unsafe {
@@ -79,8 +81,8 @@ unsafe impl Send for RecordedLaunches {}
 /// Reserves memory and uploads the problem.
 ///
 /// # Errors
-/// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
-pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, SplitKernels>, EngineError> {
+/// `EngineError::Memory` before anything is reserved, `EngineError::Device`.
+pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, SplitKernels>> {
     let plan = Plan::new(problem.n(), problem.dims(), problem.k(), problem.q());
     let stages = Stages::load(cuda, &plan, problem.q())?;
     let mut memory = SearchBuffers::with_rows(cuda, problem, plan.scratch_bytes())?;
@@ -114,7 +116,7 @@ pub fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, S
 impl SplitKernels {
     /// Answers a range of queries. On return the launches are on the stream, or in the graph that is being
     /// recorded.
-    fn launch(&self, stream: &CudaStream, queries: &Range<usize>) -> Result<(), DriverError> {
+    fn launch(&self, stream: &CudaStream, queries: &Range<usize>) -> DriverResult {
         let chunk = self.plan.chunk as usize;
         for first in queries.clone().step_by(chunk) {
             let query_count = (queries.end - first).min(chunk) as u32;
@@ -126,11 +128,7 @@ impl SplitKernels {
     }
 
     /// Records the launches of a range as a graph; `None` if there was nothing to record.
-    fn record(
-        &self,
-        stream: &Arc<CudaStream>,
-        queries: &Range<usize>,
-    ) -> Result<Option<CudaGraph>, DriverError> {
+    fn record(&self, stream: &Arc<CudaStream>, queries: &Range<usize>) -> DriverResult<Option<CudaGraph>> {
         stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         let launched = self.launch(stream, queries);
         // End the capture even after an error: a stream that is still capturing is unusable.
@@ -140,7 +138,7 @@ impl SplitKernels {
 }
 
 impl Stages {
-    fn load(cuda: &mut Cuda, plan: &Plan, q: usize) -> Result<Self, EngineError> {
+    fn load(cuda: &mut Cuda, plan: &Plan, q: usize) -> Result<Self> {
         // A single query has its own kernels, because its registers suffice for more loads in flight.
         let rows_of = if plan.dims == 0 && q == 1 { "_one" } else { "" };
         let mut stage =
@@ -167,7 +165,7 @@ impl Stages {
     ///
     /// # Safety
     /// The arguments' pointers must be to buffers with the sizes that the arguments state.
-    unsafe fn launch(&self, stream: &CudaStream, plan: &Plan, arguments: Split) -> Result<(), DriverError> {
+    unsafe fn launch(&self, stream: &CudaStream, plan: &Plan, arguments: Split) -> DriverResult {
         let queries = arguments.query_count;
         let sample = plan.sample_shape(queries, self.multiprocessors);
         let collect = plan.collect_shape(queries, self.multiprocessors);
@@ -199,7 +197,7 @@ unsafe fn launch(
     threads: u32,
     overlap: bool,
     mut arguments: Split,
-) -> Result<(), DriverError> {
+) -> DriverResult {
     // SAFETY: plain numbers, for which all-zero bits are valid.
     let mut attribute: CUlaunchAttribute = unsafe { zeroed() };
     attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
@@ -226,14 +224,8 @@ unsafe fn launch(
 }
 
 impl SearchKernels for SplitKernels {
-    fn run(
-        &mut self,
-        cuda: &mut Cuda,
-        memory: &mut SearchBuffers,
-        queries: &Range<usize>,
-        _build: KernelBuild,
-        _counts: CUdeviceptr,
-    ) -> Result<f64, DriverError> {
+    fn run(&mut self, cuda: &mut Cuda, memory: &mut SearchBuffers, chunk: Chunk<'_>) -> DriverResult<f64> {
+        let queries = chunk.queries;
         let stream = &cuda.stream;
         if self.last.0 != *queries {
             self.last = (queries.clone(), None);

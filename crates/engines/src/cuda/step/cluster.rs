@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
-};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, LaunchConfig};
 
+use crate::cuda::DriverResult;
 use crate::cuda::device::kernels::KernelCache;
 use crate::cuda::device::memory::{blocks, launch, read};
 use crate::cuda::device::units::Unit;
@@ -43,7 +42,7 @@ impl DeviceClusters {
     ///
     /// # Errors
     /// Those of the driver, such as too little memory.
-    pub fn upload(stream: &Arc<CudaStream>, clusters: &Clusters) -> Result<Self, DriverError> {
+    pub fn upload(stream: &Arc<CudaStream>, clusters: &Clusters) -> DriverResult<Self> {
         let spheres = &clusters.spheres;
         let coordinates: Vec<f32> = clusters.coordinates.iter().flat_map(|row| row.0).collect();
         let margins = spheres.margins;
@@ -113,7 +112,7 @@ impl Clusterer {
         problem: &Problem,
         rows: CUdeviceptr,
         clustering: ClusterParameters,
-    ) -> Result<Vec<u32>, DriverError> {
+    ) -> DriverResult<Vec<u32>> {
         let (n, d) = (problem.n(), problem.dims());
         let scale = Quantizer::new(problem.extents(), n);
         let low = stream.clone_htod(&scale.low)?;
@@ -166,7 +165,7 @@ impl Clusterer {
         scale: interface::Scale,
         [n, d]: [usize; 2],
         clusters: usize,
-    ) -> Result<Vec<u32>, DriverError> {
+    ) -> DriverResult<Vec<u32>> {
         let sums_of = n.div_ceil(SEED_THREADS as usize);
         let mut seeds = vec![0; clusters];
         seeds[0] = first_seed(n);

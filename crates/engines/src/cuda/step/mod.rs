@@ -13,7 +13,8 @@ mod share;
 
 use super::device::units::Unit;
 use super::search::open;
-use crate::knn::{Descriptor, DeviceId, Engine, EngineError};
+use crate::Result;
+use crate::knn::{Descriptor, DeviceId, Engine};
 use crate::step::Plan;
 
 const CLUSTER: &str = "step/cluster";
@@ -29,8 +30,8 @@ const VISIT: &str = "step/visit";
 /// Opens a given GPU for one of the two engines.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], which says what is missing and how to get it.
-pub fn open_step(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {
+/// `EngineError::Unavailable`, which says what is missing and how to get it.
+pub fn open_step(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>> {
     open(descriptor, device, Unit::new(ORDER, 0, 0), move |cuda, problem, parameters| {
         let plan = Plan::new(problem, parameters, descriptor.is_exhaustive);
         Ok(Box::new(search::load(cuda, descriptor, problem, plan)?))

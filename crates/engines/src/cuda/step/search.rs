@@ -5,20 +5,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
-};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, LaunchConfig};
 
 use super::cluster::{Clusterer, DeviceClusters};
 use super::share::{self, SharedVisit};
+use crate::Result;
 use crate::cuda::Cuda;
+use crate::cuda::DriverResult;
 use crate::cuda::device::memory::{Addresses, PointLayout, SearchBuffers, launch, row_floats, upload_rows};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::step::{
     CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, IndexedVisit, Minima, Order, Ordering, Output,
     Queries, Stored, StoredVisit, VISIT_WARPS, step_entry, step_visit_entry,
 };
-use crate::cuda::search::{BuildKernels, GpuSearch, SearchKernels};
+use crate::cuda::search::{BuildKernels, Chunk, GpuSearch, SearchKernels};
 use crate::host_memory;
 use crate::knn::{Descriptor, EngineError, KernelBuild, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 use crate::lockstep::distance::GroupedPoints;
@@ -104,7 +104,7 @@ pub fn load<'a>(
     descriptor: &'static Descriptor,
     problem: &Problem,
     mut plan: Plan,
-) -> Result<GpuSearch<'a, StepKernels>, EngineError> {
+) -> Result<GpuSearch<'a, StepKernels>> {
     let (n, d, q) = (problem.n(), problem.dims(), problem.q());
     let capacity = (WARP * registers_for(problem.k(), WARP)).max(CANDIDATES as usize) as u32;
     let source = if plan.exhaustive { "stored" } else { "indexed" };
@@ -170,7 +170,7 @@ pub fn load<'a>(
             PreparedPoints::Clusters { clusters, order }
         }
     };
-    let reserve = || -> Result<Scratch, DriverError> {
+    let reserve = || -> DriverResult<Scratch> {
         // SAFETY: uninitialised memory, written before it is read.
         unsafe {
             Ok(Scratch {
@@ -196,7 +196,7 @@ impl StepKernels {
         queries: Range<usize>,
         build: KernelBuild,
         visits: CUdeviceptr,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } =
             memory.addresses(stream);
         let (count, clusters) = (queries.len(), self.prepared.clusters());
@@ -289,7 +289,7 @@ fn find_clusters(
     problem: &Problem,
     memory: &SearchBuffers,
     plan: &Plan,
-) -> Result<(Arc<DeviceClusters>, f64), DriverError> {
+) -> DriverResult<(Arc<DeviceClusters>, f64)> {
     let start = Instant::now();
     let rows = memory.points.floats.device_ptr(&cuda.stream).0;
     // SAFETY: the points are on the device, row by row.
@@ -318,14 +318,8 @@ impl SearchKernels for StepKernels {
         &MEASURES
     }
 
-    fn run(
-        &mut self,
-        cuda: &mut Cuda,
-        memory: &mut SearchBuffers,
-        queries: &Range<usize>,
-        build: KernelBuild,
-        counts: CUdeviceptr,
-    ) -> Result<f64, DriverError> {
+    fn run(&mut self, cuda: &mut Cuda, memory: &mut SearchBuffers, chunk: Chunk<'_>) -> DriverResult<f64> {
+        let Chunk { queries, build, counts } = chunk;
         let stream = &cuda.stream;
         memory.timer.start(stream)?;
         for first in queries.clone().step_by(self.slice) {

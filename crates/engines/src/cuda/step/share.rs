@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut, DriverError};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut};
 
 use super::search::{one_warp_each, padded};
+use crate::Result;
 use crate::cuda::Cuda;
+use crate::cuda::DriverResult;
 use crate::cuda::device::memory::launch;
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::step::{
     Gathering, IndexedShare, IndexedVisit, Output, Queries, Shares, StoredShare, StoredVisit,
     step_share_entry,
 };
-use crate::knn::{EngineError, EngineId};
+use crate::knn::EngineId;
 
 /// Warps per multiprocessor that keep it busy with one query each.
 const RESIDENT_WARPS: u32 = 16;
@@ -54,7 +56,7 @@ impl SharedVisit {
     }
 
     /// # Errors
-    /// [`EngineError::Unavailable`] if the kernels are unavailable, [`EngineError::Device`].
+    /// `EngineError::Unavailable` if the kernels are unavailable, `EngineError::Device`.
     pub fn load(
         cuda: &mut Cuda,
         engine: EngineId,
@@ -62,12 +64,12 @@ impl SharedVisit {
         queries: usize,
         warps: u32,
         capacity: u32,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let unit = Unit::new(super::SHARE, capacity, 0);
         let mut step = |name: &str| cuda.kernel(engine, unit, &step_share_entry(name, capacity));
         let (visit, gather) =
             (step(if exhaustive { "share_stored" } else { "share_indexed" })?, step("gather")?);
-        let reserve = || -> Result<_, DriverError> {
+        let reserve = || -> DriverResult<_> {
             // SAFETY: uninitialised memory, written before it is read.
             unsafe {
                 Ok((cuda.stream.alloc(queries * (warps * capacity) as usize)?, cuda.stream.alloc(queries)?))
@@ -85,11 +87,7 @@ impl SharedVisit {
     ///
     /// # Errors
     /// Those of the driver.
-    pub unsafe fn indexed(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        visit: IndexedVisit,
-    ) -> Result<(), DriverError> {
+    pub unsafe fn indexed(&mut self, stream: &Arc<CudaStream>, visit: IndexedVisit) -> DriverResult {
         let shares = self.begin(stream)?;
         let config =
             one_warp_each(visit.queries.count as usize * self.warps as usize, 0, visit.queries.d as usize);
@@ -105,11 +103,7 @@ impl SharedVisit {
     ///
     /// # Errors
     /// Those of the driver.
-    pub unsafe fn stored(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        mut visit: StoredVisit,
-    ) -> Result<(), DriverError> {
+    pub unsafe fn stored(&mut self, stream: &Arc<CudaStream>, mut visit: StoredVisit) -> DriverResult {
         let shares = self.begin(stream)?;
         // Each warp only sorts its own clusters.
         let padded = padded(visit.order.count.div_ceil(self.warps) as usize);
@@ -120,7 +114,7 @@ impl SharedVisit {
         self.gather(stream, visit.queries, visit.output, shares)
     }
 
-    fn begin(&mut self, stream: &Arc<CudaStream>) -> Result<Shares, DriverError> {
+    fn begin(&mut self, stream: &Arc<CudaStream>) -> DriverResult<Shares> {
         stream.memset_zeros(&mut self.bounds)?;
         Ok(Shares {
             results: self.results.device_ptr_mut(stream).0,
@@ -135,7 +129,7 @@ impl SharedVisit {
         queries: Queries,
         output: Output,
         shares: Shares,
-    ) -> Result<(), DriverError> {
+    ) -> DriverResult {
         // SAFETY: the warps of these queries were launched before, with these buffers.
         unsafe {
             launch(

@@ -14,7 +14,7 @@
 mod events;
 mod replay;
 
-use cudarc::driver::{CudaSlice, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaSlice, DevicePtrMut, LaunchConfig, PushKernelArg};
 pub use events::{Event, Events, TraceError, elements, kind, lanes};
 pub use replay::{PassTrace, QueueTrace, TreeTrace, pass_kind, queue_kind, tree_kind};
 
@@ -24,6 +24,8 @@ use super::device::units::{BuildSet, Unit};
 use super::direct::{self, GROUP_ROWS_ENTRY, Layout, Policy, Variant};
 use super::interface::{self, TallyOut};
 use super::{Cuda, DIRECT};
+use crate::Result;
+use crate::cuda::DriverResult;
 use crate::knn::{EngineError, Neighbors, Parameters, Problem};
 use crate::{host_memory, lockstep};
 
@@ -125,7 +127,7 @@ impl Cuda {
     ///
     /// # Panics
     /// If `query` is out of range.
-    pub fn trace(&mut self, problem: &Problem, query: usize, groups: usize) -> Result<Trace, EngineError> {
+    pub fn trace(&mut self, problem: &Problem, query: usize, groups: usize) -> Result<Trace> {
         let (n, dims, k) = (problem.n(), problem.dims(), problem.k());
         assert!(query < problem.q(), "query {query} of {}", problem.q());
         DIRECT.check(problem, &Parameters::default())?;
@@ -144,7 +146,7 @@ impl Cuda {
         ))
     }
 
-    fn traced(&mut self, unit: Unit) -> Result<Kernel, EngineError> {
+    fn traced(&mut self, unit: Unit) -> Result<Kernel> {
         let kernel = self.kernels.traced(unit).and_then(|kernel| {
             // Load now: the upload cannot report an error.
             if unit.dims == 0 {
@@ -163,7 +165,7 @@ impl Cuda {
         query: usize,
         kernel: &Kernel,
         memory: &mut SearchBuffers,
-    ) -> Result<Vec<u32>, EngineError> {
+    ) -> Result<Vec<u32>> {
         let cuda = &*self;
         let arguments = direct::arguments(memory, &cuda.stream, &(query..query + 1), TallyOut::default());
         let config = LaunchConfig {
@@ -185,10 +187,10 @@ impl Cuda {
         &self,
         problem: &Problem,
         mut capacity: usize,
-        launch: impl Fn(interface::Trace) -> Result<(), DriverError>,
-    ) -> Result<Vec<u32>, EngineError> {
+        launch: impl Fn(interface::Trace) -> DriverResult,
+    ) -> Result<Vec<u32>> {
         let stream = &self.stream;
-        let run = |words: &mut CudaSlice<u32>| -> Result<usize, DriverError> {
+        let run = |words: &mut CudaSlice<u32>| -> DriverResult<usize> {
             let mut needed = stream.alloc_zeros::<u64>(1)?;
             let mut keys = stream.alloc_zeros::<u64>(2 * problem.k().next_power_of_two().max(GROUP))?;
             launch(interface::Trace {
@@ -211,7 +213,7 @@ impl Cuda {
         }
     }
 
-    fn room(&self, problem: &Problem, words: usize) -> Result<CudaSlice<u32>, EngineError> {
+    fn room(&self, problem: &Problem, words: usize) -> Result<CudaSlice<u32>> {
         let needed = 4 * words as u64;
         host_memory::check(problem, needed)?;
         self.stream.synchronize().map_err(|error| self.failed(error))?;

@@ -5,6 +5,7 @@
 
 use super::events::TraceError;
 use super::{INITIAL_WORDS, neighbours, suggest_lockstep};
+use crate::Result;
 /// Event kinds as numbered by the device.
 pub use crate::cuda::interface::index::tree_event as tree_kind;
 /// Event kinds as numbered by the device.
@@ -12,7 +13,7 @@ pub use crate::cuda::interface::select::{pass_event as pass_kind, queue_event as
 use crate::cuda::select::{trace_radix_select, trace_warp_select};
 use crate::cuda::{Cuda, index as cuda_index};
 use crate::index::{self, BVH, WARP};
-use crate::knn::{EngineError, Neighbors, Parameters, PreparedSearch, Problem};
+use crate::knn::{Neighbors, Parameters, PreparedSearch, Problem};
 use crate::lockstep::{Key, Lanes, PADDING, key_of, registers_for};
 use crate::select::{self, PassObserver, RADIX_SELECT, WARP_SELECT, warp_select};
 
@@ -269,13 +270,13 @@ impl Cuda {
     /// Builds the tree over a problem's points and searches it for one query with the traced kernel.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and
-    /// [`EngineError::HostMemory`] if tree or trace does not fit, [`EngineError::Limit`],
-    /// [`EngineError::Device`].
+    /// `EngineError::Unavailable` if the kernel cannot be compiled, `EngineError::Memory` and
+    /// `EngineError::HostMemory` if tree or trace does not fit, `EngineError::Limit`,
+    /// `EngineError::Device`.
     ///
     /// # Panics
     /// If `query` is out of range.
-    pub fn trace_tree(&mut self, problem: &Problem, query: usize) -> Result<TreeTrace, EngineError> {
+    pub fn trace_tree(&mut self, problem: &Problem, query: usize) -> Result<TreeTrace> {
         assert!(query < problem.q(), "query {query} of {}", problem.q());
         BVH.check(problem, &Parameters::default())?;
         let device = self.device.name.clone();
@@ -290,13 +291,13 @@ impl Cuda {
     /// computed by the engine's kernel.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and
-    /// [`EngineError::HostMemory`] if row or trace does not fit, [`EngineError::Limit`],
-    /// [`EngineError::Device`].
+    /// `EngineError::Unavailable` if the kernel cannot be compiled, `EngineError::Memory` and
+    /// `EngineError::HostMemory` if row or trace does not fit, `EngineError::Limit`,
+    /// `EngineError::Device`.
     ///
     /// # Panics
     /// If `query` is out of range.
-    pub fn trace_queues(&mut self, problem: &Problem, query: usize) -> Result<QueueTrace, EngineError> {
+    pub fn trace_queues(&mut self, problem: &Problem, query: usize) -> Result<QueueTrace> {
         assert!(query < problem.q(), "query {query} of {}", problem.q());
         WARP_SELECT.check(problem, &Parameters::default())?;
         let (words, neighbors) =
@@ -309,13 +310,13 @@ impl Cuda {
     /// continue where the engine would sort the rest.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and
-    /// [`EngineError::HostMemory`] if row or trace does not fit, [`EngineError::Limit`],
-    /// [`EngineError::Device`].
+    /// `EngineError::Unavailable` if the kernel cannot be compiled, `EngineError::Memory` and
+    /// `EngineError::HostMemory` if row or trace does not fit, `EngineError::Limit`,
+    /// `EngineError::Device`.
     ///
     /// # Panics
     /// If `query` is out of range.
-    pub fn trace_passes(&mut self, problem: &Problem, query: usize) -> Result<PassTrace, EngineError> {
+    pub fn trace_passes(&mut self, problem: &Problem, query: usize) -> Result<PassTrace> {
         assert!(query < problem.q(), "query {query} of {}", problem.q());
         RADIX_SELECT.check(problem, &Parameters::default())?;
         let (words, neighbors) =

@@ -13,14 +13,8 @@ use crate::step::Step;
 use crate::text::{count, significant};
 
 impl AlgorithmQuestions for HeapBaseline {
-    fn question(
-        &self,
-        recording: &Recording,
-        topic: Topic,
-        at: usize,
-        before: &State,
-        pick: &mut QuestionPicker<'_>,
-    ) -> Option<Question> {
+    fn question(&self, pick: &mut QuestionPicker<'_>) -> Option<Question> {
+        let &mut QuestionPicker { recording, topic, at, before, .. } = pick;
         let heaps = before.heaps()?;
         let (width, step) = (heaps.width, recording.steps()[at].heap()?);
         let mut possible = 0..=u32::MAX;

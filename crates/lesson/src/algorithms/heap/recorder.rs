@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::HeapBaseline;
+use crate::Result;
 use crate::algorithms::heap::HeapStep;
 use crate::engines::lockstep::{distances_from, distances_to};
 use crate::engines::select::{HeapObserver, THREAD_HEAP, thread_heap};
-use crate::error::LessonError;
 use crate::knn::Problem;
 use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
@@ -17,13 +17,8 @@ use crate::step::{SlotAssignment, Step};
 /// of the points.
 ///
 /// # Errors
-/// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
-pub fn record_heaps(
-    problem: Arc<Problem>,
-    query: usize,
-    width: u32,
-    data: &str,
-) -> Result<Recording, LessonError> {
+/// `LessonError` for widths other than 4, 8, 16 and 32, and if k is too large.
+pub fn record_heaps(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording> {
     Shape::check(width, problem.k())?;
     Ok(record_lanes(problem, query, width, data))
 }

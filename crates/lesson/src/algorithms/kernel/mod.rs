@@ -7,9 +7,9 @@ pub(crate) mod recorder;
 
 use super::heap::recorder::record_lanes;
 use super::{Algorithm, BUFFER, CodeLine, Pseudocode, line, plain};
+use crate::Result;
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::LOCKSTEP;
-use crate::error::LessonError;
 use crate::knn::Descriptor;
 use crate::meter::{Meter, Strategy, WorkTimeline};
 use crate::recording::Recording;
@@ -39,7 +39,7 @@ impl Algorithm for TheoryBaseline {
         Some(Meter::new(recording, Strategy::Warp, threads, warp))
     }
 
-    fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
+    fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording> {
         recorder::record_on_gpu(twin, cuda)
     }
 }

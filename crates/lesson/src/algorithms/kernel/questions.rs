@@ -24,13 +24,8 @@ impl AlgorithmQuestions for TheoryBaseline {
 }
 
 /// A question about a step, or about the whole search; `None` if it would have no clear answer.
-pub fn kernel_question(
-    recording: &Recording,
-    topic: Topic,
-    at: usize,
-    before: &State,
-    pick: &mut QuestionPicker<'_>,
-) -> Option<Question> {
+pub fn kernel_question(pick: &mut QuestionPicker<'_>) -> Option<Question> {
+    let &mut QuestionPicker { recording, topic, at, before, .. } = pick;
     let shape = recording.shape();
     let capacity = shape.capacity();
     let (subject, text, answer) = match (topic, &recording.steps()[at]) {

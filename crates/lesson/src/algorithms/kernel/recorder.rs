@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::Result;
 use crate::engines::cuda::Cuda;
 use crate::engines::cuda::trace::{Event, Trace, elements, groups_in_batch, lanes};
 use crate::engines::lockstep::{
@@ -28,7 +29,7 @@ pub fn record(
     width: u32,
     batch: Option<usize>,
     data: &str,
-) -> Result<Recording, LessonError> {
+) -> Result<Recording> {
     record_with_fault(None, problem, query, width, batch, data)
 }
 
@@ -43,7 +44,7 @@ pub fn record_faulty(
     width: u32,
     batch: Option<usize>,
     data: &str,
-) -> Result<Recording, LessonError> {
+) -> Result<Recording> {
     let sound = record(problem.clone(), query, width, batch, data)?;
     let faulty = record_with_fault(Some(fault), problem, query, width, batch, data)?;
     let consequences = Consequences::compare(&faulty, &sound);
@@ -57,7 +58,7 @@ fn record_with_fault(
     width: u32,
     batch: Option<usize>,
     data: &str,
-) -> Result<Recording, LessonError> {
+) -> Result<Recording> {
     Shape::check(width, problem.k())?;
     match width {
         4 => record_width::<4>(fault, problem, query, batch, data),
@@ -73,7 +74,7 @@ fn record_width<const W: usize>(
     query: usize,
     batch: Option<usize>,
     data: &str,
-) -> Result<Recording, LessonError> {
+) -> Result<Recording> {
     let shape = Shape::for_problem(&problem, W as u32);
     let recorder = Recorder::<W>::new(shape.registers as usize, fault);
     let ObservedSearch { observer, .. } = lockstep::observe::<W, _>(&problem, query, batch, recorder);
@@ -108,7 +109,7 @@ impl StepLog {
 
     /// # Errors
     /// [`LessonError::Memory`] if steps are missing.
-    pub fn finish(self) -> Result<Vec<Step>, LessonError> {
+    pub fn finish(self) -> Result<Vec<Step>> {
         self.short.map_or(Ok(self.steps), |short| Err(short.into()))
     }
 }
@@ -269,7 +270,7 @@ impl Shape {
     /// # Errors
     /// [`LessonError::Width`] unless the width is 4, 8, 16 or 32, [`LessonError::K`] above 32 neighbours per
     /// lane.
-    pub fn check(width: u32, k: usize) -> Result<(), LessonError> {
+    pub fn check(width: u32, k: usize) -> Result<()> {
         if ![4, 8, 16, 32].contains(&width) {
             return Err(LessonError::Width { width });
         }
@@ -281,7 +282,7 @@ impl Shape {
 // The kernel's search on a GPU: its trace as steps.
 
 /// The GPU's recording of the kernel's search.
-pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
+pub fn record_on_gpu(twin: &Recording, cuda: &mut Cuda) -> Result<Recording> {
     let (problem, query) = (twin.problem(), twin.query());
     let groups = groups_in_batch(problem.dims(), groups_per_batch(twin));
     let again = if first_batch(twin) == (groups * WARP as usize).min(problem.n()) {
@@ -312,14 +313,14 @@ pub(crate) fn groups_per_batch(recording: &Recording) -> Option<usize> {
 }
 
 /// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
-pub(crate) fn compare(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
+pub(crate) fn compare(trace: &Trace, twin: &Recording) -> Result<Vec<Step>> {
     let steps = read(trace, twin)?;
     check_answer(&steps, &trace.neighbours, twin)?;
     Ok(steps)
 }
 
 /// Decodes steps for as long as they equal the twin's.
-fn read(trace: &Trace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
+fn read(trace: &Trace, twin: &Recording) -> Result<Vec<Step>> {
     let mut reader = TraceDecoder {
         registers: twin.shape().registers,
         pass: SortPass::Sort,
@@ -346,7 +347,7 @@ struct TraceDecoder {
 }
 
 impl TraceDecoder {
-    fn read_event(&mut self, event: Event<'_>) -> Result<(), LessonError> {
+    fn read_event(&mut self, event: Event<'_>) -> Result<()> {
         match event {
             Event::Batch { first, end } => self.steps.push(Step::Batch { first, end }),
             Event::Group { base, candidates, distances } => {
@@ -402,7 +403,7 @@ impl TraceDecoder {
 
     /// The comparators that exchanged their elements, as their lower elements. Either both elements of a
     /// pair changed, or neither.
-    fn swapped(&self, layer: Layer, changed: &[u32]) -> Result<ElementSet, LessonError> {
+    fn swapped(&self, layer: Layer, changed: &[u32]) -> Result<ElementSet> {
         let all: ElementSet = elements(changed).collect();
         match all.iter().find(|element| !all.contains(element ^ layer.stride)) {
             Some(element) => Err(LessonError::HalfSwap {

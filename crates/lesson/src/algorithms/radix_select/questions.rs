@@ -10,14 +10,8 @@ use crate::step::Step;
 use crate::text::thousands;
 
 impl AlgorithmQuestions for RadixSelectBaseline {
-    fn question(
-        &self,
-        recording: &Recording,
-        topic: Topic,
-        at: usize,
-        before: &State,
-        _pick: &mut QuestionPicker<'_>,
-    ) -> Option<Question> {
+    fn question(&self, pick: &mut QuestionPicker<'_>) -> Option<Question> {
+        let &mut QuestionPicker { recording, topic, at, before, .. } = pick;
         let buckets = before.buckets()?;
         let Some(&RadixSelectStep::Bucket { digit, below, inside }) = recording.steps()[at].radix_select()
         else {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::{RadixSelectBaseline, RadixSelectStep};
+use crate::Result;
 use crate::algorithms::kernel::BufferCounts;
 use crate::algorithms::kernel::recorder::record;
 use crate::engines::cuda::trace::PassTrace;
 use crate::engines::lockstep::{self, Key};
 use crate::engines::select::radix_select::Digits;
 use crate::engines::select::{PassObserver, RADIX_SELECT, multi_pass};
-use crate::error::LessonError;
 use crate::from_gpu::check_trace;
 use crate::knn::Problem;
 use crate::recording::{Parameters, Recording};
@@ -21,13 +21,8 @@ use crate::step::Step;
 /// would sort the remaining points. `data` describes the source of the points.
 ///
 /// # Errors
-/// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
-pub fn record_digits(
-    problem: Arc<Problem>,
-    query: usize,
-    width: u32,
-    data: &str,
-) -> Result<Recording, LessonError> {
+/// `LessonError` for widths other than 4, 8, 16 and 32, and if k is too large.
+pub fn record_digits(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording> {
     Shape::check(width, problem.k())?;
     let shape = Shape::for_problem(&problem, width);
     let distances = lockstep::distances_to(&problem, query, 0..problem.n());
@@ -89,7 +84,7 @@ impl PassObserver for Recorder {
 // Radix select on a GPU: its trace as steps.
 
 /// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
-pub(crate) fn compare(trace: &PassTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
+pub(crate) fn compare(trace: &PassTrace, twin: &Recording) -> Result<Vec<Step>> {
     let mut recorder = Recorder::new(twin.shape());
     let decoded = trace.replay(&mut recorder);
     if decoded.is_ok() {

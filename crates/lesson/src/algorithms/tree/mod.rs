@@ -7,10 +7,10 @@ pub(crate) mod recorder;
 pub mod state;
 
 use super::{Algorithm, BUFFER, CodeLine, Pseudocode, SpecificStep, line, plain};
+use crate::Result;
 use crate::cursor::Level;
 use crate::engines::cuda::Cuda;
 use crate::engines::index::{BVH, Tree, Visits};
-use crate::error::LessonError;
 use crate::knn::{Counters, Descriptor};
 use crate::recording::Recording;
 use crate::step::Step;
@@ -46,7 +46,7 @@ impl Algorithm for TreeBaseline {
         Level::Stage
     }
 
-    fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
+    fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording> {
         let trace = cuda.trace_tree(twin.problem(), twin.query())?;
         Ok(crate::from_gpu::recording(twin, (recorder::compare(&trace, twin)?, trace.device)))
     }

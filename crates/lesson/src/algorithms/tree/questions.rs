@@ -15,14 +15,8 @@ use crate::step::Step;
 use crate::text::thousands;
 
 impl AlgorithmQuestions for TreeBaseline {
-    fn question(
-        &self,
-        recording: &Recording,
-        topic: Topic,
-        at: usize,
-        before: &State,
-        pick: &mut QuestionPicker<'_>,
-    ) -> Option<Question> {
+    fn question(&self, pick: &mut QuestionPicker<'_>) -> Option<Question> {
+        let &mut QuestionPicker { recording, topic, at, before, .. } = pick;
         let shape = recording.shape();
         // The picture still shows the node that is done, not the one in which the search continues.
         if matches!(topic, Topic::Child | Topic::Visited) && before.descent()?.done.is_some() {
@@ -78,7 +72,7 @@ impl AlgorithmQuestions for TreeBaseline {
                 );
                 (lane, text, Answer::YesNo(matches!(step, TreeStep::Child { .. })))
             }
-            _ => return kernel_question(recording, topic, at, before, pick),
+            _ => return kernel_question(pick),
         };
         let question = Question::new(topic, at, subject, text, answer);
         Some(if matches!(topic, Topic::Leaves | Topic::Order) {

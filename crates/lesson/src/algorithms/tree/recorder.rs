@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::state::lanes_where;
 use super::{TreeBaseline, TreeStep};
+use crate::Result;
 use crate::engines::cuda::trace::TreeTrace;
 use crate::engines::index::{self, BVH, Observer, Tree, WARP, visits_in_order};
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of};
@@ -19,12 +20,7 @@ use crate::step::{AppendedCandidate, SlotAssignment, Step};
 ///
 /// # Errors
 /// [`LessonError::TreeWidth`] unless the width is 32, [`LessonError::K`] if k is too large.
-pub fn record_tree(
-    problem: Arc<Problem>,
-    query: usize,
-    width: u32,
-    data: &str,
-) -> Result<Recording, LessonError> {
+pub fn record_tree(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording> {
     Shape::check_tree(width)?;
     Shape::check(width, problem.k())?;
     let tree = Tree::new(&problem);
@@ -145,7 +141,7 @@ impl Shape {
     ///
     /// # Errors
     /// [`LessonError::TreeWidth`] unless the width is 32.
-    pub fn check_tree(width: u32) -> Result<(), LessonError> {
+    pub fn check_tree(width: u32) -> Result<()> {
         if width as usize == WARP { Ok(()) } else { Err(LessonError::TreeWidth { width }) }
     }
 }
@@ -153,7 +149,7 @@ impl Shape {
 // The tree search on a GPU: its trace as steps.
 
 /// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
-pub(crate) fn compare(trace: &TreeTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
+pub(crate) fn compare(trace: &TreeTrace, twin: &Recording) -> Result<Vec<Step>> {
     let mut recorder = Recorder::new(twin.shape().capacity());
     let decoded = trace.replay(&mut recorder);
     check_trace(decoded, recorder.steps, &trace.neighbours, twin)

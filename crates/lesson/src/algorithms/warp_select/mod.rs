@@ -8,9 +8,9 @@ pub mod state;
 
 use super::kernel::BufferCounts;
 use super::{Algorithm, CodeLine, Pseudocode, SpecificStep, line, plain};
+use crate::Result;
 use crate::engines::cuda::Cuda;
 use crate::engines::select;
-use crate::error::LessonError;
 use crate::knn::Descriptor;
 use crate::recording::Recording;
 use crate::step::Step;
@@ -55,7 +55,7 @@ impl Algorithm for WarpSelectBaseline {
         format!(", Q = {}", self.length)
     }
 
-    fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
+    fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording> {
         let trace = cuda.trace_queues(twin.problem(), twin.query())?;
         Ok(crate::from_gpu::recording(twin, (recorder::compare(&trace, twin, self.length)?, trace.device)))
     }

@@ -13,14 +13,8 @@ use crate::step::Step;
 use crate::text::{count, significant, thousands};
 
 impl AlgorithmQuestions for WarpSelectBaseline {
-    fn question(
-        &self,
-        recording: &Recording,
-        topic: Topic,
-        at: usize,
-        before: &State,
-        _pick: &mut QuestionPicker<'_>,
-    ) -> Option<Question> {
+    fn question(&self, pick: &mut QuestionPicker<'_>) -> Option<Question> {
+        let &mut QuestionPicker { recording, topic, at, before, .. } = pick;
         let shape = before.shape;
         let last = before.last();
         let (text, answer, misconceptions) = match (topic, recording.steps()[at].warp_select()) {

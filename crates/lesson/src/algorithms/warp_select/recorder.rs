@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::state::striped_position;
 use super::{WarpSelectBaseline, WarpSelectStep};
+use crate::Result;
 use crate::algorithms::kernel::BufferCounts;
 use crate::algorithms::kernel::recorder::record;
 use crate::engines::cuda::trace::QueueTrace;
 use crate::engines::lockstep::{self, Key, Lanes, PADDING, distance_of, key_of};
 use crate::engines::select::{Observer, WARP_SELECT, warp_select};
-use crate::error::LessonError;
 use crate::from_gpu::check_trace;
 use crate::knn::Problem;
 use crate::recording::{Parameters, Recording};
@@ -29,13 +29,8 @@ pub fn queue_length(registers: u32) -> u32 {
 /// per lane in the warp's queue. `data` describes the source of the points.
 ///
 /// # Errors
-/// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
-pub fn record_queues(
-    problem: Arc<Problem>,
-    query: usize,
-    width: u32,
-    data: &str,
-) -> Result<Recording, LessonError> {
+/// `LessonError` for widths other than 4, 8, 16 and 32, and if k is too large.
+pub fn record_queues(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Result<Recording> {
     Shape::check(width, problem.k())?;
     let buffer = BufferCounts::count(&record(Arc::clone(&problem), query, width, None, data)?);
     Ok(match width {
@@ -167,7 +162,7 @@ impl<const W: usize> Observer<W> for Recorder<W> {
 // Warp select on a GPU: its trace as steps.
 
 /// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
-pub(crate) fn compare(trace: &QueueTrace, twin: &Recording, length: u32) -> Result<Vec<Step>, LessonError> {
+pub(crate) fn compare(trace: &QueueTrace, twin: &Recording, length: u32) -> Result<Vec<Step>> {
     let mut recorder = Recorder::new(twin.shape(), length as usize);
     let decoded = trace.replay(&mut recorder);
     check_trace(decoded, recorder.steps, &trace.neighbours, twin)

@@ -329,7 +329,8 @@ impl PreparedSearch for QueriesSplit<'_> {
         }
         let names = &self.names;
         let mut work: Vec<_> = self.parts.iter_mut().zip(tasks).collect();
-        on_pool(self.pool, &mut work, |at, (part, tasks)| {
+        // Not on the pool: a large copy uses the threads of all cores.
+        each(&mut work, |at, (part, tasks)| {
             for (range, indices, distances) in std::mem::take(tasks) {
                 part.download_range(range, indices, distances).map_err(|error| named(names[at], error))?;
             }
@@ -398,7 +399,7 @@ impl PreparedSearch for PointsSplit<'_> {
 
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64> {
         let (start, names, k) = (Instant::now(), &self.names, self.k);
-        let found = on_pool(self.pool, &mut self.parts, |at, part| {
+        let found = each(&mut self.parts, |at, part| {
             let mut found = Neighbors::default();
             part.download(&mut found).map_err(|error| named(names[at], error))?;
             Ok(found)

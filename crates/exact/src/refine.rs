@@ -19,7 +19,10 @@ const LONG_ROW: usize = 1 << 10;
 const QUERIES_PER_TASK: usize = 1 << 10;
 
 /// Work items per thread between two reports of progress: enough that threads rarely wait for the last one.
-const TASKS_PER_BLOCK: usize = 16;
+const TASKS_PER_BLOCK: usize = if cfg!(test) { 1 } else { 16 };
+
+/// Candidates of a block, if several work items per thread are not more.
+const PAIRS_PER_BLOCK: usize = 1 << 24;
 
 /// Bytes per second that a thread gathers from long rows for their distances in f64.
 const CPU_BYTES_PER_SECOND: f64 = 2.4e9;
@@ -111,15 +114,16 @@ struct Scratch {
 pub fn refined_bytes(q: usize, k: usize) -> u64 {
     let neighbor = size_of::<u32>() + size_of::<f32>() + size_of::<f64>();
     // Distances of a block from a device.
-    let block = (queries_per_block().min(q) * size_of::<f64>()) as u64;
+    let block = (queries_per_block(k).min(q) * size_of::<f64>()) as u64;
     (q as u64)
         .saturating_mul((k as u64).saturating_mul(neighbor as u64) + size_of::<QueryOutput<'_>>() as u64)
         .saturating_add(block.saturating_mul(k as u64))
 }
 
 /// Queries that are refined together, before the progress is reported.
-fn queries_per_block() -> usize {
-    TASKS_PER_BLOCK * QUERIES_PER_TASK * rayon::current_num_threads()
+fn queries_per_block(k: usize) -> usize {
+    let queries = QUERIES_PER_TASK * rayon::current_num_threads();
+    queries * (PAIRS_PER_BLOCK / (queries * k).max(1)).clamp(1, TASKS_PER_BLOCK)
 }
 
 impl<'a> Refiner<'a> {
@@ -148,7 +152,7 @@ impl<'a> Refiner<'a> {
         let transferred = uploaded as f64 + pairs * (size_of::<u32>() + size_of::<f64>()) as f64;
         let on_cpu = gathered / (CPU_BYTES_PER_SECOND * rayon::current_num_threads() as f64);
         let on_gpu = GPU_START + gathered / GPU_BYTES_PER_SECOND + transferred / TRANSFER_BYTES_PER_SECOND;
-        (on_gpu < on_cpu).then(|| (rows, k * queries_per_block().min(q)))
+        (on_gpu < on_cpu).then(|| (rows, k * queries_per_block(k).min(q)))
     }
 
     /// The `k` nearest of each query, from an engine's answers to the problem, which may have more; `None`
@@ -186,8 +190,9 @@ impl<'a> Refiner<'a> {
             sorted.par_sort_by_cached_key(|output| found.for_query(output.query).0.iter().min().copied());
         }
         let mut outputs = sorted.into_iter().chain(outputs);
-        for first in (0..q).step_by(queries_per_block()) {
-            let mut queries: Vec<QueryOutput<'_>> = outputs.by_ref().take(queries_per_block()).collect();
+        for first in (0..q).step_by(queries_per_block(found.k)) {
+            let mut queries: Vec<QueryOutput<'_>> =
+                outputs.by_ref().take(queries_per_block(found.k)).collect();
             let count = queries.len();
             let squared = device.as_mut().and_then(|device| {
                 let rows: Vec<u32> =

@@ -2,7 +2,7 @@
 
 use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
 
-use super::device::memory::{RESERVE, blocks, launch, read};
+use super::device::memory::{RESERVE, blocks, launch};
 use super::device::units::Unit;
 use super::interface::exact::{LANES, Pairs, RowScales, THREADS, exact_entry};
 use super::{Cuda, DIRECT};
@@ -28,11 +28,11 @@ pub fn open_exact(device: DeviceId, rows: StoredRows<'_>, pairs: usize) -> Resul
         let (needed, free) = (needed.div_ceil(1 << 20), free >> 20);
         return Err(EngineError::Memory { needed, free, device: cuda.device.name.clone() });
     }
-    let upload =
-        |values: &[f32]| DeviceRows::upload(&cuda, values, rows.dims, rows.normalise.then_some(&scale));
-    let uploaded =
-        || -> DriverResult<_> { Ok((upload(rows.points)?, rows.queries.map(upload).transpose()?)) };
-    let (points, queries) = uploaded().map_err(|error| cuda.failed(error))?;
+    let scale = rows.normalise.then_some(&scale);
+    let mut upload = |values: &[f32]| {
+        DeviceRows::upload(&mut cuda, values, rows.dims, scale).map_err(|error| cuda.failed(error))
+    };
+    let (points, queries) = (upload(rows.points)?, rows.queries.map(upload).transpose()?);
     Ok(Box::new(GpuDistances { cuda, distances, points, queries, dims: rows.dims }))
 }
 
@@ -44,9 +44,16 @@ struct DeviceRows {
 }
 
 impl DeviceRows {
-    fn upload(cuda: &Cuda, values: &[f32], dims: usize, scale: Option<&CudaFunction>) -> DriverResult<Self> {
-        let stream = &cuda.stream;
-        let values = stream.clone_htod(values)?;
+    fn upload(
+        cuda: &mut Cuda,
+        rows: &[f32],
+        dims: usize,
+        scale: Option<&CudaFunction>,
+    ) -> DriverResult<Self> {
+        let Cuda { pipe, stream, .. } = cuda;
+        // SAFETY: written by the upload.
+        let mut values = unsafe { stream.alloc(rows.len()) }?;
+        pipe.upload(stream, rows, &mut values)?;
         let Some(scale) = scale else { return Ok(Self { values, scales: None }) };
         let count = values.len() / dims;
         let mut scales = stream.alloc_zeros::<f64>(count)?;
@@ -76,8 +83,8 @@ struct GpuDistances {
 }
 
 impl GpuDistances {
-    fn compute(&self, queries: &[u32], candidates: &[u32]) -> DriverResult<Vec<f64>> {
-        let stream = &self.cuda.stream;
+    fn compute(&mut self, queries: &[u32], candidates: &[u32]) -> DriverResult<Vec<f64>> {
+        let Cuda { pipe, stream, .. } = &mut self.cuda;
         let [query_rows, candidate_rows] = [stream.clone_htod(queries)?, stream.clone_htod(candidates)?];
         let mut squared = stream.alloc_zeros::<f64>(candidates.len())?;
         let query_side = self.queries.as_ref().unwrap_or(&self.points);
@@ -96,7 +103,9 @@ impl GpuDistances {
         };
         // SAFETY: `Pairs` is the kernel's parameter; its pointers are to buffers of the sizes that it states.
         unsafe { launch(stream, &self.distances, blocks(block_count(candidates.len()), THREADS), &work) }?;
-        read(stream, &squared)
+        let mut copy = vec![0.0; candidates.len()];
+        pipe.download(stream, &squared, &mut copy)?;
+        Ok(copy)
     }
 }
 

@@ -45,6 +45,7 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaStream, LaunchConfig};
 use cudarc::nvrtc::Ptx;
 
 pub use device::driver::{count as gpus, free_memory, start};
+use device::pipe::Pipe;
 pub use device::source_of;
 use device::units::Unit;
 use device::{driver, kernels};
@@ -144,6 +145,7 @@ pub struct Cuda {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     kernels: kernels::KernelCache,
+    pipe: Pipe,
     device: DeviceInfo,
     /// Result of the accuracy probe ([`filtered`]): the loss of the tensor cores relative to what the filter
     /// assumes; `None` until measured.
@@ -176,7 +178,15 @@ impl Cuda {
         let mut kernels = kernels::KernelCache::new(Arc::clone(&context), Arc::clone(&stream));
         let origin = kernels.probe(unit).map_err(unavailable)?;
         let device = driver::describe(device_id, &context, &origin);
-        Ok(Self { device_id, context, stream, kernels, device, tensor_core_loss: None })
+        Ok(Self {
+            device_id,
+            context,
+            stream,
+            kernels,
+            pipe: Pipe::default(),
+            device,
+            tensor_core_loss: None,
+        })
     }
 
     /// Like [`Engine::load`], but with a direct kernel compiled by NVRTC: with `policy` instead of the

@@ -189,7 +189,7 @@ impl<K: SearchKernels> PreparedSearch for GpuSearch<'_, K> {
     }
 
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64> {
-        self.memory.download(&self.cuda.stream, neighbors).map_err(|error| self.cuda.failed(error))
+        self.memory.download(self.cuda, neighbors).map_err(|error| self.cuda.failed(error))
     }
 
     fn download_range(
@@ -198,7 +198,7 @@ impl<K: SearchKernels> PreparedSearch for GpuSearch<'_, K> {
         indices: &mut [u32],
         squared_distances: &mut [f32],
     ) -> Result<()> {
-        let copied = self.memory.download_range(&self.cuda.stream, queries, indices, squared_distances);
+        let copied = self.memory.download_range(self.cuda, queries, indices, squared_distances);
         copied.map(drop).map_err(|error| self.cuda.failed(error))
     }
 

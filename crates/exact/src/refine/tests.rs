@@ -354,7 +354,7 @@ fn a_device_gives_the_same_answers_even_if_it_fails() {
     let on_cpu = refine(None);
     for calls_left in [0, 1, 100] {
         let refined = refine(Some(calls_left));
-        assert_eq!(refined.on_device, calls_left * queries_per_block() >= 3000, "{calls_left}");
+        assert_eq!(refined.on_device, calls_left * queries_per_block(3) >= 3000, "{calls_left}");
         assert_eq!(RefinedNeighbors { on_device: false, ..refined }, on_cpu);
     }
 }

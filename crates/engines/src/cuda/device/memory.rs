@@ -58,8 +58,9 @@ pub fn row_floats(n: usize, d: usize, batch: usize) -> usize {
 }
 
 /// Uploads rows and appends infinity as padding.
-pub fn upload_rows(stream: &Arc<CudaStream>, rows: &[f32], points: &mut CudaSlice<f32>) -> DriverResult {
-    stream.memcpy_htod(rows, &mut points.slice_mut(..rows.len()))?;
+pub fn upload_rows(cuda: &mut Cuda, rows: &[f32], points: &mut CudaSlice<f32>) -> DriverResult {
+    let Cuda { pipe, stream, .. } = cuda;
+    pipe.upload(stream, rows, points)?;
     let padding = vec![f32::INFINITY; points.len() - rows.len()];
     if padding.is_empty() {
         Ok(())
@@ -201,7 +202,7 @@ impl SearchBuffers {
             row_floats(problem.n(), problem.dims(), 1),
             extra,
         )?;
-        memory.upload(cuda, problem, |cuda, points| upload_rows(&cuda.stream, problem.points(), points))?;
+        memory.upload(cuda, problem, |cuda, points| upload_rows(cuda, problem.points(), points))?;
         Ok(memory)
     }
 
@@ -222,7 +223,7 @@ impl SearchBuffers {
             if let (false, Some(fresh)) = (self.resident, Arc::get_mut(&mut self.points)) {
                 points(cuda, &mut fresh.floats)?;
             }
-            stream.memcpy_htod(problem.queries(), &mut self.queries)?;
+            cuda.pipe.upload(&stream, problem.queries(), &mut self.queries)?;
             self.timer.stop(&stream)
         };
         let uploaded = upload();
@@ -253,26 +254,27 @@ impl SearchBuffers {
     }
 
     /// Copies out the neighbours of all queries and returns the elapsed milliseconds.
-    pub fn download(&self, stream: &Arc<CudaStream>, neighbors: &mut Neighbors) -> DriverResult<f64> {
-        neighbors.k = self.k;
-        neighbors.indices.resize(self.q * self.k, 0);
-        neighbors.squared_distances.resize(self.q * self.k, 0.0);
+    pub fn download(&self, cuda: &mut Cuda, neighbors: &mut Neighbors) -> DriverResult<f64> {
+        if (neighbors.k, neighbors.indices.len()) != (self.k, self.q * self.k) {
+            *neighbors = Neighbors::unanswered(self.q, self.k);
+        }
         let Neighbors { indices, squared_distances, .. } = neighbors;
-        self.download_range(stream, 0..self.q, indices, squared_distances)
+        self.download_range(cuda, 0..self.q, indices, squared_distances)
     }
 
     /// Copies out the neighbours of a range of queries and returns the elapsed milliseconds.
     pub fn download_range(
         &self,
-        stream: &Arc<CudaStream>,
+        cuda: &mut Cuda,
         queries: Range<usize>,
         indices: &mut [u32],
         squared_distances: &mut [f32],
     ) -> DriverResult<f64> {
+        let Cuda { pipe, stream, .. } = cuda;
         let range = queries.start * self.k..queries.end * self.k;
         self.timer.start(stream)?;
-        stream.memcpy_dtoh(&self.indices.slice(range.clone()), indices)?;
-        stream.memcpy_dtoh(&self.squared_distances.slice(range), squared_distances)?;
+        pipe.download(stream, &self.indices.slice(range.clone()), indices)?;
+        pipe.download(stream, &self.squared_distances.slice(range), squared_distances)?;
         self.timer.stop(stream)
     }
 }

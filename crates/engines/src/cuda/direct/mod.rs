@@ -184,12 +184,12 @@ impl Layout {
         scratch: &mut CudaSlice<f32>,
     ) -> DriverResult {
         let Self { d, unit, .. } = self;
-        let stream = cuda.stream.clone();
         if unit.dims != 0 {
-            return upload_rows(&stream, rows, points);
+            return upload_rows(cuda, rows, points);
         }
+        let stream = cuda.stream.clone();
         for (chunk, rows) in rows.chunks(self.chunk() * d).enumerate() {
-            stream.memcpy_htod(rows, &mut scratch.slice_mut(..rows.len()))?;
+            cuda.pipe.upload(&stream, rows, scratch)?;
             self.group(&mut cuda.kernels, &stream, scratch, chunk * self.chunk(), rows.len() / d, points)?;
         }
         Ok(())

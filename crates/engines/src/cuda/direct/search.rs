@@ -9,7 +9,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, LaunchConfig};
 use super::{GROUP_ROWS_ENTRY, Layout, Policy, Variant, arguments};
 use crate::Result;
 use crate::cuda::DriverResult;
-use crate::cuda::device::memory::{PointLayout, SearchBuffers, launch, read};
+use crate::cuda::device::memory::{PointLayout, SearchBuffers, launch, read, upload_rows};
 use crate::cuda::device::units::Unit;
 use crate::cuda::filtered::{self, FilterKernels, FilterSearch};
 use crate::cuda::interface::{ConvergenceEntry, Counters, TallyOut, WarpSpan};
@@ -184,7 +184,7 @@ fn load_filtered<'a>(
         .and_then(|kernels| Ok((kernels, cuda.tensor_core_loss()?)))
         .map_err(cannot)
         .and_then(|(kernels, loss)| filtered::check_loss(loss).map(|()| kernels));
-    memory.upload(cuda, problem, |cuda, points| cuda.stream.memcpy_htod(problem.points(), points))?;
+    memory.upload(cuda, problem, |cuda, points| upload_rows(cuda, problem.points(), points))?;
     let prepare = || -> DriverResult<f64> {
         memory.timer.start(&stream)?;
         match kernels

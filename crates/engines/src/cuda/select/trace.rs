@@ -117,9 +117,9 @@ impl Row {
         Selection { distances: tile.distances, pitch: tile.pitch, ..selection }
     }
 
-    fn download(&self, cuda: &Cuda) -> Result<Neighbors> {
+    fn download(&self, cuda: &mut Cuda) -> Result<Neighbors> {
         let mut neighbors = Neighbors::default();
-        self.memory.download(&cuda.stream, &mut neighbors).map_err(|error| cuda.failed(error))?;
+        self.memory.download(cuda, &mut neighbors).map_err(|error| cuda.failed(error))?;
         Ok(neighbors)
     }
 }

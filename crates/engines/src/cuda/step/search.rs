@@ -149,7 +149,7 @@ pub fn load<'a>(
     }
     memory.upload(cuda, problem, |cuda, points| {
         if !plan.exhaustive {
-            return upload_rows(&cuda.stream, problem.points(), points);
+            return upload_rows(cuda, problem.points(), points);
         }
         let grouped = GroupedPoints::<WARP>::new(problem.points(), problem.dims());
         let floats: Vec<f32> = grouped.range(0..grouped.groups()).iter().flat_map(|row| row.0).collect();

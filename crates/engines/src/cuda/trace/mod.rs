@@ -137,7 +137,7 @@ impl Cuda {
         let mut memory = layout.load(self, problem, 0)?;
         let words = self.words(problem, query, &kernel, &mut memory)?;
         let mut neighbors = Neighbors::default();
-        memory.download(&self.stream, &mut neighbors).map_err(|error| self.failed(error))?;
+        memory.download(self, &mut neighbors).map_err(|error| self.failed(error))?;
         Ok(Trace::new(
             self.device.name.clone(),
             unit.capacity as usize / GROUP,

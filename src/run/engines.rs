@@ -17,7 +17,8 @@ use super::{EngineChoice, ResidentPoints, RunError, RunRecord, RunSpec, Stage};
 use crate::cloud::PointCloud;
 use crate::engines::{peaks, registry};
 use crate::knn::{
-    Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, Peaks, ProblemParameters, check_answers,
+    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Peaks, ProblemParameters,
+    check_answers,
 };
 use crate::run::LoadedSpec;
 
@@ -392,6 +393,11 @@ impl EnginePool {
         self.missing.retain(|(_, since, _)| since.elapsed() < RETRY_AFTER);
         if let Some((.., why)) = self.missing.iter().find(|(of, ..)| *of == key) {
             return Err(why.clone());
+        }
+        // Opening an engine loads its kernels, so only one is opened on a GPU; the others are when they run.
+        let opened = self.devices.iter().find(|((_, on), _)| *on == key.1 && on.kind() == DeviceKind::Gpu);
+        if let Some((_, device)) = opened {
+            return Ok(device.clone());
         }
         self.device_of(engine, device).map_err(|error| {
             let why = error.to_string();

@@ -301,7 +301,12 @@ impl Points {
     /// names the widest column.
     pub(super) fn check_extents(&self, queries: &[f32]) -> Result<(), ProblemError> {
         let dims = self.dims();
-        let all = both(self.extents.clone(), extents(queries, dims));
+        // Often the queries are the points.
+        let all = if std::ptr::eq(queries, self.coordinates()) {
+            self.extents.clone()
+        } else {
+            both(self.extents.clone(), extents(queries, dims))
+        };
         let extents: Vec<f64> = all.iter().map(|[min, max]| f64::from(*max) - f64::from(*min)).collect();
         let widest = (0..dims).max_by(|&a, &b| extents[a].total_cmp(&extents[b])).unwrap_or(0);
         let vanishes = |extent: f64| extent > 0.0 && extent * extent < SMALLEST_SQUARED_EXTENT;

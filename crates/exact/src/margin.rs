@@ -6,8 +6,6 @@
 //! d·2⁻¹⁴⁹ for underflow (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, §3.1).
 //! Decimals of a text differ from their f64 values by at most 2⁻⁵³ of themselves.
 
-use rayon::prelude::*;
-
 use crate::cloud::{Axis, PointCloud};
 use crate::knn::{Metric, Problem};
 use crate::order::decimal_error;
@@ -111,11 +109,10 @@ fn sums_are_exact(problem: &Problem, queries: &PointCloud) -> bool {
     let both = problem.cloud().axes().iter().zip(queries.axes());
     let extent =
         |(points, queries): (&Axis, &Axis)| points.max.max(queries.max) - points.min.min(queries.min);
-    let is_whole = |values: &[f32]| values.par_iter().all(|value| value.trunc() == *value);
     problem.metric() == Metric::L2
         && !(problem.cloud().is_rounded() || queries.is_rounded())
         && !(problem.cloud().has_long_decimals() || queries.has_long_decimals())
         && both.map(|axes| extent(axes).powi(2)).sum::<f64>() <= f64::from(1 << 24)
-        && is_whole(problem.points())
-        && is_whole(problem.queries())
+        && problem.cloud().is_whole()
+        && queries.is_whole()
 }

@@ -4,6 +4,7 @@ mod frame;
 mod parts;
 mod record_map;
 mod statistics;
+mod tiled;
 
 use std::any::Any;
 use std::ops::Range;
@@ -27,6 +28,7 @@ pub use parts::CloudParts;
 use record_map::RecordMap;
 use statistics::BulkRanges;
 pub use statistics::{Duplicates, bulk};
+pub use tiled::TiledCloud;
 
 /// One dimension of a cloud, in the file's own coordinates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

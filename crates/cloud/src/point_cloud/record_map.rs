@@ -10,6 +10,11 @@ pub struct RecordMap {
 }
 
 impl RecordMap {
+    /// Consecutive records.
+    pub fn run(first: u32, rows: usize) -> Self {
+        Self { runs: vec![(0, first)], rows: rows as u32 }
+    }
+
     /// Appends a record, which must be larger than all previous ones.
     pub fn push(&mut self, record: u32) {
         if self.runs.last().is_none_or(|&(row, first)| record - first != self.rows - row) {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::answer::answer;
 use super::bar::Bar;
 use super::columns::{self, SearchedColumns};
-use super::flags::{CloudArgs, EngineArgs, GraphArgs, JsonArgs, KArgs, MetricArgs, ThreadsArgs};
+use super::flags::{CloudArgs, EngineArgs, GraphArgs, JsonArgs, KArgs, LimitArgs, MetricArgs};
 use super::job::{Job, Request};
 use super::output;
 use super::paths::{protect_files, table_path};
@@ -48,7 +48,7 @@ pub struct AnalyseArgs {
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
-    pub threads: ThreadsArgs,
+    pub limits: LimitArgs,
     #[command(flatten)]
     wanted: AnalysisSelection,
     /// Table to write: one row per row of the cloud

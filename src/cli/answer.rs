@@ -12,7 +12,7 @@ use crate::knn::{Descriptor, DeviceId};
 use crate::run::planner::{Plan, Purpose};
 use crate::run::{
     AnswerBatch, Arithmetic, BatchResult, BatchSearch, EngineChoice, EnginePool, LoadedSpec, Phase,
-    QueryBatches, RunRecord, RunSpec,
+    QueryBatches, RunRecord, RunSpec, TileStats, TiledAnswer, TiledSearch,
 };
 
 /// Answers predicted to take longer are announced before they begin.
@@ -58,6 +58,8 @@ pub struct AnswerStats {
     pub distances_on: Option<String>,
     /// Whether an index was built.
     pub index: bool,
+    /// The tiles, if the points were searched in some.
+    pub tiles: Option<TileStats>,
     /// From the loaded cloud to the last neighbour, including building an index.
     pub seconds: f64,
 }
@@ -66,7 +68,7 @@ impl AnswerStats {
     pub fn new(record: &RunRecord, distances_on: Option<String>, seconds: f64) -> Self {
         let index = record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
         let (engine, device) = (record.engine.to_string(), record.device.name.clone());
-        Self { engine, device, distances_on, index, seconds }
+        Self { engine, device, distances_on, index, tiles: None, seconds }
     }
 }
 
@@ -87,10 +89,12 @@ pub fn in_batches(
         device: "CPU".to_owned(),
         distances_on: None,
         index,
+        tiles: None,
         seconds,
     };
     match batches {
         BatchSearch::Nearest(batches) => nearest(engines, (job, batches), since, own_first, take),
+        BatchSearch::Tiled(tiled) => in_tiles(engines, (job, tiled), since, own_first, take),
         BatchSearch::Within(all) => {
             all.for_each(how, &Bar::new("searching"), take)?;
             // Only tree engines search within a radius.
@@ -145,6 +149,35 @@ fn nearest(
     }
     // A problem has at least one query.
     answered.context("there are no queries")
+}
+
+/// The nearest, over tiles of points.
+fn in_tiles(
+    engines: &mut EnginePool,
+    (job, tiled): (&Job, &TiledSearch),
+    since: Instant,
+    own_first: bool,
+    take: &mut dyn FnMut(AnswerBatch<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<AnswerStats> {
+    // Measures the engines first, if the job is long enough.
+    engines.plan_answer(job.loaded(), &mut Bar::new("").stage())?;
+    let bar = Bar::new("");
+    let TiledAnswer { engine, device, index, fallback: why, stats } =
+        tiled.for_each(engines, own_first, &mut bar.stage(), take)?;
+    drop(bar);
+    if let Some(why) = why {
+        output::note(&fallback(&why, &engine));
+    }
+    let distances_on = tiled.is_refined().then(|| "CPU".to_owned());
+    let seconds = since.elapsed().as_secs_f64();
+    Ok(AnswerStats {
+        engine,
+        device: device.unwrap_or_default(),
+        distances_on,
+        index,
+        tiles: Some(stats),
+        seconds,
+    })
 }
 
 /// The devices of earlier batches and of the last one.

@@ -4,12 +4,19 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::bail;
+
 use super::bar::Bar;
 use super::output;
 use super::usage::UsageError;
 use crate::cloud::formats::{self, ColumnGuess, Reason};
-use crate::cloud::{self, AutoColumns, Axis, CloudError, ColumnChoice, GlobeAxes, PointCloud, Source};
+use crate::cloud::{
+    self, AutoColumns, Axis, CloudError, ColumnChoice, GlobeAxes, PointCloud, Source, TiledCloud,
+};
+use crate::knn::Metric;
+use crate::memory;
 use crate::progress::NoProgress;
+use crate::run::TilePlan;
 
 /// Parses `--columns`.
 ///
@@ -129,6 +136,56 @@ pub fn read(
         }
     }
     Ok(LoadedCloud { cloud: Arc::new(cloud), columns, guess })
+}
+
+/// A cloud whose rows stay in its file.
+pub struct OpenedTiles {
+    pub tiled: Arc<TiledCloud>,
+    pub fits_f32: bool,
+    /// Why the points are not loaded.
+    pub why: String,
+}
+
+/// Opens a cloud for a search over tiles, if its format allows that and it does not fit into memory. Notes
+/// columns as [`read`]. `needs_all` is a flag that needs all points in memory; it is an error if the user
+/// limited the memory.
+///
+/// # Errors
+/// When the cloud cannot be read.
+pub fn open_tiles(
+    source: &Source,
+    drop_nonfinite: bool,
+    metric: Metric,
+    needs_all: Option<&str>,
+) -> anyhow::Result<Option<(OpenedTiles, LoadedCloud)>> {
+    let Source::File { path, columns } = source else { return Ok(None) };
+    let bar = Bar::new("reading the cloud");
+    // Errors are those of loading.
+    let opened = formats::open_blocks(path, columns, AutoColumns::Inferred, &bar).ok().flatten();
+    let Some((blocks, guess)) = opened else { return Ok(None) };
+    let Some(why) = TilePlan::reason(&blocks, metric) else { return Ok(None) };
+    if let Some(flag) = needs_all {
+        if memory::limit().is_some() {
+            bail!(
+                "{flag} needs all points in memory: {why}; drop {flag} or raise --memory: {}",
+                path.display()
+            );
+        }
+        return Ok(None);
+    }
+    check_once(source)?;
+    output::note(&format!("{why}; searching in tiles"));
+    let fits_f32 = blocks.fits_f32();
+    let guess = (*columns == ColumnChoice::Default).then_some(guess);
+    let chosen = guess.as_ref().map_or_else(|| columns.clone(), ColumnGuess::choice);
+    let source = Source::File { path: path.clone(), columns: chosen };
+    let tiled = Arc::new(TiledCloud::scan(blocks, source, drop_nonfinite, &bar)?);
+    drop(bar);
+    if let Some(guess) = &guess {
+        note_inferred(guess);
+    }
+    let loaded = LoadedCloud { cloud: Arc::clone(tiled.header()), columns: columns.clone(), guess };
+    Ok(Some((OpenedTiles { tiled, fits_f32, why }, loaded)))
 }
 
 /// Notes that the first line of a file was skipped.

@@ -308,8 +308,9 @@ pub struct SchemaArgs {
     pub schema: SchemaVersion,
 }
 
+/// Limits on what the program may use.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct ThreadsArgs {
+pub struct LimitArgs {
     /// Number of CPU threads [default: all]
     #[arg(
         long,
@@ -319,6 +320,12 @@ pub struct ThreadsArgs {
         help_heading = "Search"
     )]
     pub threads: Option<usize>,
+    /// Memory to use at most: 4G, 512M [default: what is free]
+    ///
+    /// What needs more is refused before it starts, except `knn`, which searches files with rows of a fixed
+    /// size in tiles.
+    #[arg(long, value_name = "SIZE", value_parser = values::bytes, help_heading = "Search")]
+    pub memory: Option<u64>,
 }
 
 /// A larger number is taken for a typing error.

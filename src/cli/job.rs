@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 
-use super::columns::{self, AnswerColumns, SearchedColumns};
+use super::columns::{self, AnswerColumns, OpenedTiles, SearchedColumns};
 use super::queries::QueryChoice;
 use super::usage::UsageError;
 use super::{output, values};
@@ -101,12 +101,29 @@ impl Request {
     /// # Errors
     /// Errors of reading the files, of the columns and of the metric.
     pub fn load(&self) -> anyhow::Result<Job> {
-        let answered = self
-            .answered
-            .as_ref()
-            .filter(|_| !matches!(self.source, Source::File { columns: ColumnChoice::Named(_), .. }));
-        let columns::LoadedCloud { cloud, columns, guess } =
-            columns::read(&self.source, self.drop_nonfinite, answered, self.labels.as_deref())?;
+        let answered = self.usable_answers();
+        self.over(columns::read(&self.source, self.drop_nonfinite, answered, self.labels.as_deref())?)
+    }
+
+    /// As [`Self::load`], for a cloud that is larger than the memory. `None` if it fits, or if its format has
+    /// to be read whole. `needs_all` is as for [`columns::open_tiles`].
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn open_tiles(&self, needs_all: Option<&str>) -> anyhow::Result<Option<(Job, OpenedTiles)>> {
+        let metric = self.ranking.and_then(Ranking::metric).unwrap_or_default();
+        let Some((tiles, loaded)) =
+            columns::open_tiles(&self.source, self.drop_nonfinite, metric, needs_all)?
+        else {
+            return Ok(None);
+        };
+        Ok(Some((self.over(loaded)?, tiles)))
+    }
+
+    /// The job over a cloud, with its queries.
+    fn over(&self, loaded: columns::LoadedCloud) -> anyhow::Result<Job> {
+        let columns::LoadedCloud { cloud, columns, guess } = loaded;
+        let answered = self.usable_answers();
         let mut queries = QueryChoice::resolve(self.queries.as_ref(), &cloud, &columns, self.seed)?;
         let query_cloud = match &mut queries {
             QuerySpec::File { path, columns: chosen } => {
@@ -138,6 +155,12 @@ impl Request {
             columns,
             cloud,
         })
+    }
+
+    /// The columns of answers, unless columns were given.
+    fn usable_answers(&self) -> Option<&AnswerColumns> {
+        let given = matches!(self.source, Source::File { columns: ColumnChoice::Named(_), .. });
+        self.answered.as_ref().filter(|_| !given)
     }
 
     /// A run spec with one repeat.

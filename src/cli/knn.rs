@@ -1,6 +1,7 @@
 //! `warpscope knn`: answers once, without measuring.
 
 mod out;
+mod tiles;
 
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
@@ -13,8 +14,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::announce;
 use super::answer::{AnswerStats, answer, in_batches, with_device};
 use super::bar::Bar;
+use super::columns::OpenedTiles;
 use super::flags::{
-    CloudArgs, DryRunArgs, EngineArgs, ExcludeSelfArgs, GraphArgs, KArgs, MetricArgs, SeedArgs, ThreadsArgs,
+    CloudArgs, DryRunArgs, EngineArgs, ExcludeSelfArgs, GraphArgs, KArgs, LimitArgs, MetricArgs, SeedArgs,
 };
 use super::job::{Job, Request, check_device};
 use super::paths::{self, protect_files};
@@ -93,7 +95,7 @@ pub struct KnnArgs {
     #[arg(long, conflicts_with_all = ["exclude_self", "graph"], help_heading = "Search")]
     self_first: bool,
     #[command(flatten)]
-    pub threads: ThreadsArgs,
+    pub limits: LimitArgs,
     #[command(flatten, next_help_heading = "Search")]
     dry: DryRunArgs,
     #[command(flatten)]
@@ -154,16 +156,19 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     }
     let driver =
         is_large(&request.source).then(|| registry::start(request.device.unwrap_or(DeviceKind::Gpu.first())));
-    let job = request.load();
+    let loaded = load(&args, &request);
     // Waits for it even after an error: a process must not end while a driver starts.
     let _started = driver.map(JoinHandle::join);
-    let (args, job) = (&args, job?);
+    let (args, (job, tiles)) = (&args, loaded?);
     args.graph.check_rows(job.cloud.len(), job.spec.k)?;
     let goal = goal_of(args, &job)?;
     let columns = args.out.file_columns(&job)?;
     let (since, mut engines) = (Instant::now(), EnginePool::default());
     let job = if goal == Goal::Nearest { with_device(&mut engines, &job) } else { job };
-    let batches = BatchSearch::new(&engines, goal, job.loaded(), args.arithmetic)?;
+    let batches = match &tiles {
+        Some(tiles) => tiles::search(&job, tiles, args.arithmetic)?,
+        None => BatchSearch::new(&engines, goal, job.loaded(), args.arithmetic)?,
+    };
     if args.dry.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..job.spec.clone() };
         let plan = engines
@@ -199,6 +204,15 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
 fn is_large(source: &Source) -> bool {
     let Source::File { path, .. } = source else { return false };
     formats::file_of(path).metadata().is_ok_and(|file| file.len() >= 64 << 20)
+}
+
+/// Loads the job, or opens its cloud for a search over tiles if it does not fit into memory.
+fn load(args: &KnnArgs, request: &Request) -> anyhow::Result<(Job, Option<OpenedTiles>)> {
+    if let Some((job, tiles)) = tiles::open(args, request)? {
+        return Ok((job, Some(tiles)));
+    }
+    let job = request.load().map_err(tiles::with_way_out)?;
+    Ok((job, None))
 }
 
 /// Refuses flags that make no sense and unwritable outputs before anything is read.

@@ -45,6 +45,7 @@ use std::sync::LazyLock;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use clap_mangen::Man;
+use flags::LimitArgs;
 
 use crate::run::RunError;
 use crate::{export, memory, text, version};
@@ -148,8 +149,13 @@ pub fn main() -> ExitCode {
         panic::set_hook(Box::new(|_| ()));
     }
     memory::share_arenas();
+    let limits = limits(&cli);
+    if let Some(bytes) = limits.and_then(|limits| limits.memory) {
+        memory::set_limit(bytes);
+    }
+    let threads = limits.and_then(|limits| limits.threads).unwrap_or(0);
     // If the pool is not started here, its first use would panic.
-    if let Err(why) = rayon::ThreadPoolBuilder::new().num_threads(threads(&cli).unwrap_or(0)).build_global() {
+    if let Err(why) = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
         output::error(&format!(
             "cannot start threads: {why}; is the limit of processes (ulimit -u) reached?"
         ));
@@ -173,18 +179,17 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The value of `--threads`; `None` if the command has no such flag or it was not given.
-fn threads(cli: &Cli) -> Option<usize> {
-    match cli.command.as_ref()? {
-        Command::Run(args) => args.threads,
-        Command::Knn(args) => args.threads,
-        Command::Verify(args) => args.threads,
-        Command::Analyse(args) => args.threads,
-        Command::Recall(args) => args.threads,
-        Command::Sweep(args) => args.threads,
+/// The limits that were given, if the command has such flags.
+fn limits(cli: &Cli) -> Option<LimitArgs> {
+    Some(match cli.command.as_ref()? {
+        Command::Run(args) => args.limits,
+        Command::Knn(args) => args.limits,
+        Command::Verify(args) => args.limits,
+        Command::Analyse(args) => args.limits,
+        Command::Recall(args) => args.limits,
+        Command::Sweep(args) => args.limits,
         _ => return None,
-    }
-    .threads
+    })
 }
 
 /// The whole command line, for parsing, completions and manual pages.

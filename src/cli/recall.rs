@@ -10,7 +10,7 @@ use super::answer::answer;
 use super::answers::{self, Answers};
 use super::bar::Bar;
 use super::columns::SearchedColumns;
-use super::flags::{EngineArgs, JsonArgs, QueriesArgs, SearchArgs, SourceArgs, ThreadsArgs};
+use super::flags::{EngineArgs, JsonArgs, LimitArgs, QueriesArgs, SearchArgs, SourceArgs};
 use super::job::{Request, check_device};
 use super::paths::{protect_files, table_path};
 use super::queries::QueryChoice;
@@ -54,7 +54,7 @@ pub struct RecallArgs {
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
-    pub threads: ThreadsArgs,
+    pub limits: LimitArgs,
     /// Number of worst queries to list
     #[arg(
         long,

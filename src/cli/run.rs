@@ -7,7 +7,7 @@ use clap::Arg;
 
 use super::answer::{empty_ranks, note_fallback};
 use super::bar::Bar;
-use super::flags::{DryRunArgs, EngineArgs, JsonArgs, ProblemArgs, RecordArgs, SchemaArgs, ThreadsArgs};
+use super::flags::{DryRunArgs, EngineArgs, JsonArgs, LimitArgs, ProblemArgs, RecordArgs, SchemaArgs};
 use super::job::Job;
 use super::output::columns;
 use super::paths::{self, folder};
@@ -32,7 +32,7 @@ pub struct RunArgs {
     #[command(flatten)]
     engine: EngineArgs,
     #[command(flatten)]
-    pub threads: ThreadsArgs,
+    pub limits: LimitArgs,
     /// Untimed repeats before the timed ones
     #[arg(
         long,

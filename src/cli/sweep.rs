@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::bail;
 
 use super::bar::Bar;
-use super::flags::{EngineListArgs, RecordArgs, SchemaArgs, SearchArgs, SourceArgs, ThreadsArgs};
+use super::flags::{EngineListArgs, LimitArgs, RecordArgs, SchemaArgs, SearchArgs, SourceArgs};
 use super::job::check_device;
 use super::usage::UsageError;
 use super::{columns, output, paths, values};
@@ -74,7 +74,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     engine: EngineListArgs,
     #[command(flatten)]
-    pub threads: ThreadsArgs,
+    pub limits: LimitArgs,
     /// Untimed repeats in each run [default: 3, or the preset's]
     #[arg(
         long,

@@ -36,6 +36,19 @@ pub fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     T::try_from(number).map_err(|_| "too large".to_owned())
 }
 
+/// Parses a size in bytes, such as `4G`, `512M` or `1.5GiB`; units are powers of 1024.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let upper = text.trim().to_uppercase();
+    let digits = upper.trim_end_matches("IB").trim_end_matches('B');
+    let unit =
+        ["", "K", "M", "G", "T"].into_iter().enumerate().rev().find(|(_, unit)| digits.ends_with(unit));
+    let (power, unit) = unit.unwrap_or_default();
+    let number = digits.strip_suffix(unit).and_then(|number| number.trim_end().parse::<f64>().ok());
+    let bytes = number.map(|number| number * 1024f64.powi(power as i32));
+    let valid = bytes.filter(|bytes| (1.0..1e19).contains(bytes)).map(|bytes| bytes as u64);
+    valid.ok_or_else(|| "expected a size, such as 4G, 512M or 1.5GiB".to_owned())
+}
+
 /// Parses a whole number in a range.
 pub fn whole_in<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
@@ -278,6 +291,23 @@ mod tests {
         }
         assert_eq!(whole::<u32>("5e9"), Err("too large".to_owned()));
         assert_eq!(whole::<usize>("few").unwrap_err(), "expected a whole number, such as 1000 or 1e6");
+    }
+
+    #[test]
+    fn sizes_have_binary_units() {
+        let sizes = [
+            ("4G", 4 << 30),
+            ("512M", 512 << 20),
+            ("1.5GiB", 3 << 29),
+            ("2 kb", 2048),
+            ("1e9", 1_000_000_000),
+        ];
+        for (text, size) in sizes {
+            assert_eq!(bytes(text), Ok(size), "{text}");
+        }
+        for text in ["", "G", "-1G", "0", "4X", "nan", "1e30T", "inf"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
     }
 
     #[test]

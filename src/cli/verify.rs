@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::answers::{self, Answers};
 use super::bar::Bar;
 use super::columns::SearchedColumns;
-use super::flags::{EngineListArgs, JsonArgs, ProblemArgs, ThreadsArgs};
+use super::flags::{EngineListArgs, JsonArgs, LimitArgs, ProblemArgs};
 use super::job::Job;
 use super::{output, queries};
 use crate::cloud::{Axis, Coordinates, PointCloud};
@@ -28,7 +28,7 @@ pub struct VerifyArgs {
     #[command(flatten)]
     engine: EngineListArgs,
     #[command(flatten)]
-    pub threads: ThreadsArgs,
+    pub limits: LimitArgs,
     /// Also check the neighbours in a file
     ///
     /// A file that `run` wrote (neighbours, a folder or a recording), or the .ivecs or .hdf5 of a benchmark.

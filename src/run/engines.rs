@@ -17,8 +17,8 @@ use super::{EngineChoice, ResidentPoints, RunError, RunRecord, RunSpec, Stage};
 use crate::cloud::PointCloud;
 use crate::engines::{peaks, registry};
 use crate::knn::{
-    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Peaks, ProblemParameters,
-    check_answers,
+    Descriptor, DeviceId, DeviceInfo, DeviceKind, Engine, EngineError, EngineId, Peaks, Points, Problem,
+    ProblemParameters, check_answers,
 };
 use crate::run::LoadedSpec;
 
@@ -252,6 +252,26 @@ impl EnginePool {
         })
     }
 
+    /// Answers a problem over a tile of points, as [`EnginePool::answer_planned`]. Engines prepare the points
+    /// once as long as they are the same.
+    pub(super) fn answer_tile(
+        &mut self,
+        tile: LoadedSpec<'_>,
+        problem: &Problem,
+        stage: &mut Stage<'_>,
+    ) -> Result<RunRecord, RunError> {
+        let (spec, points) = (tile.spec, problem.shared_points());
+        let (shape, metric) = (problem.shape(), spec.metric);
+        let job = Job { shape, metric, purpose: Purpose::Answer, timed: 1, profile: false };
+        let plan = self.plan_job(spec, &job, Some(points));
+        let since = (now_unix(), Instant::now());
+        let record = self.with_chosen_engine(spec, Some(&plan), |engine| {
+            search((tile, problem), Passes::Timed, since, engine, &mut |label, share| stage(label, share))
+        })?;
+        note_loaded(points, &record);
+        Ok(self.learn_from(record))
+    }
+
     fn run_planned(
         &mut self,
         loaded: LoadedSpec<'_>,
@@ -326,20 +346,24 @@ impl EnginePool {
         let LoadedSpec { spec, cloud, .. } = loaded;
         let job = loaded.planner_job(purpose);
         let points = self.resident.peek(cloud, ProblemParameters::from(spec).arrangement());
+        self.plan_job(spec, &job, points.as_ref())
+    }
+
+    /// The plan of a job over points that engines may have prepared.
+    fn plan_job(&mut self, spec: &RunSpec, job: &Job, points: Option<&Arc<Points>>) -> Plan {
         let waited_ms = points
-            .as_ref()
-            .filter(|_| purpose == Purpose::Answer)
+            .filter(|_| job.purpose == Purpose::Answer)
             .map_or(0.0, |points| planner::waited_ms(points));
         let mut candidates = Vec::new();
         for engine in planner::engines(spec) {
             let device = self.available_device(engine, spec.device);
             let on = spec.device.unwrap_or_else(|| registry::default_device(engine));
-            let there = points.as_ref().is_some_and(|points| planner::is_loaded(points, engine.id, on));
+            let there = points.is_some_and(|points| planner::is_loaded(points, engine.id, on));
             let device = device.as_ref().map(Some).map_err(Clone::clone);
             candidates
-                .push(Candidate::new(&self.planner, engine, &job, device, there).after_waiting(waited_ms));
+                .push(Candidate::new(&self.planner, engine, job, device, there).after_waiting(waited_ms));
         }
-        Plan::new(&spec.engine, &job, candidates)
+        Plan::new(&spec.engine, job, candidates)
     }
 
     /// As [`EnginePool::plan`], for a measured run. If the run is long enough, engines that were never
@@ -475,13 +499,18 @@ impl EnginePool {
         else {
             return;
         };
-        let Some(engine) = record.descriptor() else { return };
-        planner::mark_loaded(
-            &points,
-            engine.id,
-            record.spec.device.unwrap_or_else(|| registry::default_device(engine)),
-        );
+        note_loaded(&points, record);
     }
+}
+
+/// Notes which engine has prepared these points.
+fn note_loaded(points: &Points, record: &RunRecord) {
+    let Some(engine) = record.descriptor() else { return };
+    planner::mark_loaded(
+        points,
+        engine.id,
+        record.spec.device.unwrap_or_else(|| registry::default_device(engine)),
+    );
 }
 
 /// A spec with a single timed repeat.

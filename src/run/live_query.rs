@@ -99,7 +99,7 @@ fn in_file_order(resident: &ResidentPoints, mut record: RunRecord) -> Result<Run
         LoadedSpec::new(&record.spec, &record.cloud, record.query_cloud.as_ref()),
     )?;
     let queries = record.query_cloud.as_deref().unwrap_or(&record.cloud);
-    if Margin::new(&problem, queries).is_zero() && record.spec.order == Order::File {
+    if Margin::new(problem.metric(), problem.cloud(), queries).is_zero() && record.spec.order == Order::File {
         return Ok(record);
     }
     // For few points, testing all is faster than building an index.

@@ -23,6 +23,7 @@ pub mod stats;
 pub mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
+mod tiles;
 mod timeline;
 pub mod verify;
 mod worker;
@@ -43,6 +44,7 @@ pub use record::{
 };
 pub use schema::SchemaVersion;
 pub use spec::{DeclaredMetric, EngineChoice, QuerySpec, RunSpec, defaults};
+pub use tiles::{TilePlan, TileStats, TiledAnswer, TiledSearch};
 pub use timeline::{PhaseSpan, PhaseTrack, Timeline, UnitKind, UnitTracks, WarpTime};
 pub use worker::{Event, Job, JobId, Worker};
 

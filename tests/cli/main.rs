@@ -13,6 +13,7 @@ mod metrics;
 mod presets;
 mod recall;
 mod recording;
+mod tiles;
 mod unusual_names;
 mod verify;
 

@@ -4,13 +4,28 @@
 //! are therefore checked against [`available`] before allocation.
 
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Reserve for small buffers, file writers and thread stacks, which are not counted individually.
 const RESERVE: u64 = 8 << 20;
 
+/// The limit of [`set_limit`]; `u64::MAX` without one.
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Limits the memory of this process, as the user demands.
+pub fn set_limit(bytes: u64) {
+    LIMIT.store(bytes, Relaxed);
+}
+
+/// The limit that the user set.
+pub fn limit() -> Option<u64> {
+    Some(LIMIT.load(Relaxed)).filter(|&limit| limit < u64::MAX)
+}
+
 /// Bytes still available: the minimum of the machine's `MemAvailable`, the limits of this process's control
-/// groups, and the rest of its address space (`RLIMIT_AS`), less a reserve of 8 MiB. `None` if the system
-/// reports none of these.
+/// groups, the rest of its address space (`RLIMIT_AS`) and that of the user's limit, less a reserve of 8 MiB.
+/// `None` if there are none of these.
 pub fn available() -> Option<u64> {
     // Fuzzing must not depend on the machine's load, and this query takes as long as reading an input. The
     // constant is half of the limit in scripts/fuzz.
@@ -81,7 +96,9 @@ fn available_under(root: &Path) -> Option<u64> {
     let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_default();
     let machine = kilobytes(&text("proc/meminfo"), "MemAvailable:");
     let groups = text("proc/self/cgroup").lines().filter_map(|line| group_left(root, line)).min();
-    [machine, groups, addresses_under(root)].into_iter().flatten().min()
+    let used = || kilobytes(&text("proc/self/status"), "RssAnon:").unwrap_or(0);
+    let users = limit().map(|limit| limit.saturating_sub(used()));
+    [machine, groups, addresses_under(root), users].into_iter().flatten().min()
 }
 
 /// Free bytes of this process's address space; `None` without a limit.

@@ -253,6 +253,16 @@ pub struct UnusableRow {
 }
 
 impl UnusableRows {
+    /// Adds those of later rows, of which `first` is the first.
+    pub(super) fn extend(&mut self, later: Self, first: u64) {
+        self.count += later.count;
+        self.rows += later.rows;
+        let left = MAX_LISTED_ROWS.saturating_sub(self.first.len());
+        self.first.extend(
+            later.first.into_iter().take(left).map(|bad| UnusableRow { row: first + bad.row, ..bad }),
+        );
+    }
+
     /// Finds the unusable rows among row-major values.
     pub(super) fn find<T: Real>(values: &[T], names: &[String]) -> Self {
         let mut unusable = Self { rows: (values.len() / names.len().max(1)) as u64, ..Self::default() };

@@ -31,7 +31,7 @@ pub use formats::LongDecimals;
 pub use globe::{GlobeAxes, GlobeError};
 pub use loading::{AutoColumns, axes_in_file_order, load, load_auto, load_queries, load_queries_auto};
 pub use order::Order;
-pub use point_cloud::{Axis, CloudParts, Duplicates, Fingerprint, PointCloud, bulk};
+pub use point_cloud::{Axis, CloudParts, Duplicates, Fingerprint, PointCloud, TiledCloud, bulk};
 use serde::{Deserialize, Serialize};
 pub use table::{Column, ColumnChoice, Coordinates, Table, Values};
 pub use value::FileValue;

@@ -1,7 +1,10 @@
 //! The point cloud: f32 coordinates with axes, record numbers and a fingerprint.
 
+mod frame;
 mod parts;
+mod record_map;
 mod statistics;
+mod tiled;
 
 use std::any::Any;
 use std::ops::Range;
@@ -9,20 +12,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::iter::{
-    IndexedParallelIterator as _, IntoParallelIterator as _, IntoParallelRefMutIterator as _,
-    ParallelIterator as _,
+    IndexedParallelIterator as _, IntoParallelIterator as _, IntoParallelRefIterator as _,
+    IntoParallelRefMutIterator as _, ParallelIterator as _,
 };
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 use serde::{Deserialize, Serialize};
 
 use super::{CloudError, Coordinates, FileValue, MAX_ROWS, Source, UnusableRows, Values, memory, rounding};
 use crate::formats::{FileStamp, FormatError, LongDecimal, LongDecimals};
-use crate::rounding::RoundingErrors;
+use crate::rounding::{AxisRange, RoundingErrors};
 use crate::table::{Real, with_values};
 use crate::value::{MAX_DIGITS, decimal_places};
+use frame::{CloudFrame, is_rounded};
 pub use parts::CloudParts;
+use record_map::RecordMap;
 use statistics::BulkRanges;
 pub use statistics::{Duplicates, bulk};
+pub use tiled::TiledCloud;
 
 /// One dimension of a cloud, in the file's own coordinates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,29 +62,18 @@ impl std::fmt::Display for Fingerprint {
 /// earlier rows were dropped.
 #[derive(Clone, Debug)]
 pub struct PointCloud {
+    frame: Arc<CloudFrame>,
+    /// n.
+    rows: usize,
     /// n × d local coordinates, row-major.
     points: Vec<f32>,
     /// Data to restore the file's coordinates, if `origin + local` does not.
     exact: Option<RoundingErrors>,
-    /// Whether the file's values are decimals, which f64 rounds.
-    decimals: bool,
-    /// The largest number of decimal places of any value, if they are decimals of few places.
-    decimal_places: Option<u32>,
     /// Decimals that [`Self::coordinate`] does not identify.
     long_decimals: LongDecimals,
-    axes: Vec<Axis>,
     bulk: BulkRanges,
-    /// The record of each row, if rows were dropped.
+    /// The record of each row, if it is not the row's number.
     records: Option<RecordMap>,
-    dropped: u64,
-    source: Source,
-    /// The source's file before it was read.
-    stamp: Option<FileStamp>,
-    /// A copy of the source's file, and a guard that removes it on drop.
-    copy: Option<(PathBuf, Arc<dyn Any + Send + Sync>)>,
-    /// Forbids opening the source's file. Set for recordings from other people, whose paths are not trusted.
-    no_file: bool,
-    fingerprint: Fingerprint,
 }
 
 impl PointCloud {
@@ -115,27 +110,10 @@ impl PointCloud {
         }
 
         let spans = with_values!(&values, values => rounding::spans(values, dims));
-        let axes: Vec<Axis> = (spans.iter().zip(names).enumerate())
-            .map(|(axis, (span, name))| Axis {
-                name,
-                origin: frame.map_or_else(|| span.origin(), |frame| frame.axes[axis].origin),
-                min: span.min,
-                max: span.max,
-            })
-            .collect();
-        let (points, exact) = match values {
-            // Without an origin, rounding is exact and no copy is needed.
-            Values::F32(mut points) if axes.iter().all(|axis| axis.origin == 0.0) => {
-                points.par_iter_mut().for_each(|local| *local = unsigned_zero(*local));
-                (points, None)
-            }
-            Values::F32(values) => {
-                let mut wide: Vec<f64> = room(values.len(), &source)?;
-                wide.extend(values.into_iter().map(f64::from));
-                round_to_f32(wide, &axes, records.as_ref(), &source)?
-            }
-            Values::F64(values) => round_to_f32(values, &axes, records.as_ref(), &source)?,
-        };
+        let axes = axes_of(&spans, names, |axis| {
+            frame.map_or_else(|| spans[axis].origin(), |frame| frame.axes()[axis].origin)
+        });
+        let (points, exact) = localise(values, &axes, records.as_ref(), &source)?;
         let fingerprint = fingerprint(dims, &axes, &points);
         let long_decimals = match &records {
             Some(records) if !long_decimals.is_empty() => {
@@ -143,38 +121,40 @@ impl PointCloud {
             }
             _ => long_decimals,
         };
+        let is_rounded = is_rounded(exact.as_ref(), &axes);
+        let frame =
+            CloudFrame { decimals, dropped, ..CloudFrame::new(axes, is_rounded, source, fingerprint) };
         let cloud = Self {
+            rows: n,
             points,
             exact,
-            decimals,
-            decimal_places: None,
             long_decimals,
-            bulk: BulkRanges::new(axes.len()),
-            axes,
+            bulk: BulkRanges::new(dims),
             records,
-            dropped,
-            source,
-            stamp: None,
-            copy: None,
-            no_file: false,
-            fingerprint,
+            frame: Arc::new(frame),
         };
-        Ok(Self { decimal_places: cloud.common_decimal_places(), ..cloud })
+        let decimal_places = cloud.common_decimal_places();
+        Ok(cloud.with_frame(|frame| frame.decimal_places = decimal_places))
+    }
+
+    fn with_frame(mut self, change: impl FnOnce(&mut CloudFrame)) -> Self {
+        change(Arc::make_mut(&mut self.frame));
+        self
     }
 
     /// The number of points, n.
     pub fn len(&self) -> usize {
-        self.points.len() / self.dims()
+        self.rows
     }
 
     /// Always false: a cloud has at least one point.
     pub fn is_empty(&self) -> bool {
-        self.points.is_empty()
+        self.rows == 0
     }
 
     /// The number of dimensions, d.
     pub fn dims(&self) -> usize {
-        self.axes.len()
+        self.frame.axes.len()
     }
 
     /// n × d local coordinates, row-major: file values minus [`Axis::origin`].
@@ -190,7 +170,7 @@ impl PointCloud {
     /// The file's value of a row on an axis, in f64.
     pub fn coordinate(&self, row: usize, axis: usize) -> f64 {
         let at = row * self.dims() + axis;
-        let rounded = self.axes[axis].origin + f64::from(self.points[at]);
+        let rounded = self.frame.axes[axis].origin + f64::from(self.points[at]);
         self.exact.as_ref().map_or(rounded, |exact| exact.value(at, rounded))
     }
 
@@ -199,7 +179,7 @@ impl PointCloud {
         let index = row * self.dims() + axis;
         self.long_decimals.get(index).unwrap_or_else(|| {
             let value = self.coordinate(row, axis);
-            if self.decimals { FileValue::shortest_decimal(value) } else { FileValue::Binary(value) }
+            if self.frame.decimals { FileValue::shortest_decimal(value) } else { FileValue::Binary(value) }
         })
     }
 
@@ -213,7 +193,7 @@ impl PointCloud {
     }
 
     fn common_decimal_places(&self) -> Option<u32> {
-        let usable = self.decimals && self.long_decimals.is_empty();
+        let usable = self.frame.decimals && self.long_decimals.is_empty();
         let of_row = |places: u32, row| {
             (0..self.dims()).try_fold(places, |most, axis| decimal_places(self.coordinate(row, axis), most))
         };
@@ -224,18 +204,18 @@ impl PointCloud {
     /// The largest number of decimal places of any value; `None` unless values are decimals of at most
     /// [`MAX_DIGITS`] places.
     pub fn decimal_places(&self) -> Option<u32> {
-        self.decimal_places
+        self.frame.decimal_places
     }
 
     /// Whether all values have at most [`MAX_DIGITS`] digits with this number of decimal places.
     pub fn fits_decimal_places(&self, places: u32) -> bool {
         let limit = 10f64.powi(MAX_DIGITS as i32 - places as i32);
-        self.axes.iter().all(|axis| axis.min.abs().max(axis.max.abs()) <= limit)
+        self.frame.axes.iter().all(|axis| axis.min.abs().max(axis.max.abs()) <= limit)
     }
 
     /// Whether f64 may round the file's values, as it does decimals and large integers.
     pub fn exceeds_f64(&self) -> bool {
-        self.decimals || self.has_long_decimals()
+        self.frame.decimals || self.has_long_decimals()
     }
 
     /// Whether there are decimals or integers that [`Self::coordinate`] does not identify.
@@ -246,9 +226,9 @@ impl PointCloud {
     /// Axes that may have integers that f64 rounds and that reading did not find.
     pub(super) fn axes_of_large_integers(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.dims()).filter(|&axis| {
-            let Axis { min, max, .. } = self.axes[axis];
+            let Axis { min, max, .. } = self.frame.axes[axis];
             // In columns with fractions, integers stay rounded.
-            !self.decimals
+            !self.frame.decimals
                 && min.abs().max(max.abs()) >= MAX_EXACT
                 && (0..self.len()).all(|row| self.coordinate(row, axis).fract() == 0.0)
         })
@@ -266,12 +246,17 @@ impl PointCloud {
 
     /// Whether some stored coordinates differ from the file's, relative to the origin.
     pub fn is_rounded(&self) -> bool {
-        self.exact.is_some() || self.axes.iter().any(|axis| axis.origin != 0.0)
+        self.frame.is_rounded
+    }
+
+    /// Whether all stored coordinates are integers.
+    pub fn is_whole(&self) -> bool {
+        *self.frame.is_whole.get_or_init(|| self.points.par_iter().all(|value| value.trunc() == *value))
     }
 
     /// The dimensions, in order.
     pub fn axes(&self) -> &[Axis] {
-        &self.axes
+        &self.frame.axes
     }
 
     /// The 0-based record number of a row in its file.
@@ -309,46 +294,46 @@ impl PointCloud {
             max: f64::from(max),
         };
         let axes = names.into_iter().zip(spans).map(axis).collect();
+        let frame = CloudFrame {
+            dropped: self.dropped(),
+            stamp: self.frame.stamp.clone(),
+            copy: self.frame.copy.clone(),
+            no_file: self.frame.no_file,
+            ..CloudFrame::new(axes, false, self.source().clone(), self.fingerprint().clone())
+        };
         Self {
+            rows: coordinates.len(),
             points: coordinates.into_flattened(),
             exact: None,
-            decimals: false,
-            decimal_places: None,
             long_decimals: LongDecimals::default(),
             bulk: BulkRanges::new(N),
-            axes,
             records: self.records.clone(),
-            dropped: self.dropped,
-            source: self.source.clone(),
-            stamp: self.stamp.clone(),
-            copy: self.copy.clone(),
-            no_file: self.no_file,
-            fingerprint: self.fingerprint.clone(),
+            frame: Arc::new(frame),
         }
     }
 
     /// Number of rows dropped for NaN or ±∞.
     pub fn dropped(&self) -> u64 {
-        self.dropped
+        self.frame.dropped
     }
 
     /// The records that were dropped, as ascending ranges.
     pub fn dropped_records(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        let total = self.len() as u64 + self.dropped;
+        let total = self.len() as u64 + self.frame.dropped;
         self.records.iter().flat_map(move |records| records.missing(total))
     }
 
     /// Where the cloud came from.
     pub fn source(&self) -> &Source {
-        &self.source
+        &self.frame.source
     }
 
     /// Path for reading the file's other columns: the copy in a recording, or the source's own path, either
     /// with the name of a part. `None` for generated clouds and [without file](Self::without_file).
     pub fn file(&self) -> Option<&Path> {
-        match (&self.copy, &self.source) {
+        match (&self.frame.copy, &self.frame.source) {
             (Some((path, _)), _) => Some(path),
-            (None, Source::File { path, .. }) if !self.no_file => Some(path),
+            (None, Source::File { path, .. }) if !self.frame.no_file => Some(path),
             (None, _) => None,
         }
     }
@@ -356,13 +341,13 @@ impl PointCloud {
     /// Forbids opening the source's file.
     #[must_use]
     pub fn without_file(self) -> Self {
-        Self { no_file: true, ..self }
+        self.with_frame(|frame| frame.no_file = true)
     }
 
     /// Records the state of the file before it was read.
     #[must_use]
     pub(super) fn with_stamp(self, stamp: Option<FileStamp>) -> Self {
-        Self { stamp, ..self }
+        self.with_frame(|frame| frame.stamp = stamp)
     }
 
     /// Returns `read`, unless the file has changed since the points were read.
@@ -370,7 +355,7 @@ impl PointCloud {
     /// # Errors
     /// [`FormatError::Outdated`], and the error of `read`.
     pub fn check_file<T>(&self, read: Result<T, FormatError>) -> Result<T, FormatError> {
-        let Some(stamp) = &self.stamp else { return read };
+        let Some(stamp) = &self.frame.stamp else { return read };
         stamp.check(read).map_err(|why| match why {
             FormatError::Changed { path } => FormatError::Outdated { path },
             why => why,
@@ -380,12 +365,12 @@ impl PointCloud {
     /// Reads other columns from a copy of the file, which `guard` keeps alive.
     #[must_use]
     pub fn with_copy(self, path: PathBuf, guard: Arc<dyn Any + Send + Sync>) -> Self {
-        Self { copy: Some((path, guard)), stamp: None, ..self }
+        self.with_frame(|frame| (frame.copy, frame.stamp) = (Some((path, guard)), None))
     }
 
     /// The hash of the content.
     pub fn fingerprint(&self) -> &Fingerprint {
-        &self.fingerprint
+        &self.frame.fingerprint
     }
 }
 
@@ -427,6 +412,27 @@ fn finite<T: Real>(
 }
 
 /// Local coordinates, and data to restore the originals if needed.
+fn localise(
+    values: Values,
+    axes: &[Axis],
+    records: Option<&RecordMap>,
+    source: &Source,
+) -> Result<(Vec<f32>, Option<RoundingErrors>), CloudError> {
+    match values {
+        // Without an origin, rounding is exact and no copy is needed.
+        Values::F32(mut points) if axes.iter().all(|axis| axis.origin == 0.0) => {
+            points.par_iter_mut().for_each(|local| *local = unsigned_zero(*local));
+            Ok((points, None))
+        }
+        Values::F32(values) => {
+            let mut wide: Vec<f64> = room(values.len(), source)?;
+            wide.extend(values.into_iter().map(f64::from));
+            round_to_f32(wide, axes, records, source)
+        }
+        Values::F64(values) => round_to_f32(values, axes, records, source),
+    }
+}
+
 fn round_to_f32(
     values: Vec<f64>,
     axes: &[Axis],
@@ -481,12 +487,33 @@ fn room<T>(count: usize, source: &Source) -> Result<Vec<T>, CloudError> {
     memory::room(count).ok_or_else(|| CloudError::Memory { bytes, origin: source.to_string() })
 }
 
+/// The axes of these ranges.
+fn axes_of(spans: &[AxisRange], names: Vec<String>, origin: impl Fn(usize) -> f64) -> Vec<Axis> {
+    let axis = |(at, (span, name)): (usize, (&AxisRange, String))| Axis {
+        name,
+        origin: origin(at),
+        min: span.min,
+        max: span.max,
+    };
+    spans.iter().zip(names).enumerate().map(axis).collect()
+}
+
 fn fingerprint(dims: usize, axes: &[Axis], points: &[f32]) -> Fingerprint {
+    let mut hash = fingerprint_hasher(dims, axes);
+    hash_points(&mut hash, points);
+    finished(&hash)
+}
+
+fn fingerprint_hasher(dims: usize, axes: &[Axis]) -> blake3::Hasher {
     let mut hash = blake3::Hasher::new();
     hash.update(&(dims as u64).to_le_bytes());
     for axis in axes {
         hash.update(&axis.origin.to_le_bytes());
     }
+    hash
+}
+
+fn hash_points(hash: &mut blake3::Hasher, points: &[f32]) {
     // Little-endian on every machine, so that fingerprints are portable.
     if cfg!(target_endian = "little") {
         hash.update_rayon(bytemuck::cast_slice(points));
@@ -496,59 +523,10 @@ fn fingerprint(dims: usize, axes: &[Axis], points: &[f32]) -> Fingerprint {
             hash.update(&bytes);
         }
     }
+}
+
+fn finished(hash: &blake3::Hasher) -> Fingerprint {
     Fingerprint(hash.finalize().to_hex()[..32].to_owned())
-}
-
-// Maps the rows of a cloud to records of its file.
-
-/// Runs of consecutive records: the first row of each run and its record, both ascending.
-#[derive(Clone, Debug, Default)]
-struct RecordMap {
-    runs: Vec<(u32, u32)>,
-    rows: u32,
-}
-
-impl RecordMap {
-    /// Appends a record, which must be larger than all previous ones.
-    pub fn push(&mut self, record: u32) {
-        if self.runs.last().is_none_or(|&(row, first)| record - first != self.rows - row) {
-            self.runs.push((self.rows, record));
-        }
-        self.rows += 1;
-    }
-
-    /// The number of rows.
-    pub fn rows(&self) -> usize {
-        self.rows as usize
-    }
-
-    /// The record of an existing row.
-    pub fn record(&self, row: usize) -> u64 {
-        let run = self.runs.partition_point(|&(first, _)| first as usize <= row) - 1;
-        let (first, record) = self.runs[run];
-        u64::from(record) + (row as u64 - u64::from(first))
-    }
-
-    /// The records below `total` that have no row.
-    pub fn missing(&self, total: u64) -> impl Iterator<Item = Range<u64>> + '_ {
-        let end = |at: usize| {
-            let ((row, first), next) =
-                (self.runs[at], self.runs.get(at + 1).map_or(self.rows, |&(next, _)| next));
-            u64::from(first) + u64::from(next - row)
-        };
-        let ends = std::iter::once(0).chain((0..self.runs.len()).map(end));
-        let firsts = self.runs.iter().map(|&(_, first)| u64::from(first)).chain([total]);
-        ends.zip(firsts).map(|(end, first)| end..first).filter(|gap| !gap.is_empty())
-    }
-
-    /// The row of a record; `None` if it was dropped.
-    pub fn row(&self, record: u64) -> Option<usize> {
-        let run = self.runs.partition_point(|&(_, first)| u64::from(first) <= record).checked_sub(1)?;
-        let (row, first) = self.runs[run];
-        let row = u64::from(row) + (record - u64::from(first));
-        let end = self.runs.get(run + 1).map_or(self.rows, |&(next, _)| next);
-        (row < u64::from(end)).then_some(row as usize)
-    }
 }
 
 #[cfg(test)]
@@ -567,21 +545,5 @@ mod tests {
             message,
             "not enough memory for 9223372036854775808 bytes of coordinates: uniform (seed 0)"
         );
-    }
-
-    #[test]
-    fn rows_and_records_map_both_ways() {
-        let records = [2, 3, 4, 7, 9, 10, 4_000_000_000];
-        let mut map = RecordMap::default();
-        records.iter().for_each(|&record| map.push(record));
-        assert_eq!((map.rows(), map.runs.len()), (7, 4));
-        for (row, &record) in records.iter().enumerate() {
-            assert_eq!((map.record(row), map.row(record.into())), (record.into(), Some(row)));
-        }
-        assert_eq!(map.missing(12).take(3).collect::<Vec<_>>(), [0..2, 5..7, 8..9]);
-        assert_eq!(map.missing(4_000_000_003).last(), Some(4_000_000_001..4_000_000_003));
-        for record in [0, 1, 5, 6, 8, 11, 3_999_999_999, 4_000_000_001, u64::MAX] {
-            assert_eq!(map.row(record), None, "{record}");
-        }
     }
 }

@@ -26,7 +26,7 @@ pub fn chunk_len(dims: usize) -> usize {
 
 /// The span of each of `dims` axes of row-major finite values.
 pub fn spans<T: Real>(values: &[T], dims: usize) -> Vec<AxisRange> {
-    let none = || vec![AxisRange { min: f64::INFINITY, max: f64::NEG_INFINITY, max_error: 0.0 }; dims];
+    let none = || vec![AxisRange::none(); dims];
     let of_chunk = |mut spans: Vec<AxisRange>, chunk: &[T]| {
         for row in chunk.chunks_exact(dims) {
             for (span, value) in spans.iter_mut().zip(row.iter().map(|value| value.to_f64())) {
@@ -44,7 +44,12 @@ pub fn spans<T: Real>(values: &[T], dims: usize) -> Vec<AxisRange> {
 }
 
 impl AxisRange {
-    fn include(&mut self, other: Self) {
+    /// The range of no values.
+    pub fn none() -> Self {
+        Self { min: f64::INFINITY, max: f64::NEG_INFINITY, max_error: 0.0 }
+    }
+
+    pub fn include(&mut self, other: Self) {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.max_error = self.max_error.max(other.max_error);

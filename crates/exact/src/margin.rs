@@ -6,16 +6,14 @@
 //! d·2⁻¹⁴⁹ for underflow (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, §3.1).
 //! Decimals of a text differ from their f64 values by at most 2⁻⁵³ of themselves.
 
-use rayon::prelude::*;
-
 use crate::cloud::{Axis, PointCloud};
-use crate::knn::{Metric, Problem};
+use crate::knn::Metric;
 use crate::order::decimal_error;
 
 /// Covers the roundings of the bounds themselves, which are computed in f64.
 const SLACK: f64 = 1.0 + 1e-12;
 
-/// How far rounding can move the distances of a problem.
+/// How far rounding can move the distances of two clouds' rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
     /// γ: the largest relative change of a squared distance by the summation.
@@ -29,19 +27,19 @@ pub struct Margin {
 }
 
 impl Margin {
-    /// The margin of a problem whose queries are rows of `queries`.
-    pub fn new(problem: &Problem, queries: &PointCloud) -> Self {
-        let (cloud, dims) = (problem.cloud(), problem.dims() as f64);
+    /// The margin between rows of a cloud and of `queries`.
+    pub fn new(metric: Metric, cloud: &PointCloud, queries: &PointCloud) -> Self {
+        let dims = metric.dims(cloud.dims()) as f64;
         let summation = (dims + 2.0) * unit();
-        let is_exact = sums_are_exact(problem, queries);
+        let is_exact = sums_are_exact(metric, cloud, queries);
         let summation = if is_exact { 0.0 } else { summation / (1.0 - summation) };
         // Integers are decimals that f64 does not round.
         let decimals: f64 = if is_exact {
             0.0
         } else {
-            [&**cloud, queries].into_iter().map(|cloud| decimal_error(problem.metric(), cloud)).sum()
+            [cloud, queries].into_iter().map(|cloud| decimal_error(metric, cloud)).sum()
         };
-        let (coordinates, growth) = if problem.metric() != Metric::L2 {
+        let (coordinates, growth) = if metric != Metric::L2 {
             // Unit vectors: computed in f64, with an error below 2⁻⁴⁸ + d·2⁻⁵³, then rounded.
             (2.0 * (unit() + 2f64.powi(-48) + dims * 2f64.powi(-53)), 0.0)
         } else if cloud.is_rounded() || queries.is_rounded() {
@@ -107,15 +105,14 @@ fn unit() -> f64 {
 }
 
 /// Whether no step of any sum rounds: all coordinates are integers, and squared distances are at most 2²⁴.
-fn sums_are_exact(problem: &Problem, queries: &PointCloud) -> bool {
-    let both = problem.cloud().axes().iter().zip(queries.axes());
+fn sums_are_exact(metric: Metric, cloud: &PointCloud, queries: &PointCloud) -> bool {
+    let both = cloud.axes().iter().zip(queries.axes());
     let extent =
         |(points, queries): (&Axis, &Axis)| points.max.max(queries.max) - points.min.min(queries.min);
-    let is_whole = |values: &[f32]| values.par_iter().all(|value| value.trunc() == *value);
-    problem.metric() == Metric::L2
-        && !(problem.cloud().is_rounded() || queries.is_rounded())
-        && !(problem.cloud().has_long_decimals() || queries.has_long_decimals())
+    metric == Metric::L2
+        && !(cloud.is_rounded() || queries.is_rounded())
+        && !(cloud.has_long_decimals() || queries.has_long_decimals())
         && both.map(|axes| extent(axes).powi(2)).sum::<f64>() <= f64::from(1 << 24)
-        && is_whole(problem.points())
-        && is_whole(problem.queries())
+        && cloud.is_whole()
+        && queries.is_whole()
 }

@@ -61,8 +61,40 @@ pub struct RefinedNeighbors {
     pub distances: Vec<f64>,
     /// Queries whose first candidates were not proven to suffice.
     pub widened: usize,
+    /// Queries whose neighbours may be missing, with the distance within which they are, if the points were
+    /// only candidates.
+    pub unproven: Vec<(usize, f64)>,
     /// Whether a device computed the distances of all candidates.
     pub on_device: bool,
+}
+
+impl RefinedNeighbors {
+    fn zeros(q: usize, k: usize) -> Self {
+        Self {
+            rows: vec![0; q * k],
+            squared_distances: vec![0.0; q * k],
+            distances: vec![0.0; q * k],
+            ..Self::default()
+        }
+    }
+
+    /// Where the neighbours of these queries are written.
+    fn outputs(
+        &mut self,
+        k: usize,
+        queries: impl IntoIterator<Item = usize>,
+    ) -> impl Iterator<Item = QueryOutput<'_>> {
+        (self.rows.chunks_mut(k))
+            .zip(self.squared_distances.chunks_mut(k))
+            .zip(self.distances.chunks_mut(k))
+            .zip(queries)
+            .map(|(((rows, squared_distances), distances), query)| QueryOutput {
+                query,
+                rows,
+                squared_distances,
+                distances,
+            })
+    }
 }
 
 /// The rows of the `k` nearest of a query by ranking every point, without candidates or margins, padded with
@@ -85,6 +117,8 @@ pub fn nearest_of_all(problem: &Problem, queries: &PointCloud, query: usize, k: 
 /// Refines the answers to a problem.
 pub struct Refiner<'a> {
     problem: &'a Problem,
+    /// The number of points, if those of the problem are only candidates.
+    among: Option<usize>,
     ranking: Ranking<'a>,
     margin: Margin,
     /// Whether positions ascend with rows, once this is needed.
@@ -132,8 +166,23 @@ impl<'a> Refiner<'a> {
     pub fn new(problem: &'a Problem, queries: &'a PointCloud, open: Option<Opener>) -> Self {
         let evaluations = problem.q().saturating_mul(problem.k());
         let ranking = Ranking::new(problem.metric(), problem.cloud(), queries, evaluations);
-        let margin = Margin::new(problem, queries);
-        Self { problem, ranking, margin, rows_ascend: OnceLock::new(), open, index: OnceLock::new() }
+        let margin = Margin::new(problem.metric(), problem.cloud(), queries);
+        Self {
+            problem,
+            among: None,
+            ranking,
+            margin,
+            rows_ascend: OnceLock::new(),
+            open,
+            index: OnceLock::new(),
+        }
+    }
+
+    /// For points that are only the candidates among `n`. Queries for which the candidates do not suffice are
+    /// returned as [`RefinedNeighbors::unproven`].
+    #[must_use]
+    pub fn among(self, n: usize) -> Self {
+        Self { among: Some(n), ..self }
     }
 
     #[cfg(test)]
@@ -167,23 +216,9 @@ impl<'a> Refiner<'a> {
     ) -> Option<RefinedNeighbors> {
         let q = found.queries();
         // Zeros take no memory until they are written, which all threads do.
-        let mut refined = RefinedNeighbors {
-            rows: vec![0; q * k],
-            squared_distances: vec![0.0; q * k],
-            distances: vec![0.0; q * k],
-            widened: 0,
-            on_device: device.is_some(),
-        };
-        let mut outputs = (refined.rows.chunks_mut(k))
-            .zip(refined.squared_distances.chunks_mut(k))
-            .zip(refined.distances.chunks_mut(k))
-            .enumerate()
-            .map(|(query, ((rows, squared_distances), distances))| QueryOutput {
-                query,
-                rows,
-                squared_distances,
-                distances,
-            });
+        let mut refined = RefinedNeighbors::zeros(q, k);
+        let (mut on_device, mut widened, mut unproven) = (device.is_some(), 0, Vec::new());
+        let mut outputs = refined.outputs(k, 0..q);
         let mut sorted: Vec<QueryOutput<'_>> = Vec::new();
         if device.is_none() && self.problem.dims() * size_of::<f32>() >= LONG_ROW {
             sorted.extend(outputs.by_ref());
@@ -200,7 +235,7 @@ impl<'a> Refiner<'a> {
                 device.squared(&rows, &found.indices[first * found.k..][..rows.len() * found.k]).ok()
             });
             if squared.is_none() {
-                (device, refined.on_device) = (None, false);
+                (device, on_device) = (None, false);
             }
             // Queries whose candidates do not suffice, with the distance within which to search.
             let wide: Vec<(&mut QueryOutput<'_>, f64)> = queries
@@ -214,8 +249,10 @@ impl<'a> Refiner<'a> {
                 })
                 .flatten()
                 .collect();
-            refined.widened += wide.len();
-            if !wide.is_empty() {
+            widened += wide.len();
+            if self.among.is_some() {
+                unproven.extend(wide.into_iter().map(|(output, distance)| (output.query, distance)));
+            } else if !wide.is_empty() {
                 // Opened here, because building an index on a thread of the pool, while others wait for it, may
                 // never end: it runs other queries that wait as well.
                 let index = self.index.get_or_init(|| self.open.and_then(|open| open(self.problem).ok()));
@@ -227,7 +264,32 @@ impl<'a> Refiner<'a> {
                 return None;
             }
         }
-        Some(refined)
+        drop(outputs);
+        Some(RefinedNeighbors { on_device, widened, unproven, ..refined })
+    }
+
+    /// The `k` nearest of some queries among the points within a distance of each.
+    pub fn nearest_within(&self, wide: &[(usize, f64)], k: usize) -> RefinedNeighbors {
+        let index = self.open.and_then(|open| open(self.problem).ok());
+        let mut refined = RefinedNeighbors::zeros(wide.len(), k);
+        let outputs: Vec<_> = refined.outputs(k, wide.iter().map(|&(query, _)| query)).collect();
+        outputs.into_par_iter().zip(wide).for_each_init(Scratch::default, |scratch, (mut output, wide)| {
+            self.within(&mut output, wide.1, index.as_deref(), scratch);
+        });
+        refined
+    }
+
+    /// The `k` nearest of some queries among some rows for each.
+    pub fn nearest_of(&self, candidates: &[(usize, Vec<u32>)], k: usize) -> RefinedNeighbors {
+        let mut refined = RefinedNeighbors::zeros(candidates.len(), k);
+        let outputs: Vec<_> = refined.outputs(k, candidates.iter().map(|&(query, _)| query)).collect();
+        outputs
+            .into_par_iter()
+            .zip(candidates)
+            .for_each_init(Scratch::default, |scratch, (mut output, (_, rows))| {
+                self.rank(&mut output, rows.iter().copied(), scratch)
+            });
+        refined
     }
 
     /// Writes the nearest of a query's candidates, whose squared distances in f64 may be known. If other points
@@ -258,7 +320,7 @@ impl<'a> Refiner<'a> {
         self.ranking.sort(&query, ranked, tied);
         self.write(output, &query, scratch);
         let own = usize::from(self.problem.own_row(output.query).is_some());
-        let are_all = count < rows.len() || count + own >= self.problem.n();
+        let are_all = count < rows.len() || count + own >= self.among.unwrap_or(self.problem.n());
         let kth = *scratch.ranked.get(k.wrapping_sub(1))?;
         // Under L2 only equal rows are at distance 0. They have f32 distance 0, and engines return the first
         // of these. Vectors of one direction may differ in f32.
@@ -301,10 +363,14 @@ impl<'a> Refiner<'a> {
             let chunks = self.problem.points().par_chunks(POINTS_AT_A_TIME * target.len());
             positions.par_extend(chunks.enumerate().flat_map_iter(near));
         }
-        let query = self.ranking.query(self.problem.query_row(output.query) as usize);
         let own = self.problem.own_row(output.query);
         let rows = positions.into_iter().map(|position| self.problem.row(position));
-        let rows = rows.filter(|row| own != Some(*row));
+        self.rank(output, rows.filter(|row| own != Some(*row)), scratch);
+    }
+
+    /// Writes the nearest of some rows.
+    fn rank(&self, output: &mut QueryOutput<'_>, rows: impl Iterator<Item = u32>, scratch: &mut Scratch) {
+        let query = self.ranking.query(self.problem.query_row(output.query) as usize);
         scratch.ranked.clear();
         scratch.ranked.extend(rows.map(|row| self.ranking.rank(&query, row, &mut scratch.vector)));
         self.ranking.keep_nearest(&mut scratch.ranked, output.rows.len());

@@ -20,6 +20,18 @@ pub fn squared_distances(points: &[f32], query: &[f32], positions: &[u32], dista
     }
 }
 
+/// The squared distance of a query to the nearest place of a box, by the same rule. Rounding is monotone, so no
+/// point of the box has a smaller squared distance.
+#[multiversion(targets("x86_64+avx+fma", "aarch64+neon"))]
+pub fn squared_distance_to_box(query: &[f32], extents: &[[f32; 2]]) -> f32 {
+    let mut sum = 0.0f32;
+    for (&q, &[low, high]) in query.iter().zip(extents) {
+        let difference = q.clamp(low, high) - q;
+        sum = difference.mul_add(difference, sum);
+    }
+    sum
+}
+
 /// The largest exact squared distance of a point whose reported squared distance is at most
 /// `squared_distance`.
 ///

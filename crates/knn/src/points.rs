@@ -212,6 +212,13 @@ impl Points {
         Ok(Self::from_parts(Arc::clone(cloud), arrangement, coordinates, rows))
     }
 
+    /// Two points that span the extents of many: a problem over these accepts the queries that a problem over
+    /// all of them would.
+    pub fn spanning(cloud: &Arc<PointCloud>, arrangement: PointSettings, extents: &[[f32; 2]]) -> Self {
+        let corners = [0, 1].into_iter().flat_map(|end| extents.iter().map(move |extent| extent[end]));
+        Self::from_parts(Arc::clone(cloud), arrangement, Rows::Own(corners.collect()), None)
+    }
+
     fn from_parts(
         cloud: Arc<PointCloud>,
         arrangement: PointSettings,

@@ -337,6 +337,20 @@ impl Problem {
         }
     }
 
+    /// The problem restricted to some queries, over other points in the same arrangement.
+    ///
+    /// # Panics
+    /// If there is no such query.
+    pub fn part(&self, points: &Arc<Points>, queries: &[u32]) -> Self {
+        let coordinates = queries.iter().flat_map(|&query| self.query(query as usize));
+        Self {
+            queries: Rows::Own(coordinates.copied().collect()),
+            query_rows: Some(queries.iter().map(|&query| self.query_row(query as usize)).collect()),
+            points: Arc::clone(points),
+            ..*self
+        }
+    }
+
     pub fn dims(&self) -> usize {
         self.points.dims()
     }

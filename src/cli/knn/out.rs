@@ -19,7 +19,7 @@ use crate::export::answers::{Annotations, query_table, table};
 use crate::export::provenance::Provenance;
 use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, text};
 use crate::knn::Goal;
-use crate::run::{AnswerBatch, Arithmetic, BatchSearch, SchemaVersion};
+use crate::run::{AnswerBatch, Arithmetic, BatchSearch, SchemaVersion, TileStats};
 
 const WITH_QUERY: &str = "--with-query";
 
@@ -405,6 +405,9 @@ pub struct Report {
     /// The devices that computed the f64 distances.
     #[serde(skip_serializing_if = "Option::is_none")]
     distances_on: Option<String>,
+    /// The tiles, if the points were searched in some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tiles: Option<TileStats>,
     /// From the loaded cloud to the last neighbour, including building an index.
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -444,7 +447,7 @@ impl Report {
         let radius = if let Goal::Within(radius) = goal { Some(radius) } else { None };
         let radius_open = radius.is_some_and(|radius| radius.open);
         let radius = radius.map(|radius| radius.distance);
-        let AnswerStats { engine, device, distances_on, index, seconds } = answered;
+        let AnswerStats { engine, device, distances_on, index, tiles, seconds } = answered;
         let [wrote, graph] = wrote.map(|path| path.map(Path::to_owned));
         Self {
             schema_version: SchemaVersion::default().number(),
@@ -466,6 +469,7 @@ impl Report {
             engine,
             device,
             distances_on,
+            tiles,
             seconds,
             wrote,
             graph,
@@ -533,6 +537,18 @@ impl Report {
                 ),
             ],
         ];
+        if let Some(tiles) = &self.tiles {
+            let count = |number: usize, one, many| text::count(number as u64, one, many);
+            let row = format!(
+                "{} of up to {}, {} of queries, {}: {}",
+                count(tiles.tiles, "tile", "tiles"),
+                count(tiles.points, "point", "points"),
+                count(tiles.query_blocks, "block", "blocks"),
+                text::count(tiles.tiles_read, "read", "reads"),
+                tiles.why
+            );
+            rows.push(vec!["tiles".to_owned(), row]);
+        }
         let written: Vec<String> =
             self.wrote.iter().chain(&self.graph).map(|path| path.display().to_string()).collect();
         if !written.is_empty() {

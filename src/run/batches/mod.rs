@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::engines::single_pass;
 use super::problem::{LoadedSpec, build_resident_problem, query_cloud_of};
+use super::tiles::TiledSearch;
 use super::{EngineChoice, EnginePool, QuerySpec, RunError, RunRecord, RunSpec, planner};
 use crate::cloud::{Order, PointCloud};
 use crate::engines::cuda::open_exact;
@@ -76,6 +77,8 @@ pub enum BatchSearch {
     Nearest(QueryBatches),
     Within(RadiusBatches),
     LargestProduct(LargestProducts),
+    /// The nearest among points that are larger than the memory.
+    Tiled(Box<TiledSearch>),
 }
 
 impl BatchSearch {
@@ -103,6 +106,7 @@ impl BatchSearch {
             Self::Nearest(batches) => batches.queries(),
             Self::Within(all) => all.queries(),
             Self::LargestProduct(largest) => largest.queries(),
+            Self::Tiled(tiled) => tiled.queries(),
         }
     }
 
@@ -112,6 +116,7 @@ impl BatchSearch {
             Self::Nearest(batches) => batches.arithmetic,
             Self::Within(_) => Arithmetic::File,
             Self::LargestProduct(largest) => largest.arithmetic,
+            Self::Tiled(tiled) => tiled.arithmetic,
         }
     }
 
@@ -121,6 +126,7 @@ impl BatchSearch {
             Self::Nearest(batches) => batches.k(),
             Self::Within(_) => 0,
             Self::LargestProduct(largest) => largest.k(),
+            Self::Tiled(tiled) => tiled.k(),
         }
     }
 }
@@ -399,7 +405,7 @@ impl QueryBatches {
         let mut problem = build(spec)?;
         // Where nothing rounds, and positions are rows, rule 1 has the order of the file's values.
         let is_refined = arithmetic == Arithmetic::File
-            && !(Margin::new(&problem, query_cloud.as_deref().unwrap_or(cloud)).is_zero()
+            && !(Margin::new(spec.metric, cloud, query_cloud.as_deref().unwrap_or(cloud)).is_zero()
                 && spec.order == Order::File);
         if is_refined {
             let (setup, n, problem_dims) = (ProblemParameters::from(spec), problem.n(), problem.dims());
@@ -503,7 +509,7 @@ impl QueryBatches {
 }
 
 /// The smallest limit of k among the engines that may answer: the largest list that any of them can return.
-fn largest_k(spec: &RunSpec) -> usize {
+pub(in crate::run) fn largest_k(spec: &RunSpec) -> usize {
     let wanted = ProblemParameters::from(spec).found_k();
     let limits = planner::engines(spec).map(|engine| engine.limits.k);
     limits.filter(|&limit| limit >= wanted).min().unwrap_or(wanted)

@@ -144,7 +144,7 @@ struct RadiusPredicate<'a> {
 impl<'a> RadiusPredicate<'a> {
     fn new(problem: &'a Problem, queries: &'a PointCloud, radius: Radius) -> Option<Self> {
         let test = RadiusTest::new(problem.metric(), radius)?;
-        let margin = Margin::new(problem, queries);
+        let margin = Margin::new(problem.metric(), problem.cloud(), queries);
         let [within, beyond] = test.chord();
         Some(Self {
             problem,

@@ -406,6 +406,11 @@ impl FileStamp {
         Self { path: path.to_owned(), state: Some(State::from_metadata(about)) }
     }
 
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Returns `made`, unless the file has changed since.
     ///
     /// # Errors

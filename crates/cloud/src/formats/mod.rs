@@ -6,6 +6,7 @@
 //! malformed content.
 
 mod arrow;
+mod blocks;
 mod cell;
 mod columns;
 mod crs;
@@ -40,6 +41,8 @@ use std::path::{Path, PathBuf};
 
 // Readers import shared items from here.
 pub use arrow::TimestampType;
+use blocks::BlockLayout;
+pub use blocks::{RowBlocks, open_blocks};
 use columns::{CategoryBuilder, FixedRecords, RecordPicker, claim_cells, integer_cell, number_cell};
 pub use columns::{
     Cell, ColumnData, RecordIndex, Records, column, column_indices, records, records_indexed,

@@ -9,7 +9,7 @@ use super::columns::Cell;
 use super::limits::{MAX_COLUMNS, MAX_HEADER};
 use super::sheet::positions_by_column;
 use super::{
-    ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn,
+    BlockLayout, ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn,
     integer_cell, printable, read_bytes, whole,
 };
 use crate::table::{Real, Values, with_values};
@@ -25,18 +25,33 @@ pub(super) const ELEMENTS: &str = "elements of type ";
 pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
-    let left = input.size.saturating_sub(header.length);
-    if header.bytes > left {
-        return Err(input.malformed(
-            "cut short",
-            format!("the header declares {} bytes of data, but the file has {left}", header.bytes),
-        ));
-    }
+    let left = header.bytes_left(input)?;
     let mut sheet = read_array(&mut file, &header, input, request)?;
     if left > header.bytes {
         sheet.skipped.push(format!("{} bytes after the array were not read", left - header.bytes));
     }
     Ok(sheet)
+}
+
+/// The rows of an array in C order; `None` for others and for structured arrays.
+pub(super) fn blocks(input: &Input<'_>) -> Result<Option<BlockLayout>> {
+    let header = Header::read(&mut input.open()?, input)?;
+    header.bytes_left(input)?;
+    if header.fortran || !header.fields.is_empty() {
+        return Ok(None);
+    }
+    let (number, endian, width) = (header.number, header.endian, header.columns);
+    Ok(Some(BlockLayout {
+        records: FixedRecords { start: header.length, ..header.fixed_records() },
+        columns: header.sheet_columns(input)?,
+        declared: None,
+        fits_f32: number.fits_f32(),
+        exceeds_f64: number.exceeds_f64(),
+        decode: Box::new(move |rows, selected, values| {
+            with_values!(values, values => number.decode_selected(endian, rows, width, selected, values));
+            Ok(())
+        }),
+    }))
 }
 
 /// Reads all columns of some records.
@@ -179,6 +194,18 @@ impl Header {
             length: 8 + width + length,
             bytes,
         })
+    }
+
+    /// The bytes of the file after the header, at least those of the data.
+    fn bytes_left(&self, input: &Input<'_>) -> Result<u64> {
+        let left = input.size.saturating_sub(self.length);
+        if self.bytes > left {
+            return Err(input.malformed(
+                "cut short",
+                format!("the header declares {} bytes of data, but the file has {left}", self.bytes),
+            ));
+        }
+        Ok(left)
     }
 
     /// The rows of C order, from the beginning of the data.

@@ -101,6 +101,11 @@ impl NumberType {
         !matches!(self, Self::I32 | Self::U32 | Self::I64 | Self::U64 | Self::F64)
     }
 
+    /// Whether f64 rounds some numbers of this type.
+    pub fn exceeds_f64(self) -> bool {
+        matches!(self, Self::I64 | Self::U64)
+    }
+
     /// Decodes `bytes`, whose length is a multiple of the size, and appends the numbers as `T`.
     pub fn decode<T: Real>(self, endian: Endian, bytes: &[u8], out: &mut Vec<T>) {
         macro_rules! all {

@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{
-    ColumnRequest, DatasetInfo, Input, Records, Result, Sheet, arrow, delimited, e57, hdf5, idx, json, las,
-    molecule, npy, npz, pcd, ply, unpacked, vectors, words,
+    BlockLayout, ColumnRequest, DatasetInfo, Input, Records, Result, Sheet, arrow, delimited, e57, hdf5, idx,
+    json, las, molecule, npy, npz, pcd, ply, unpacked, vectors, words,
 };
 
 /// Lists the clouds of a file.
@@ -40,6 +40,8 @@ pub struct Format {
     pub(super) line_of: Option<fn(&Input<'_>, u64) -> Result<u64>>,
     /// Reads all columns of a few records, without holding others.
     pub(super) records: fn(&Input<'_>, &[u64]) -> Result<Records>,
+    /// Where rows of a fixed size are, for formats that have them; `None` for files that do not.
+    pub(super) blocks: Option<fn(&Input<'_>, &ColumnRequest<'_>) -> Result<Option<BlockLayout>>>,
     /// The text of an attribute of the whole file, for formats that have them.
     pub(super) attribute: Option<FindAttribute>,
     /// Whether files are usually scans of surfaces.
@@ -67,6 +69,7 @@ pub fn registry() -> &'static [Format] {
         datasets: None,
         line_of: None,
         records: delimited::records,
+        blocks: None,
         attribute: None,
         scans: false,
     };
@@ -127,6 +130,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"\x93NUMPY"],
             read: npy::read,
             records: npy::records,
+            blocks: Some(|input, _| npy::blocks(input)),
             ..PLAIN
         },
         Format {
@@ -177,6 +181,7 @@ pub fn registry() -> &'static [Format] {
             about: "f32, u8 or i32 vectors, each preceded by its dimension",
             read: |input, request| vectors::texmex(input)?.read(input, request),
             records: |input, wanted| vectors::texmex(input)?.records(input, wanted),
+            blocks: Some(|input, _| vectors::texmex(input)?.blocks(input).map(Some)),
             ..PLAIN
         },
         Format {
@@ -185,6 +190,7 @@ pub fn registry() -> &'static [Format] {
             about: "f32, u8, i8 or i32 vectors, preceded by their number and dimension",
             read: |input, request| vectors::big_ann(input)?.read(input, request),
             records: |input, wanted| vectors::big_ann(input)?.records(input, wanted),
+            blocks: Some(|input, _| vectors::big_ann(input)?.blocks(input).map(Some)),
             ..PLAIN
         },
         Format {
@@ -246,6 +252,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"LASF"],
             read: las::read,
             records: las::records,
+            blocks: Some(las::blocks),
             scans: true,
             ..PLAIN
         },

@@ -8,8 +8,8 @@ use std::io::{Cursor, Read};
 
 use super::limits::{MAX_COLUMNS, MAX_EMPTY_COLUMNS};
 use super::{
-    ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn, number_cell,
-    whole,
+    BlockLayout, ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn,
+    number_cell, whole,
 };
 use crate::table::{Real, Values, with_values};
 
@@ -85,6 +85,15 @@ fn checked_dims(dims: i64, input: &Input<'_>) -> Result<u64> {
     }
 }
 
+/// The elements of a vector, after its dimension, if it has one; the error says that it is wrong.
+fn after_prefix(row: &[u8], prefix: usize, dims: usize) -> Result<&[u8], String> {
+    let (prefix, raw) = row.split_at(prefix);
+    if prefix.is_empty() || prefix == (dims as u32).to_le_bytes() {
+        return Ok(raw);
+    }
+    Err(format!("its dimension is {}, but the first one's is {dims}", whole(prefix) as i32))
+}
+
 /// A file of vectors, at the first of them.
 pub(super) struct VectorReader<R> {
     file: R,
@@ -106,6 +115,29 @@ impl<R: Read> VectorReader<R> {
         let row = |raw: &[u8]| raw[self.prefix()..].chunks_exact(self.number.size()).map(one).collect();
         let rows = self.layout.records(input, wanted, row)?;
         Ok(Records { columns: SheetColumn::names(SheetColumn::elements(self.dims)), rows })
+    }
+
+    /// The vectors, to be read from any place.
+    pub fn blocks(self, input: &Input<'_>) -> Result<BlockLayout> {
+        input.claim(SheetColumn::memory_of(self.dims as u64), "the names of the columns")?;
+        let (number, dims, record, prefix) = (self.number, self.dims, self.layout.record, self.prefix());
+        let decode = move |rows: &[u8], selected: &[usize], values: &mut Values| {
+            with_values!(values, values => {
+                for row in rows.chunks_exact(record) {
+                    let raw = after_prefix(row, prefix, dims)?;
+                    number.decode_selected(Endian::Little, raw, dims, selected, values);
+                }
+            });
+            Ok(())
+        };
+        Ok(BlockLayout {
+            records: self.layout,
+            columns: SheetColumn::elements(dims),
+            declared: None,
+            fits_f32: number.fits_f32(),
+            exceeds_f64: false,
+            decode: Box::new(decode),
+        })
     }
 
     pub fn read(mut self, input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
@@ -138,12 +170,8 @@ impl<R: Read> VectorReader<R> {
                     return Ok(());
                 }
                 for (row, raw) in bytes.chunks_exact(record).enumerate() {
-                    let (prefix, raw) = raw.split_at(prefix);
-                    if prefix != (dims as u32).to_le_bytes() {
-                        let found = whole(prefix) as i32;
-                        let why = format!("its dimension is {found}, but the first one's is {}", dims);
-                        return Err(input.malformed(format!("record {}", first + row as u64), why));
-                    }
+                    let raw = after_prefix(raw, prefix, dims)
+                        .map_err(|why| input.malformed(format!("record {}", first + row as u64), why))?;
                     decode(raw, values);
                 }
                 Ok(())

@@ -1,8 +1,9 @@
 //! Clouds as stored in files: taken apart, rebuilt, and compared with the file that they were read from.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::{Axis, BulkRanges, Fingerprint, PointCloud, RecordMap, fingerprint};
+use super::{Axis, BulkRanges, CloudFrame, Fingerprint, PointCloud, RecordMap, fingerprint, is_rounded};
 use crate::formats::{Cell, LongDecimals, Records};
 use crate::rounding::RoundingErrors;
 use crate::{MAX_ROWS, Source, rounding};
@@ -83,21 +84,16 @@ impl PointCloud {
             records.into_iter().for_each(|record| kept.push(record));
             kept
         });
+        let is_rounded = is_rounded(exact.as_ref(), &axes);
+        let frame = CloudFrame { dropped, ..CloudFrame::new(axes, is_rounded, source, named) };
         Ok(Self {
+            rows,
             points,
             exact,
-            decimals: false,
-            decimal_places: None,
             long_decimals: LongDecimals::default(),
-            bulk: BulkRanges::new(axes.len()),
-            axes,
+            bulk: BulkRanges::new(dims),
             records,
-            dropped,
-            source,
-            stamp: None,
-            copy: None,
-            no_file: false,
-            fingerprint: named,
+            frame: Arc::new(frame),
         })
     }
 }

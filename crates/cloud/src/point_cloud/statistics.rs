@@ -56,7 +56,7 @@ impl PointCloud {
     /// If there is no such axis.
     pub fn bulk(&self, axis: usize) -> [f64; 2] {
         *self.bulk.0[axis].get_or_init(|| {
-            let Some(column) = self.axes.get(axis) else { return [0.0; 2] };
+            let Some(column) = self.axes().get(axis) else { return [0.0; 2] };
             let whole = [column.min - column.origin, column.max - column.origin];
             let mut values: Vec<f32> =
                 self.sample_rows(SAMPLE_ROWS).map(|row| self.point(row)[axis]).collect();

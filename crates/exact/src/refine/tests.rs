@@ -220,7 +220,7 @@ fn sums_of_small_integers_need_no_margin() {
     let values = |largest: i32| (0..600).map(|at| f64::from(at * 7919 % largest)).collect::<Vec<f64>>();
     let margin = |values: Vec<f64>| {
         let cloud = cloud(3, values);
-        Margin::new(&problem(&cloud, Metric::L2, 4), &cloud)
+        Margin::new(Metric::L2, &cloud, &cloud)
     };
     assert!(margin(values(256)).is_zero() && margin(values(2000)).is_zero());
     assert!(!margin(values(5000)).is_zero());

@@ -60,6 +60,11 @@ pub enum Reason {
 }
 
 impl ColumnGuess {
+    /// Whether values were needed to choose the columns.
+    pub(super) fn is_by_value(&self) -> bool {
+        matches!(self.reason, Reason::Values | Reason::AllNumeric)
+    }
+
     /// Whether it differs from [`ColumnChoice::Default`].
     pub fn differs(&self) -> bool {
         self.coordinates != self.default_columns

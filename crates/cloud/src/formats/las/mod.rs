@@ -15,10 +15,11 @@ use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
 use super::limits::{BATCH_POINTS, MAX_POINTS_PER_BYTE};
 use super::{
-    ColumnRequest, ColumnStats, Crs, DeclaredCoordinates, FixedRecords, Input, RecordPicker, Records, Result,
-    Sheet, SheetColumn, catch_panics, decoded, number_cell, read_bytes, whole,
+    BlockLayout, ColumnRequest, ColumnStats, Crs, DeclaredCoordinates, FixedRecords, Input, RecordPicker,
+    Records, Result, Sheet, SheetColumn, catch_panics, decoded, number_cell, read_bytes, whole,
 };
 use crate::ColumnChoice;
+use crate::table::Values;
 use fields::Field;
 
 /// Points read at a time, fewer if they are long.
@@ -44,8 +45,7 @@ type Take<'a> = dyn FnMut(u64, &[u8]) -> Result<bool> + Send + 'a;
 
 pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let layout = Layout::read(input)?;
-    let mut columns: Vec<SheetColumn> =
-        layout.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect();
+    let mut columns = layout.columns();
     let declared = declare(&layout, &mut columns, input, request)?;
     let mut selected = request.resolve(&columns, input)?;
     let mut values: Vec<f64> = Vec::new();
@@ -91,6 +91,29 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
         skipped.extend(catch_panics(|| compressed::beyond(&layout, input)).ok().flatten());
     }
     Ok(Sheet { skipped, declared, ..Sheet::new(input, format, columns, selected, layout.points, values) })
+}
+
+/// The records of points that are not compressed.
+pub(super) fn blocks(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Option<BlockLayout>> {
+    let layout = Layout::read(input)?;
+    if layout.compressed {
+        return Ok(None);
+    }
+    let mut columns = layout.columns();
+    let declared = declare(&layout, &mut columns, input, request)?;
+    Ok(Some(BlockLayout {
+        records: FixedRecords { start: layout.start, record: layout.record, rows: layout.points },
+        columns,
+        declared,
+        fits_f32: false,
+        exceeds_f64: false,
+        decode: Box::new(move |records, selected, values| {
+            if let Values::F64(values) = values {
+                layout.decode(records, selected, values);
+            }
+            Ok(())
+        }),
+    }))
 }
 
 /// Applies the coordinate system: degrees become `longitude` and `latitude`, which are searched on the globe.
@@ -301,6 +324,10 @@ impl Layout {
     /// Whether x and y are degrees of longitude and latitude.
     fn is_geographic(&self) -> bool {
         self.crs.as_ref().is_some_and(|crs| crs.geographic && matches!(crs.unit.as_str(), "" | "degrees"))
+    }
+
+    fn columns(&self) -> Vec<SheetColumn> {
+        self.fields.iter().map(|field| SheetColumn::numeric(field.name.clone())).collect()
     }
 
     /// Number of points read at a time.

@@ -1,6 +1,7 @@
 //! Tests of every format, on generated files.
 
 mod arrow;
+mod blocks;
 mod changing;
 mod columns;
 mod datasets;

@@ -1,0 +1,415 @@
+//! Nearest neighbours among points that are larger than the memory: tiles of points and blocks of queries.
+//!
+//! Each tile is searched by an ordinary engine, and the best lists are merged in the order of all engines, so
+//! that they are those of one search over all points. A tile is skipped for queries whose list is nearer than
+//! its box. Ranking by the file's values follows once, over the rows of the lists (`ranking`).
+
+mod lists;
+mod loader;
+mod plan;
+mod ranking;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::batches::{AnswerBatch, Arithmetic, BatchAnswers, largest_k};
+use super::engines::single_pass;
+use super::execute::continue_if;
+use super::problem::{LoadedSpec, queries, query_cloud_of};
+use super::{EnginePool, Phase, QuerySpec, RunError, RunRecord, RunSpec, Stage};
+use crate::cloud::{ColumnChoice, PointCloud, TiledCloud};
+use crate::exact::{Margin, search_k};
+use crate::knn::distance::squared_distance_to_box;
+use crate::knn::{EngineError, Neighbors, PointSettings, Points, Problem, ProblemParameters, Queries};
+use crate::memory::InsufficientMemory;
+use lists::BestLists;
+use loader::{Tile, TileLoader};
+pub use plan::TilePlan;
+
+/// A search over tiles.
+pub struct TiledSearch {
+    spec: RunSpec,
+    /// The spec of a block of queries over a tile.
+    tile_spec: RunSpec,
+    tiled: Arc<TiledCloud>,
+    plan: TilePlan,
+    tiles: Vec<Tile>,
+    /// Stands for all points where queries are checked.
+    spanning: Arc<Points>,
+    queries: TileQueries,
+    pub arithmetic: Arithmetic,
+    /// Whether the lists are ranked by the file's values.
+    is_refined: bool,
+}
+
+/// What is queried.
+enum TileQueries {
+    All,
+    Rows(Vec<u32>),
+    /// Points of their own, with their problem over the spanning points.
+    Cloud(Arc<PointCloud>, Box<Problem>),
+}
+
+/// Queries that are searched together.
+struct Block {
+    /// Their problem over the spanning points.
+    problem: Problem,
+    /// The cloud that they are rows of.
+    cloud: Arc<PointCloud>,
+    /// Their rows: in all points, or in a cloud of their own.
+    rows: Vec<u32>,
+}
+
+/// How a search over tiles was done.
+#[derive(Clone, Debug, Default)]
+pub struct TiledAnswer {
+    /// The engines, joined by `and`.
+    pub engine: String,
+    pub device: Option<String>,
+    pub index: bool,
+    /// Why the preferred engine was not used.
+    pub fallback: Option<String>,
+    pub stats: TileStats,
+}
+
+/// The tiles of a search.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub struct TileStats {
+    pub tiles: usize,
+    /// Points of the largest tile.
+    pub points: usize,
+    pub query_blocks: usize,
+    /// How often a tile was read for the search, after the passes that precede it.
+    pub tiles_read: u64,
+    pub why: String,
+}
+
+impl TiledAnswer {
+    fn add(&mut self, record: &RunRecord) {
+        let engine = record.engine.as_str();
+        if self.engine.is_empty() {
+            engine.clone_into(&mut self.engine);
+            self.fallback.clone_from(&record.fallback);
+        } else if !self.engine.split(" and ").any(|known| known == engine) {
+            self.engine += &format!(" and {engine}");
+        }
+        self.device = Some(record.device.name.clone());
+        self.index |= record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
+    }
+}
+
+impl From<InsufficientMemory> for RunError {
+    fn from(short: InsufficientMemory) -> Self {
+        let InsufficientMemory { needed, free } = short;
+        EngineError::HostMemory { needed: needed.div_ceil(1 << 20), free: free >> 20 }.into()
+    }
+}
+
+impl TiledSearch {
+    /// Reads all tiles once, for the boxes of their points and for rows that the metric rejects.
+    ///
+    /// # Errors
+    /// As [`super::build_problem`], and those of reading the file.
+    pub fn new(
+        spec: &RunSpec,
+        tiled: &Arc<TiledCloud>,
+        query_cloud: Option<&Arc<PointCloud>>,
+        arithmetic: Arithmetic,
+        plan: TilePlan,
+        stage: &mut Stage<'_>,
+    ) -> Result<Self, RunError> {
+        let header = tiled.header();
+        let arrangement = arrangement(spec);
+        let query_cloud = query_cloud_of(LoadedSpec::new(spec, header, query_cloud))?;
+        let is_refined = arithmetic == Arithmetic::File
+            && !Margin::new(spec.metric, header, query_cloud.as_deref().unwrap_or(header)).is_zero();
+        let setup = ProblemParameters::from(spec);
+        setup.check()?;
+        let own = setup.found_k() - spec.k;
+        let k = if is_refined {
+            let dims = spec.metric.dims(header.dims());
+            own + (search_k(setup.found_k(), dims, largest_k(spec)) - own).min(spec.k.max(header.len()))
+        } else {
+            setup.found_k()
+        };
+        let mut loader = TileLoader::new(tiled, arrangement);
+        let mut tiles: Vec<Tile> = Vec::new();
+        let parts =
+            TilePlan::parts(0..header.len(), plan.tile).map(|rows| rows.start as u32..rows.end as u32);
+        for (number, rows) in parts.clone().enumerate() {
+            let share = rows.start as f32 / header.len() as f32;
+            continue_if(stage("reading the tiles", share))?;
+            let points = loader.load(number, &rows)?;
+            if let Some(next) = parts.clone().nth(number + 1) {
+                loader.read_ahead(number + 1, &next);
+            }
+            tiles.push(Tile { rows, extents: points.extents().to_vec() });
+        }
+        let mut all = tiles[0].extents.clone();
+        for tile in &tiles {
+            let both = all.iter_mut().zip(&tile.extents);
+            both.for_each(|(all, tile)| *all = [all[0].min(tile[0]), all[1].max(tile[1])]);
+        }
+        let spanning = Arc::new(Points::spanning(header, arrangement, &all));
+        let tile_spec = RunSpec {
+            k,
+            queries: QuerySpec::File { path: "tile".into(), columns: ColumnChoice::Default },
+            exclude_self: false,
+            drop_nonfinite: false,
+            ..single_pass(spec)
+        };
+        let queries = match (query_cloud, &spec.queries) {
+            (Some(cloud), _) => {
+                let problem = Problem::with_points(
+                    &spanning,
+                    &Queries::Cloud(Arc::clone(&cloud)),
+                    ProblemParameters::from(&tile_spec),
+                )?;
+                TileQueries::Cloud(cloud, Box::new(problem))
+            }
+            (None, QuerySpec::All) => TileQueries::All,
+            (None, _) => match queries(LoadedSpec::new(spec, header, None))? {
+                Queries::Rows(rows) => TileQueries::Rows(rows),
+                Queries::Cloud(_) => TileQueries::All,
+            },
+        };
+        let tiled = Arc::clone(tiled);
+        let spec = single_pass(spec);
+        Ok(Self { spec, tile_spec, tiled, plan, tiles, spanning, queries, arithmetic, is_refined })
+    }
+
+    /// Whether distances are computed from the file's values.
+    pub fn is_refined(&self) -> bool {
+        self.is_refined
+    }
+
+    /// The number of queries, q.
+    pub fn queries(&self) -> usize {
+        match &self.queries {
+            TileQueries::All => self.tiled.header().len(),
+            TileQueries::Rows(rows) => rows.len(),
+            TileQueries::Cloud(_, problem) => problem.q(),
+        }
+    }
+
+    /// Neighbours reported per query.
+    pub fn k(&self) -> usize {
+        self.spec.k
+    }
+
+    /// The blocks of queries. If all rows are queried, each is within a tile.
+    fn blocks(&self) -> Vec<Range<usize>> {
+        let most = self.plan.block;
+        match self.queries {
+            TileQueries::All => (self.tiles.iter())
+                .flat_map(|tile| TilePlan::parts(tile.rows.start as usize..tile.rows.end as usize, most))
+                .collect(),
+            _ => TilePlan::parts(0..self.queries(), most).collect(),
+        }
+    }
+
+    /// Answers the queries in order and passes them to `take`, some at a time. `own_first` puts a query's own
+    /// row first among equals.
+    ///
+    /// # Errors
+    /// Errors of the search and of `take`.
+    pub fn for_each<E: From<RunError>>(
+        &self,
+        engines: &mut EnginePool,
+        own_first: bool,
+        stage: &mut Stage<'_>,
+        take: &mut dyn FnMut(AnswerBatch<'_>) -> Result<(), E>,
+    ) -> Result<TiledAnswer, E> {
+        let blocks = self.blocks();
+        let mut run = TileRun {
+            search: self,
+            loader: TileLoader::new(&self.tiled, arrangement(&self.spec)),
+            answer: TiledAnswer {
+                stats: TileStats {
+                    tiles: self.tiles.len(),
+                    points: self.tiles.iter().map(|tile| tile.rows.len()).max().unwrap_or(0),
+                    query_blocks: blocks.len(),
+                    tiles_read: 0,
+                    why: self.plan.why.clone(),
+                },
+                ..TiledAnswer::default()
+            },
+        };
+        let q = self.queries() as f32;
+        for range in blocks {
+            let block = self.block(range.clone())?;
+            // Ranking follows the search; its share of the time is an estimate.
+            let done = |share: f32| (range.start as f32 + share * range.len() as f32) / q;
+            let lists = run.search(&block, engines, &mut |label, share| stage(label, done(0.7 * share)))?;
+            for part in TilePlan::parts(0..range.len(), self.plan.batch) {
+                let share = 0.7 + 0.3 * part.start as f32 / range.len() as f32;
+                let label = if self.is_refined { "ranking by the file's values" } else { "searching" };
+                continue_if(stage(label, done(share)))?;
+                let (mut found, distances) = run.ranked(&block, &lists, part.clone())?;
+                if own_first {
+                    found.put_own_first(&block.rows[part.clone()]);
+                }
+                self.pass_on(&block, part, range.start, (found, distances), take)?;
+            }
+        }
+        run.answer.stats.tiles_read = run.loader.reads;
+        Ok(run.answer)
+    }
+
+    /// Passes the neighbours of a part of a block to `take`.
+    fn pass_on<E: From<RunError>>(
+        &self,
+        block: &Block,
+        part: Range<usize>,
+        first: usize,
+        (found, distances): (Neighbors, Option<Vec<f64>>),
+        take: &mut dyn FnMut(AnswerBatch<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let header = self.tiled.header();
+        let (mut cloud, mut indices) = (Arc::clone(header), found.indices);
+        if self.queries() == 1 {
+            // A single query is shown with the coordinates of its neighbours.
+            (cloud, indices) = self.gathered(&indices)?;
+        }
+        let rows = &block.rows[part.clone()];
+        let queries = match &self.queries {
+            TileQueries::Cloud(..) if matches!(self.spec.queries, QuerySpec::At(_)) => None,
+            TileQueries::Cloud(cloud, _) => Some((&**cloud, rows)),
+            _ => Some((&**header, rows)),
+        };
+        take(AnswerBatch {
+            cloud: &cloud,
+            queries,
+            first: first + part.start,
+            found: BatchAnswers::Nearest {
+                k: found.k,
+                metric: self.spec.metric,
+                rows: &indices,
+                squared: &found.squared_distances,
+                distances: distances.as_deref(),
+            },
+        })
+    }
+
+    /// Reads the queries of a block.
+    fn block(&self, range: Range<usize>) -> Result<Block, RunError> {
+        let over = |cloud: PointCloud| {
+            let cloud = Arc::new(cloud);
+            let queries = Queries::Cloud(Arc::clone(&cloud));
+            let setup = ProblemParameters::from(&self.tile_spec);
+            Problem::with_points(&self.spanning, &queries, setup).map(|problem| (problem, cloud))
+        };
+        Ok(match &self.queries {
+            TileQueries::All => {
+                let rows = range.start as u32..range.end as u32;
+                let (problem, cloud) = over(self.tiled.tile(rows.clone())?)?;
+                Block { problem, cloud, rows: rows.collect() }
+            }
+            TileQueries::Rows(all) => {
+                let rows = all[range].to_vec();
+                let (cloud, local) = self.gathered(&rows)?;
+                let (problem, cloud) = over(Arc::unwrap_or_clone(cloud))?;
+                Block { problem: problem.part(&self.spanning, &local), cloud, rows }
+            }
+            TileQueries::Cloud(cloud, problem) => {
+                let queries: Vec<u32> = (range.start as u32..range.end as u32).collect();
+                let rows = queries.iter().map(|&query| problem.query_row(query as usize)).collect();
+                let problem = problem.part(&self.spanning, &queries);
+                Block { problem, cloud: Arc::clone(cloud), rows }
+            }
+        })
+    }
+}
+
+fn arrangement(spec: &RunSpec) -> PointSettings {
+    ProblemParameters { drop_zero_rows: false, ..ProblemParameters::from(spec) }.arrangement()
+}
+
+/// A search in progress.
+struct TileRun<'a> {
+    search: &'a TiledSearch,
+    loader: TileLoader,
+    answer: TiledAnswer,
+}
+
+impl TileRun<'_> {
+    /// The best lists of a block, by the rule of all engines.
+    fn search(
+        &mut self,
+        block: &Block,
+        engines: &mut EnginePool,
+        stage: &mut Stage<'_>,
+    ) -> Result<BestLists, RunError> {
+        let TiledSearch { tiles, tile_spec, plan, .. } = self.search;
+        let mut lists = BestLists::new(block.problem.q(), block.problem.k())?;
+        let order = block.nearest_tiles(tiles);
+        let wanting = |number: usize, gap: f32, lists: &BestLists| {
+            // Most tiles are too far for all queries.
+            if gap > lists.farthest_of_all() {
+                return Vec::new();
+            }
+            block.wanting(&tiles[number], |query| lists.farthest(query))
+        };
+        for (at, &(number, gap)) in order.iter().enumerate() {
+            let tile = &tiles[number];
+            let wanted = wanting(number, gap, &lists);
+            if wanted.is_empty() {
+                continue;
+            }
+            let points = self.loader.load(number, &tile.rows)?;
+            // Before the first tile is searched, every tile seems to be needed.
+            let is_next = |&&(number, gap): &&(usize, f32)| {
+                (at > 0 || gap == 0.0) && !wanting(number, gap, &lists).is_empty()
+            };
+            if let Some(&(next, _)) = order[at + 1..].iter().find(is_next) {
+                self.loader.read_ahead(next, &tiles[next].rows);
+            }
+            for queries in wanted.chunks(plan.batch) {
+                let problem = block.problem.part(&points, queries);
+                let loaded = LoadedSpec::new(tile_spec, points.cloud(), Some(&block.cloud));
+                let share = at as f32 / tiles.len() as f32;
+                let record = engines.answer_tile(loaded, &problem, &mut |label, _| stage(label, share))?;
+                lists.merge(queries, tile.rows.start, &record.neighbors);
+                self.answer.add(&record);
+            }
+        }
+        Ok(lists)
+    }
+}
+
+impl Block {
+    /// The tiles, nearest to the queries' box first, with the squared gap between the boxes; among equals
+    /// those with rows close to the queries'.
+    fn nearest_tiles(&self, tiles: &[Tile]) -> Vec<(usize, f32)> {
+        let dims = self.problem.dims();
+        let mut own = vec![[f32::INFINITY, f32::NEG_INFINITY]; dims];
+        for query in self.problem.queries().chunks_exact(dims) {
+            let both = own.iter_mut().zip(query);
+            both.for_each(|(own, &value)| *own = [own[0].min(value), own[1].max(value)]);
+        }
+        // By the rule of all engines, so that it bounds their distances.
+        let gap = |tile: &Tile| -> f32 {
+            let axes = own.iter().zip(&tile.extents);
+            let gap =
+                |(own, tile): (&[f32; 2], &[f32; 2])| [(own[0] - tile[1]).max(tile[0] - own[1]).max(0.0); 2];
+            squared_distance_to_box(&vec![0.0; dims], &axes.map(gap).collect::<Vec<_>>())
+        };
+        let home = |tile: &Tile| self.rows.first().map_or(0, |&row| tile.rows.start.abs_diff(row));
+        let mut order: Vec<(usize, f32)> = tiles.iter().map(gap).enumerate().collect();
+        order.sort_by(|(a, near), (b, far)| {
+            near.total_cmp(far).then_with(|| home(&tiles[*a]).cmp(&home(&tiles[*b])))
+        });
+        order
+    }
+
+    /// The queries for which a tile may have a point at most this squared distance away.
+    fn wanting(&self, tile: &Tile, within: impl Fn(usize) -> f32 + Sync) -> Vec<u32> {
+        let wants = |query: &u32| {
+            let query = *query as usize;
+            squared_distance_to_box(self.problem.query(query), &tile.extents) <= within(query)
+        };
+        (0..self.problem.q() as u32).into_par_iter().filter(wants).collect()
+    }
+}

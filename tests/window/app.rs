@@ -186,6 +186,25 @@ fn a_run_can_be_cancelled() {
 }
 
 #[test]
+fn escape_closes_a_menu_before_it_cancels() {
+    let mut window = window(|state| {
+        small(state);
+        state.draft.generator = "uniform:n=200000,d=2".to_owned();
+        state.draft.queries = QueryKind::All;
+        state.draft.repeats = "1000".to_owned();
+    });
+    press(&mut window, "Run");
+    until(&mut window, "the run", |app| app.is_busy() && app.session().cloud.is_some());
+    press(&mut window, "Edit");
+    assert!(egui::Popup::is_any_open(&window.ctx));
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
+    assert!(!egui::Popup::is_any_open(&window.ctx) && window.state().is_busy());
+    window.key_press(egui::Key::Escape);
+    until(&mut window, "the end", |app| !app.is_busy());
+}
+
+#[test]
 fn a_click_in_plane_picks_the_nearest_point() {
     let mut window = window(small);
     press(&mut window, "Generate");

@@ -205,6 +205,20 @@ fn escape_closes_a_menu_before_it_cancels() {
 }
 
 #[test]
+fn the_field_of_k_knows_the_number_of_rows() {
+    let mut window = window(small);
+    window.state_mut().send(Command::Explore);
+    window.state_mut().send(Action::Load);
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    fill(&mut window, "k", "-5");
+    window.get_by_label("k = -5: must be a whole number from 1 to 500.");
+    fill(&mut window, "k", "900");
+    window.get_by_label("The cloud has 500 rows: at most 500 neighbours can be found.");
+    fill(&mut window, "k", "500");
+    assert!(window.query_by_label_contains("can be found").is_none());
+}
+
+#[test]
 fn a_click_in_plane_picks_the_nearest_point() {
     let mut window = window(small);
     press(&mut window, "Generate");
@@ -548,6 +562,14 @@ fn errors_are_shown_without_side_effects() {
     let shown = window.get_by_label_contains("Error: ").accesskit_node().label();
     let shown = shown.or_else(|| window.get_by_label_contains("Error: ").value()).expect("a text");
     assert!(shown.contains("/there/is/no/such.csv"), "{shown}");
+    // A long error begins with the file's name.
+    let folder = tempfile::tempdir().expect("a folder");
+    let junk = folder.path().join("junk.bin");
+    std::fs::write(&junk, [0, 1, 2, 3, 254, 0, 7, 0]).expect("a file");
+    window.state_mut().send(Action::OpenPath(junk));
+    until(&mut window, "the error", |app| {
+        app.session().log.last().is_some_and(|entry| entry.text.starts_with("junk.bin: unknown format"))
+    });
     assert!(!window.state().is_busy() && window.state().session().cloud.is_none());
 }
 
@@ -556,7 +578,7 @@ fn invalid_fields_show_a_reason_and_block_runs() {
     let mut window = window(small);
     fill(&mut window, "k", "5000");
     assert_eq!(
-        window.get_all_by_label("5,000 is outside 1 to 1,024.").count(),
+        window.get_all_by_label("k = 5000: must be a whole number from 1 to 1,024.").count(),
         2,
         "at the field and next to Run"
     );

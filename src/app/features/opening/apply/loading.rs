@@ -20,6 +20,9 @@ use crate::cloud::{CloudError, Fingerprint, PointCloud, Source};
 use crate::run::{QuerySpec, RunSpec, defaults, recording};
 use crate::text;
 
+/// Characters of an error that the status line shows.
+const MAX_SHOWN_CHARS: usize = 150;
+
 pub static COLUMNS: TaskKind<App, (), FileColumns> =
     TaskKind::new(TaskPurpose::Columns, "columns", App::columns_listed);
 
@@ -87,7 +90,13 @@ impl App {
                 self.session.datasets = DatasetsDialog::new(path, datasets, then);
                 return;
             }
-            (Ok(Err(error)), _) => self.failed(about, cloud_error(&error)),
+            (Ok(Err(error)), _) => {
+                let sentence = cloud_error(&error);
+                // The status line would cut off the path at the end.
+                let is_long = sentence.chars().count() > MAX_SHOWN_CHARS;
+                let name = if is_long { format!("{}: ", job.name()) } else { String::new() };
+                self.failed(about, format!("{name}{sentence}"))
+            }
             (Ok(Ok(queries)), PostLoadAction::RunQueries(spec)) => {
                 if let Some(data) = job.data.clone() {
                     self.submit(spec, data, Some(queries.cloud));

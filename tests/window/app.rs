@@ -16,7 +16,8 @@ use warpscope::app::session::{Activity, PickedPoint};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Theme;
 use warpscope::app::{
-    App, DataKind, Entry, HeadlessOptions, Level, Log, QueryKind, Subject, check_adapter, render_headless,
+    App, DataKind, Draft, Entry, HeadlessOptions, Level, Log, QueryKind, Subject, check_adapter,
+    render_headless,
 };
 use warpscope::cloud::{PointCloud, Source};
 use warpscope::engines::registry;
@@ -784,6 +785,7 @@ fn panes_match_their_snapshots() {
         panic!("{error:#}");
     }
     let record = record();
+    let spec = &record.spec;
     let mut failures = Vec::new();
     // Engines shows what can run on this machine and predicted times; tests/window/engines.rs tests it.
     for pane in PaneKind::ALL.iter().copied().filter(|&pane| pane != PaneKind::Engines) {
@@ -794,6 +796,7 @@ fn panes_match_their_snapshots() {
                 Harness::builder().with_size([420.0, 320.0]).wgpu().build_eframe(move |cc| {
                     let state = State {
                         look,
+                        draft: Draft::from_spec(spec, &Draft::default()),
                         tree: single_layout(pane),
                         show_problem: false,
                         show_selection: false,

@@ -38,7 +38,14 @@ pub fn picked_ui(
     actions: &mut Actions,
 ) {
     if let Some(answered) = &session.answered {
-        answer_ui(ui, workspace, session, answered, palette, actions);
+        ui.scope(|ui| {
+            // The answer to the previous query.
+            if session.live.is_slow() {
+                ui.label("Answering…");
+                ui.multiply_opacity(0.5);
+            }
+            answer_ui(ui, workspace, session, answered, palette, actions);
+        });
     }
     heading_ui(ui, "Query");
     match session.picked_point() {

@@ -158,6 +158,12 @@ fn the_built_in_file_dialog_opens_and_saves() {
     fill(&mut window, "Path of the file", &inner.join("gone.csv").display().to_string());
     key(&mut window, Key::Enter);
     window.get_by_label_contains("There is no such file: ");
+    window.get_by_role_and_label(Role::TextInput, "Path of the file").focus();
+    window.run_steps(2);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    key(&mut window, Key::Backspace);
+    key(&mut window, Key::Enter);
+    window.get_by_label("Type a path, or choose a file in the list.");
     // By keyboard: a path typed after the current folder, and the unique start of a name.
     fill(&mut window, "Path of the file", &folder.path().join("").display().to_string());
     window

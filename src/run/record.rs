@@ -50,13 +50,28 @@ impl Phase {
 
     /// The name in files and panes.
     pub fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// What happens in the phase, in a sentence.
+    pub fn about(self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Upload => "upload",
-            Self::BuildIndex => "build index",
-            Self::Search => "search",
-            Self::Counted => "counted",
-            Self::Profiled => "profiled",
-            Self::Download => "download",
+            Self::Upload => {
+                ("upload", "Copies points and queries to the device, or into the CPU engine's layout.")
+            }
+            Self::BuildIndex => ("build index", "Builds an index, such as a tree, over the points."),
+            Self::Search => ("search", "Searches the queries. This is the measured time."),
+            Self::Counted => {
+                ("counted", "Searches once more and counts the work. Not part of the measured time.")
+            }
+            Self::Profiled => {
+                ("profiled", "Searches once more and records what ran when. Not part of the measured time.")
+            }
+            Self::Download => ("download", "Copies the neighbours from the device to the host."),
         }
     }
 }

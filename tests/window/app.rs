@@ -16,7 +16,8 @@ use warpscope::app::session::{Activity, PickedPoint};
 use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::Theme;
 use warpscope::app::{
-    App, DataKind, Entry, HeadlessOptions, Level, Log, QueryKind, Subject, check_adapter, render_headless,
+    App, DataKind, Draft, Entry, HeadlessOptions, Level, Log, QueryKind, Subject, check_adapter,
+    render_headless,
 };
 use warpscope::cloud::{PointCloud, Source};
 use warpscope::engines::registry;
@@ -183,6 +184,39 @@ fn a_run_can_be_cancelled() {
     until(&mut window, "the end", |app| !app.is_busy());
     assert_eq!(window.state().session().log.last().map(|entry| entry.text.as_str()), Some("cancelled"));
     window.get_by_role_and_label(Role::Button, "Run");
+}
+
+#[test]
+fn escape_closes_a_menu_before_it_cancels() {
+    let mut window = window(|state| {
+        small(state);
+        state.draft.generator = "uniform:n=200000,d=2".to_owned();
+        state.draft.queries = QueryKind::All;
+        state.draft.repeats = "1000".to_owned();
+    });
+    press(&mut window, "Run");
+    until(&mut window, "the run", |app| app.is_busy() && app.session().cloud.is_some());
+    press(&mut window, "Edit");
+    assert!(egui::Popup::is_any_open(&window.ctx));
+    window.key_press(egui::Key::Escape);
+    window.run_steps(3);
+    assert!(!egui::Popup::is_any_open(&window.ctx) && window.state().is_busy());
+    window.key_press(egui::Key::Escape);
+    until(&mut window, "the end", |app| !app.is_busy());
+}
+
+#[test]
+fn the_field_of_k_knows_the_number_of_rows() {
+    let mut window = window(small);
+    window.state_mut().send(Command::Explore);
+    window.state_mut().send(Action::Load);
+    until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    fill(&mut window, "k", "-5");
+    window.get_by_label("k = -5: must be a whole number from 1 to 500.");
+    fill(&mut window, "k", "900");
+    window.get_by_label("The cloud has 500 rows: at most 500 neighbours can be found.");
+    fill(&mut window, "k", "500");
+    assert!(window.query_by_label_contains("can be found").is_none());
 }
 
 #[test]
@@ -529,6 +563,14 @@ fn errors_are_shown_without_side_effects() {
     let shown = window.get_by_label_contains("Error: ").accesskit_node().label();
     let shown = shown.or_else(|| window.get_by_label_contains("Error: ").value()).expect("a text");
     assert!(shown.contains("/there/is/no/such.csv"), "{shown}");
+    // A long error begins with the file's name.
+    let folder = tempfile::tempdir().expect("a folder");
+    let junk = folder.path().join("junk.bin");
+    std::fs::write(&junk, [0, 1, 2, 3, 254, 0, 7, 0]).expect("a file");
+    window.state_mut().send(Action::OpenPath(junk));
+    until(&mut window, "the error", |app| {
+        app.session().log.last().is_some_and(|entry| entry.text.starts_with("junk.bin: unknown format"))
+    });
     assert!(!window.state().is_busy() && window.state().session().cloud.is_none());
 }
 
@@ -537,7 +579,7 @@ fn invalid_fields_show_a_reason_and_block_runs() {
     let mut window = window(small);
     fill(&mut window, "k", "5000");
     assert_eq!(
-        window.get_all_by_label("5,000 is outside 1 to 1,024.").count(),
+        window.get_all_by_label("k = 5000: must be a whole number from 1 to 1,024.").count(),
         2,
         "at the field and next to Run"
     );
@@ -743,6 +785,7 @@ fn panes_match_their_snapshots() {
         panic!("{error:#}");
     }
     let record = record();
+    let spec = &record.spec;
     let mut failures = Vec::new();
     // Engines shows what can run on this machine and predicted times; tests/window/engines.rs tests it.
     for pane in PaneKind::ALL.iter().copied().filter(|&pane| pane != PaneKind::Engines) {
@@ -753,6 +796,7 @@ fn panes_match_their_snapshots() {
                 Harness::builder().with_size([420.0, 320.0]).wgpu().build_eframe(move |cc| {
                     let state = State {
                         look,
+                        draft: Draft::from_spec(spec, &Draft::default()),
                         tree: single_layout(pane),
                         show_problem: false,
                         show_selection: false,

@@ -7,7 +7,10 @@ use crate::driven::{Window, fill, press, small, until, window};
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use warpscope::app::commands::{Action, Command};
+use warpscope::app::selection::{SelectAction, SelectMode};
+use warpscope::app::session::PickedPoint;
 use warpscope::app::state::PaneKind;
+use warpscope::app::{ColorAction, ColorBy, ColorView};
 use warpscope::knn::Metric;
 
 fn shows(window: &mut Window, rows: usize, dims: usize) {
@@ -159,6 +162,66 @@ fn columns_and_questions_can_be_undone() {
     do_it(&mut window, Command::Undo);
     shows(&mut window, 40, 4);
     assert_eq!(window.state().state().draft.columns, columns);
+}
+
+#[test]
+fn other_columns_of_the_same_rows_change_nothing_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("towns.csv");
+    let row = |at: usize| format!("{},{},{}\n", at * 7 % 90, at * 11 % 80, at * at);
+    std::fs::write(&path, format!("lon,lat,people\n{}", (0..40).map(row).collect::<String>()))
+        .expect("a file");
+    let mut window = window(small);
+    open(&mut window, &path, 40, 2);
+    fill(&mut window, "k", "5");
+    press(&mut window, "L2");
+    window.state_mut().send(Action::PickRow(9));
+    window.state_mut().send(SelectAction::rows(vec![3, 4], SelectMode::Replace, "two"));
+    let by = ColorBy::Axis(1);
+    window.state_mut().send(ColorAction::Set(ColorView { by, ..ColorView::default() }));
+    until(&mut window, "the answer", |app| {
+        let session = app.session();
+        let answered = session.answered.as_ref().map(|answered| (answered.row(), answered.record.spec.k));
+        answered == Some((9, 5)) && session.selection.rows().len() == 2 && !app.is_busy()
+    });
+    let until_axes = |window: &mut Window, names: [&str; 2]| {
+        until(window, "the columns", |app| {
+            let session = app.session();
+            let cloud = session.cloud.as_ref().filter(|_| session.answered.is_some() && !app.is_busy());
+            cloud.is_some_and(|cloud| cloud.axes().iter().map(|axis| axis.name.as_str()).eq(names))
+        });
+    };
+    let check = |window: &Window, by: ColorBy| {
+        let (state, session) = (window.state().state(), window.state().session());
+        assert_eq!((state.draft.k.as_str(), state.draft.metric), ("5", Metric::L2));
+        assert_eq!((session.picked, &session.selection.rows()[..]), (Some(PickedPoint::Row(9)), &[3, 4][..]));
+        assert_eq!(state.color.by, by);
+    };
+    press(&mut window, "Columns…");
+    press(&mut window, "lon: Coordinate");
+    press(&mut window, "people: Coordinate");
+    press(&mut window, "Use these");
+    until_axes(&mut window, ["lat", "people"]);
+    check(&window, ColorBy::Axis(0));
+    let undo = |window: &mut Window| {
+        window.state_mut().send(Command::Undo);
+        window.run_steps(3);
+    };
+    undo(&mut window);
+    until_axes(&mut window, ["lon", "lat"]);
+    check(&window, ColorBy::Axis(1));
+    // The steps of before can still be undone.
+    for _ in 0..4 {
+        undo(&mut window);
+    }
+    let metric = window.state().state().draft.metric;
+    assert_eq!((metric, window.state().session().selection.rows().len()), (Metric::Haversine, 0));
+    for _ in 0..5 {
+        window.state_mut().send(Command::Redo);
+        window.run_steps(3);
+    }
+    until_axes(&mut window, ["lat", "people"]);
+    check(&window, ColorBy::Axis(0));
 }
 
 #[test]

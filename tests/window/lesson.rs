@@ -238,7 +238,9 @@ fn clicks_on_curve_layer_and_scrubber_seek() {
 fn invalid_fields_show_a_reason_and_preserve_the_lesson() {
     let mut window = on_lesson("wide");
     fill(&mut window, "k", "300");
-    window.get_by_label_contains("300 is outside 1 to 256. A warp of 8 lanes holds up to 256, 32 a lane.");
+    window.get_by_label_contains(
+        "k = 300: must be a whole number from 1 to 256. A warp of 8 lanes holds up to 256, 32 a lane.",
+    );
     key(&mut window, Key::Enter);
     assert!(!window.state().is_busy());
     assert_eq!(player(&window).take().recording.shape().k, 32);
@@ -385,7 +387,7 @@ fn lesson_7_shows_the_picked_query() {
         .collect();
     assert_eq!(found, expected);
     fill(&mut window, "Query row", "999");
-    window.get_by_label("999 is outside 0 to 499.");
+    window.get_by_label("999: must be a whole number from 0 to 499.");
     fill(&mut window, "Query row", "7");
     key(&mut window, Key::Enter);
     until(&mut window, "row 7", |app| {

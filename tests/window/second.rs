@@ -115,6 +115,7 @@ fn another_file_shows_its_own_neighbours_of_the_row() {
         let said = format!("{common} of 6 neighbours are the same.");
         assert!(window.query_by_label(&said).is_some(), "{said}");
     }
+    window.get_by_label("Second view: other.csv");
     window.state_mut().send(SecondAction::Close);
     until(&mut window, "the same file", |app| app.session().second.other.is_none());
 

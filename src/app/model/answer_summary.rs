@@ -85,6 +85,8 @@ pub struct AnswerSummary {
     pub is_itself: bool,
     /// Wording for points at distance 0: under the angular distance they need not coincide.
     pub at_zero: &'static str,
+    /// Whether the query itself counts among the k nearest.
+    pub counts_itself: bool,
 }
 
 impl AnswerSummary {
@@ -113,15 +115,7 @@ impl AnswerSummary {
         let distances: Vec<f64> = others().map(|&(row, _)| distance_to(row)).collect();
         let farthest = distances.iter().copied().fold(0.0, f64::max);
         let classes = table.and_then(|table| classes(table, roles, neighbors.len(), place_of_own));
-        let name = table.zip(place_of_own).and_then(|(table, place)| name(table, roles, place));
-        let query_name = match (name, own, picked) {
-            (Some(name), ..) => name,
-            (None, Some(row), _) => row_name(answered, row),
-            (None, None, Some(PickedPoint::Query(query))) => {
-                format!("query {}", text::thousands(query as u64))
-            }
-            _ => Self::PLACE.to_owned(),
-        };
+        let query_name = query_name(answered, picked, table, roles);
         let is_itself = !neighbors.is_empty() && distances.is_empty();
         let has_names = table.is_some_and(|table| label_and_name(table, roles)[1].is_some());
         // Neighbours come first among the rows of the table.
@@ -151,6 +145,7 @@ impl AnswerSummary {
             classes,
             is_itself,
             at_zero: at_zero(metric),
+            counts_itself: own.is_some() && !answered.record.spec.exclude_self,
         }
     }
 
@@ -162,10 +157,10 @@ impl AnswerSummary {
             ),
             0 => format!("Nothing was found near {}.", self.query_name),
             _ if self.distances.iter().all(|&distance| distance == 0.0) => {
-                let (points, are) = if self.found == 1 {
-                    ("point".to_owned(), "is")
-                } else {
-                    (text::count(self.found as u64, "point", "points"), "are")
+                let (points, are) = match self.found as u64 {
+                    1 => ("point".to_owned(), "is"),
+                    others if self.counts_itself => (text::count(others, "other", "others"), "are"),
+                    points => (text::count(points, "point", "points"), "are"),
                 };
                 format!("The {points} nearest to {} {are} {}.", self.query_name, self.at_zero)
             }
@@ -173,8 +168,13 @@ impl AnswerSummary {
                 let first = self.nearest.first().map_or_else(String::new, |nearest| {
                     format!("Nearest to {}: {} at {}.", self.query_name, nearest.name, nearest.distance)
                 });
+                let others = if self.counts_itself { " others" } else { "" };
                 let count = text::thousands(found as u64);
-                if found > 1 { format!("{first} All {count} lie within {}.", self.within) } else { first }
+                if found > 1 {
+                    format!("{first} All {count}{others} lie within {}.", self.within)
+                } else {
+                    first
+                }
             }
         }
     }
@@ -185,6 +185,23 @@ impl ClassCounts {
         let counts = self.counts.iter().map(|(kind, count)| format!("{kind} {count}"));
         let others = (self.others > 0).then(|| format!("others {}", self.others));
         format!("{}: {}", self.column, counts.chain(others).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// What the query is called: a name from the file, a row number, or a point.
+pub fn query_name(
+    answered: &QueryAnswer,
+    picked: Option<PickedPoint>,
+    table: Option<&ExtraColumns>,
+    roles: &Roles,
+) -> String {
+    let own = answered.record.query_cloud.is_none().then(|| answered.row());
+    let place = own.and_then(|own| answered.rows_to_look_up().iter().position(|&row| row == own));
+    match (table.zip(place).and_then(|(table, place)| name(table, roles, place)), own, picked) {
+        (Some(name), ..) => name,
+        (None, Some(row), _) => row_name(answered, row),
+        (None, None, Some(PickedPoint::Query(query))) => format!("query {}", text::thousands(query as u64)),
+        _ => AnswerSummary::PLACE.to_owned(),
     }
 }
 
@@ -406,7 +423,7 @@ mod tests {
 
     #[test]
     fn coincident_neighbours_are_reported() {
-        let summary = |distances: &[f64], within: &str| {
+        let counted = |distances: &[f64], within: &str, itself: bool| {
             let (query_name, within) = ("Holtsville, NY".to_owned(), within.to_owned());
             AnswerSummary {
                 found: distances.len(),
@@ -424,9 +441,16 @@ mod tests {
                 classes: None,
                 is_itself: false,
                 at_zero: at_zero(Metric::L2),
+                counts_itself: itself,
             }
             .sentence()
         };
+        let summary = |distances: &[f64], within: &str| counted(distances, within, false);
+        assert_eq!(
+            counted(&[0.0, 0.0], "0 km", true),
+            "The 2 others nearest to Holtsville, NY are at the same place."
+        );
+        assert!(counted(&[0.0, 2.0], "2 km", true).ends_with("All 2 others lie within 2 km."));
         assert_eq!(
             summary(&[0.0, 0.0], "0 km"),
             "The 2 points nearest to Holtsville, NY are at the same place."

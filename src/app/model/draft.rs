@@ -135,7 +135,7 @@ impl Draft {
     /// # Errors
     /// All errors, field by field.
     pub fn to_spec(&self) -> Result<RunSpec, Vec<FieldError>> {
-        let mut spec = self.read()?;
+        let mut spec = self.read(u64::MAX)?;
         if let QuerySpec::Rows(listed) = &mut spec.queries {
             *listed = match self.queries {
                 QueryKind::Selected => self.selected_rows.to_vec(),
@@ -145,9 +145,9 @@ impl Draft {
         Ok(spec)
     }
 
-    /// All errors, field by field; cheap enough for every frame.
-    pub fn errors(&self) -> Vec<FieldError> {
-        self.read().err().unwrap_or_default()
+    /// All errors, field by field, for a cloud of `rows`; cheap enough for every frame.
+    pub fn errors(&self, rows: u64) -> Vec<FieldError> {
+        self.read(rows).err().unwrap_or_default()
     }
 
     /// Sets a file with its default columns. The choice to drop rows is kept only if the path names the same
@@ -235,6 +235,11 @@ impl Draft {
         ProblemParameters::reported_k(limit, self.exclude_self)
     }
 
+    /// The largest number of neighbours in a cloud of `rows`.
+    pub fn most_found(&self, rows: u64) -> u64 {
+        rows.saturating_sub(self.exclude_self.into()).max(1)
+    }
+
     /// The number of queries, if that is how they are chosen.
     pub fn count(&self) -> Option<u64> {
         match self.queries() {
@@ -243,8 +248,9 @@ impl Draft {
         }
     }
 
-    /// Parses everything except typed rows, which are validated but not expanded.
-    fn read(&self) -> Result<RunSpec, Vec<FieldError>> {
+    /// Parses everything except typed rows, which are validated but not expanded. An error of k names at most
+    /// `rows`, although a larger k is valid.
+    fn read(&self, rows: u64) -> Result<RunSpec, Vec<FieldError>> {
         let mut errors = Vec::new();
         let mut keep = |error: FieldError| {
             // The source and the run share the seed field, so its error would appear twice.
@@ -254,7 +260,11 @@ impl Draft {
         };
         let data = self.source().map_err(&mut keep).ok();
         let queries = self.queries().map_err(&mut keep).ok();
-        let k = number(Field::K, &self.k, 1, self.max_k() as u64).map_err(&mut keep).ok();
+        let most = self.max_k() as u64;
+        let k = number(Field::K, &self.k, 1, most)
+            .or_else(|_| number(Field::K, &self.k, 1, most.min(self.most_found(rows))))
+            .map_err(&mut keep)
+            .ok();
         let seed = self.seed().map_err(&mut keep).ok();
         self.engine_errors().into_iter().for_each(&mut keep);
         let warmup = number(Field::Warmup, &self.warmup, 0, 10_000).map_err(&mut keep).ok();
@@ -458,7 +468,7 @@ mod tests {
                         .expect("the same"),
                     draft
                 );
-                let errors = draft.errors();
+                let errors = draft.errors(u64::MAX);
                 assert_eq!(
                     errors.iter().map(|error| error.field).collect::<Vec<_>>(),
                     [Field::Parameter(parameter.name)]
@@ -565,7 +575,10 @@ mod tests {
 
     #[test]
     fn each_invalid_field_has_one_error() {
-        assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 4,294,967,295.");
+        assert_eq!(
+            errors(|draft| draft.k = "0".to_owned())[0].sentence,
+            "k = 0: must be a whole number from 1 to 4,294,967,295."
+        );
         assert_eq!(errors(|draft| draft.k = "many".to_owned())[0].field, Field::K);
         let place = |text: &str| {
             errors(|draft| (draft.queries, draft.query_place) = (QueryKind::Coordinates, text.to_owned()))
@@ -582,7 +595,7 @@ mod tests {
         );
         assert_eq!(
             errors(|draft| (draft.k, draft.exclude_self) = ("4294967295".to_owned(), true))[0].sentence,
-            "4,294,967,295 is outside 1 to 4,294,967,294."
+            "k = 4294967295: must be a whole number from 1 to 4,294,967,294."
         );
         assert_eq!(errors(|draft| draft.data = DataKind::File)[0].field, Field::Path);
         assert_eq!(errors(|draft| draft.seed = "-1".to_owned()).len(), 1, "the seed error is reported once");
@@ -600,7 +613,7 @@ mod tests {
         );
         assert_eq!(rows("0-9999999"), Ok(vec![0..=9_999_999]), "validated without expanding");
         assert!(rows("0-9999999,10000000").is_err());
-        assert_eq!(draft("3-1").errors(), draft("3-1").to_spec().unwrap_err());
+        assert_eq!(draft("3-1").errors(u64::MAX), draft("3-1").to_spec().unwrap_err());
         assert!(rows("3-1").is_err());
         assert!(rows("0-99999999999").is_err());
         assert!(rows("x").is_err());

@@ -55,7 +55,6 @@ pub fn path(field: Field, text: &str, empty: &str) -> Result<PathBuf, FieldError
 
 /// A whole number. Commas, underscores and spaces may group digits; 1e6 is one million.
 pub fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, FieldError> {
-    let range = || format!("{} to {}", text::thousands(min), text::thousands(max));
     let plain: String = text.chars().filter(|c| !matches!(c, ',' | '_' | ' ')).collect();
     let value = plain.parse::<u64>().ok().or_else(|| {
         let value = plain.parse::<f64>().ok()?;
@@ -63,12 +62,14 @@ pub fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, Field
     });
     match value {
         Some(value) if (min..=max).contains(&value) => Ok(value),
-        Some(value) => {
-            Err(FieldError::new(field, format!("{} is outside {}.", text::thousands(value), range())))
-        }
-        None if plain.is_empty() => Err(FieldError::new(field, format!("Type a whole number, {}.", range()))),
-        None => {
-            Err(FieldError::new(field, format!("“{text}” is not a whole number; it may be {}.", range())))
+        _ => {
+            let what = match (field, plain.is_empty()) {
+                (_, true) => "Type".to_owned(),
+                (Field::K, _) => format!("k = {}: must be", text.trim()),
+                _ => format!("{}: must be", text.trim()),
+            };
+            let [min, max] = [min, max].map(text::thousands);
+            Err(FieldError::new(field, format!("{what} a whole number from {min} to {max}.")))
         }
     }
 }

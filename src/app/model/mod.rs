@@ -65,7 +65,7 @@ pub use search::folded;
 pub use session::{EngineStatus, FileColumns, Session};
 pub use state::{SCALES, State, WindowLayout};
 pub use table::{SortOrder, TableView};
-pub use titles::{source_name, title_of};
+pub use titles::{shown_run, source_name, title_of};
 pub use views::{
     CountsView, PlaneView, PlaneWindow, SpaceView, Theme, TimeAxis, TimelineView, TimingsFigure, TimingsView,
 };

@@ -1,13 +1,14 @@
 //! Default titles of pictures of panes.
 
 use super::answer_summary::AnswerSummary;
+use super::draft::Draft;
 use super::files::file_name;
 use super::pane::PaneKind;
 use super::session::Session;
 use super::state::State;
 use crate::cloud::{PointCloud, Source};
 use crate::knn::Measure;
-use crate::run::RunRecord;
+use crate::run::{QuerySpec, RunRecord};
 use crate::text;
 
 /// The default title of a pane's picture; empty if there is nothing to say.
@@ -74,6 +75,22 @@ pub fn source_name(cloud: &PointCloud) -> String {
         Source::Generate { spec, .. } => spec.clone(),
         Source::Coordinates(at) => at.clone(),
     }
+}
+
+/// Which run is shown, if the fields of the left panel differ from it.
+pub fn shown_run(record: &RunRecord, draft: &Draft) -> Option<String> {
+    let spec = &record.spec;
+    let is_same = draft.k.trim().parse() == Ok(spec.k)
+        && (draft.metric, draft.exclude_self) == (spec.metric, spec.exclude_self)
+        && draft.engine == spec.engine
+        && draft.count().is_none_or(|count| spec.queries == QuerySpec::Count(count));
+    let queries = text::count(record.summary.q, "query", "queries");
+    (!is_same).then(|| {
+        format!(
+            "Run shown: {queries}, {}, k = {}, {}. The left panel differs.",
+            record.engine, spec.k, spec.metric
+        )
+    })
 }
 
 #[cfg(test)]

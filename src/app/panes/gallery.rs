@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use egui::text::LayoutJob;
+
 use super::hover::picture_ui;
 use crate::app::model::ImageShape;
 use crate::app::prelude::*;
@@ -60,7 +62,12 @@ pub fn gallery_ui(
                     if picture.on_hover_text(format!("{told}. {ABOUT}")).clicked() {
                         actions.send(Action::PickRow(*row));
                     }
-                    ui.add(Label::new(palette.small(caption)).truncate());
+                    // Two lines hold two labels.
+                    let font = egui::TextStyle::Small.resolve(ui.style());
+                    let mut job = LayoutJob::simple(caption.clone(), font, palette.text_weak, side);
+                    job.wrap.max_rows = 2;
+                    job.halign = Align::Center;
+                    ui.add(Label::new(job).wrap());
                 });
             }
         });

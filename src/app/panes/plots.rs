@@ -52,13 +52,14 @@ pub fn whole_numbers(most: usize) -> Vec<GridMark> {
 }
 
 /// A coloured square and a name.
-pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
+pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) -> Response {
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(SWATCH, Sense::hover());
         ui.painter().rect_filled(rect, 2.0, color);
         // The text determines the cell's width.
-        ui.add(Label::new(name).extend());
-    });
+        ui.add(Label::new(name).extend())
+    })
+    .inner
 }
 
 /// [`swatch_ui`] for a line that wraps: the entry wraps as a whole, unless it is wider than the line.

@@ -13,7 +13,7 @@ use super::pane;
 use crate::app::features::answer_summary::answer_summary;
 use crate::app::features::export::state::ExportKind;
 use crate::app::look::{menu_entry_ui, menu_ui};
-use crate::app::model::WindowLayout;
+use crate::app::model::{WindowLayout, source_name};
 use crate::app::prelude::*;
 
 /// Margin inside a pane, in screen points.
@@ -71,6 +71,14 @@ pub struct TabStrip {
 }
 
 impl Panes<'_> {
+    /// A pane's title, with the file that the second view shows.
+    fn title(&self, pane: PaneKind) -> String {
+        match &self.context.session.second.other {
+            Some(other) if pane == PaneKind::Second => format!("{}: {}", pane.title(), source_name(other)),
+            _ => pane.title().to_owned(),
+        }
+    }
+
     /// Draws one pane, with a chooser above.
     pub fn single_pane_ui(&mut self, ui: &mut Ui) {
         let shown = self.context.state.pane;
@@ -291,11 +299,14 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
     }
 
     fn tab_title_for_pane(&mut self, pane: &PaneKind) -> egui::WidgetText {
-        pane.title().into()
+        self.title(*pane).into()
     }
 
     fn tab_title_for_tile(&mut self, tiles: &Tiles<PaneKind>, tile: TileId) -> egui::WidgetText {
-        title_of(tiles, tile).into()
+        match tiles.get(tile) {
+            Some(Tile::Pane(pane)) => self.title(*pane).into(),
+            _ => title_of(tiles, tile).into(),
+        }
     }
 
     fn top_bar_right_ui(
@@ -313,7 +324,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
         let all: Vec<PaneKind> = tabs.children.iter().filter_map(pane).collect();
         let gap = ui.spacing().item_spacing.x;
         let width = export_width(ui) + gap + MAXIMISE_WIDTH;
-        let of_tabs: f32 = all.iter().map(|pane| width_of(ui, pane.title()) + 2.0 * TAB_MARGIN).sum();
+        let of_tabs: f32 = all.iter().map(|&pane| width_of(ui, &self.title(pane)) + 2.0 * TAB_MARGIN).sum();
         let hides = of_tabs > ui.available_width() - width - gap;
         let width = if hides { width + gap + MAXIMISE_WIDTH } else { width };
         let size = vec2(width, ui.spacing().interact_size.y);

@@ -10,7 +10,7 @@ use super::plots::{
     scrolled_plot_ui, swatch_ui, whole_numbers, y_title,
 };
 use crate::app::features::export::PaneData;
-use crate::app::model::{TimingsFigure, TimingsView};
+use crate::app::model::{TimingsFigure, TimingsView, shown_run};
 use crate::app::prelude::*;
 use crate::knn::Peaks;
 use crate::run::analysis::{self, Roofline};
@@ -55,6 +55,9 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
                 ui.set_max_width(size.x);
                 ui.add(Label::new(sentences.collect::<Vec<_>>().join(" ")).wrap());
             });
+        }
+        if let Some(shown) = shown_run(record, &context.state.draft).filter(|_| session.picture.is_none()) {
+            ui.label(palette.small(shown));
         }
         if session.has_legend() {
             phases_ui(ui, &phases, palette);
@@ -107,8 +110,7 @@ fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette)
         ui.end_row();
         for (&phase, times) in phases {
             let (least, median, most) = spread(times);
-            swatch_ui(ui, palette.phase(phase), phase.name());
-
+            swatch_ui(ui, palette.phase(phase), phase.name()).on_hover_text(phase.about());
             let cell = |ui: &mut Ui, text: String| ui.label(number(text).size(12.0));
             cell(ui, text::thousands(times.len() as u64));
             cell(ui, text::time(median));

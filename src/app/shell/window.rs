@@ -162,8 +162,9 @@ impl eframe::App for App {
             lesson.presenting != crate::app::features::lesson::state::session::PresentationMode::No;
         let of_lesson = lesson.open && (marked || presents || lesson.zoom.is_some() || lesson.quiz.is_some());
         let cancels = (busy || self.state.maximised || of_lesson) && !lesson.drag.held;
-        // Escape closes these windows first.
+        // Escape closes these windows, and menus, first.
         let cancels = cancels && !self.session.help && !self.session.about && self.session.manual.is_none();
+        let cancels = cancels && !egui::Popup::is_any_open(ui.ctx());
         let allows = |command| match command {
             Command::Find => finder || !dialog,
             Command::Cancel => cancels && !dialog,

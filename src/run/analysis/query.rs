@@ -166,7 +166,8 @@ fn shares(record: &RunRecord, problem: &Problem, query: usize, position: u32) ->
     shares
 }
 
-/// The rows within `radius` (in the metric's own unit) of a query, ascending, excluding the query's own row.
+/// The rows within `radius` (in the metric's own unit) of a query, ascending; the query's own row is excluded
+/// only if the run excludes it.
 /// Uses `resident` points if available. `None` if cancelled, or if `radius` is not a number of 0 or more.
 ///
 /// # Errors
@@ -183,7 +184,7 @@ pub fn rows_within(
         resident.points(&record.cloud, ProblemParameters::from(&record.spec).arrangement())?;
     }
     let (problem, at) = problem_of(record, query, resident)?;
-    let own = problem.queries_are_rows().then(|| problem.query_row(at));
+    let own = (record.spec.exclude_self && problem.queries_are_rows()).then(|| problem.query_row(at));
     let mut rows = Vec::new();
     for start in (0..problem.n()).step_by(BLOCK) {
         if progress.cancelled() {
@@ -374,12 +375,18 @@ mod tests {
         let rows = |query, radius| {
             rows_within(&record, query, radius, &ResidentPoints::default(), &NoProgress).expect("no failure")
         };
-        assert_eq!(rows(0, 5.0), Some(vec![0, 1, 3]));
-        assert_eq!((rows(0, 4.9), rows(1, 0.0)), (Some(vec![0, 1]), Some(vec![])));
+        assert_eq!(rows(0, 5.0), Some(vec![0, 1, 2, 3]));
+        assert_eq!((rows(0, 4.9), rows(1, 0.0)), (Some(vec![0, 1, 2]), Some(vec![0])));
         assert_eq!(
             (rows(0, f64::INFINITY).map(|rows| rows.len()), rows(0, -1.0), rows(0, f64::NAN)),
-            (Some(39), None, None)
+            (Some(40), None, None)
         );
+        let without = RunSpec { exclude_self: true, ..spec };
+        let record = EnginePool::default()
+            .answer(crate::run::LoadedSpec::new(&without, &cloud, None), &mut |_, _| true)
+            .expect("an answer");
+        let rows = rows_within(&record, 0, 5.0, &ResidentPoints::default(), &NoProgress);
+        assert_eq!(rows.expect("no failure"), Some(vec![0, 1, 3]));
     }
 
     #[test]

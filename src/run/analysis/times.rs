@@ -210,6 +210,19 @@ const SUBLINEAR_SHARE: f64 = 0.75;
 ///
 /// `None` for a run without a timed search.
 pub fn where_time_goes(record: &RunRecord) -> Option<String> {
+    let mut parts = measured_parts(record)?;
+    let total: f64 = parts.iter().map(|(_, ms)| ms).sum();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let share = |&(name, ms): &(&str, f64)| {
+        format!("{name} {} ({} %)", text::time(ms), text::digits(ms / total * 100.0, 2))
+    };
+    let listed: Vec<String> = parts.iter().filter(|(_, ms)| ms / total >= 0.01).map(share).collect();
+    let queries = text::count(record.summary.q, "query takes", "queries take");
+    Some(format!("{} {}: {}.", queries, text::time(total), listed.join(", ")))
+}
+
+/// The phases of one repeat with their milliseconds, from the search on.
+fn measured_parts(record: &RunRecord) -> Option<Vec<(&'static str, f64)>> {
     let search = record.summary.search_ms_median;
     let of = |phase: Phase| {
         let repeats =
@@ -230,20 +243,14 @@ pub fn where_time_goes(record: &RunRecord) -> Option<String> {
     for phase in [Phase::Upload, Phase::BuildIndex, Phase::Download] {
         parts.extend(of(phase).filter(|&ms| ms > 0.0).map(|ms| (phase.name(), ms)));
     }
-    let total: f64 = parts.iter().map(|(_, ms)| ms).sum();
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let share = |&(name, ms): &(&str, f64)| {
-        format!("{name} {} ({} %)", text::time(ms), text::digits(ms / total * 100.0, 2))
-    };
-    let listed: Vec<String> = parts.iter().filter(|(_, ms)| ms / total >= 0.01).map(share).collect();
-    let queries = text::count(record.summary.q, "query takes", "queries take");
-    Some(format!("{} {}: {}.", queries, text::time(total), listed.join(", ")))
+    Some(parts)
 }
 
 /// The predicted time for ten times the points: the measured search, and the index if one was built, scaled
 /// by the planner's model of the engine.
 ///
-/// `None` if the engine is unknown or does not support so many points.
+/// `None` if the engine is unknown or does not support so many points, or if the prediction is below what was
+/// measured, and so cannot be right.
 pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
     let engine = record.descriptor()?;
     let shape = Job::shape_of(record);
@@ -268,14 +275,20 @@ pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
         .filter(|sample| sample.phase == Phase::BuildIndex)
         .map(|sample| sample.duration_ms)
         .sum();
-    let index = grown(Stage::Setup, built)
-        .map_or_else(String::new, |ms| format!(", plus {} for the index", about(ms)));
+    let index = grown(Stage::Setup, built);
+    let measured: f64 = measured_parts(record)?.iter().map(|(_, ms)| ms).sum();
+    if search < record.summary.search_ms_median || search + index.unwrap_or(0.0) < measured {
+        return None;
+    }
+    let index = index.map_or_else(String::new, |ms| format!(", plus {} for the index", about(ms)));
     // An exhaustive search may still grow less than tenfold: merges hardly grow with the points, and launches
     // not at all.
-    let rarely = engine.is_exhaustive
-        && !all
-        && search < SUBLINEAR_SHARE * OUTLOOK_FACTOR as f64 * record.summary.search_ms_median;
-    let why = if rarely { " (less than tenfold: part of the work is constant)" } else { "" };
+    let is_less = search < SUBLINEAR_SHARE * OUTLOOK_FACTOR as f64 * record.summary.search_ms_median;
+    let why = match (is_less, engine.is_exhaustive) {
+        (false, _) => "",
+        (true, true) => " (less than tenfold: part of the work is constant)",
+        (true, false) => " (less than tenfold: the index prunes most points)",
+    };
     Some(format!(
         "With ten times the points{}: {}{index}{why}.",
         if all { ", all as queries" } else { "" },
@@ -462,6 +475,16 @@ mod tests {
         });
         let said = outlook(&record, &planner).expect("an outlook");
         assert!(said.contains(", plus ") && said.contains(" for the index"), "{said}");
+        // A prediction below the measured time would contradict it.
+        let mut slow = record.clone();
+        slow.samples.push(Sample {
+            phase: Phase::Download,
+            repeat: 0,
+            chunk: 0,
+            start_ms: 0.0,
+            duration_ms: 1e6,
+        });
+        assert_eq!(outlook(&slow, &planner), None);
         // If all rows are queries, there are ten times as many.
         record.head.spec.queries = QuerySpec::All;
         let said = outlook(&record, &planner).expect("an outlook");

@@ -23,7 +23,7 @@ pub use interval::{Interval, MIN_PAIRS};
 pub use pairs::PairedTimes;
 pub use phase::{Difference, DurationStats, OUTLIER_RULE, PhaseComparison, Verdict};
 pub use saved::{FolderNeighbors, MAX_RUN_BYTES, NEIGHBORS, Phases, RUN, SavedRun, TIMINGS};
-pub use sentence::{GateResult, percent};
+pub use sentence::{GateResult, IN_TURN, percent};
 
 /// Why two runs cannot be compared. The path is last.
 #[derive(Debug, thiserror::Error)]

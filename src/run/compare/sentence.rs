@@ -7,6 +7,9 @@ use crate::text;
 /// Phases that occur once before the searches, with their names in sentences.
 const SETUP: [(Phase, &str); 2] = [(Phase::Upload, "upload"), (Phase::BuildIndex, "index")];
 
+/// How to compare for certain, on the command line. The window words it differently.
+pub const IN_TURN: &str = "Run them in turn: warpscope compare --exe or --method.";
+
 impl Comparison {
     /// Which search is faster, by what factor, and how that changes with the time spent once before; or why
     /// it cannot be decided. `None` if several engines are compared, or nothing was searched.
@@ -30,12 +33,18 @@ impl Comparison {
             Verdict::Unclear if search.interval.is_none() => {
                 format!("The searches of {} and {} are too short to compare.", names[0], names[1])
             }
-            Verdict::Unclear => format!(
-                "The searches of {} and {} took different times{neighbours}, but drift, waiting for a core \
-                 or a repeat as slow as the other run's may explain it. Run them in turn: warpscope compare \
-                 --exe or --method.",
-                names[0], names[1]
-            ),
+            Verdict::Unclear => {
+                let ratio = search.ratio?;
+                let (faster, slower) = if ratio < 1.0 { (1, 0) } else { (0, 1) };
+                let times = faster_text(ratio.max(ratio.recip()));
+                format!(
+                    "In these repeats, {} was {times} {} {}{neighbours}. That is not certain: drift, waiting \
+                     for a core or a repeat as slow as the other run's may explain it. {IN_TURN}",
+                    names[faster],
+                    than(&times),
+                    names[slower]
+                )
+            }
             Verdict::Slight => {
                 format!(
                     "The searches of {} and {} are {}, too close to call either faster{neighbours}.",
@@ -71,7 +80,7 @@ impl Comparison {
                 let (faster, slower) = if verdict == Verdict::Faster { (1, 0) } else { (0, 1) };
                 let setup = self.with_setup(search, faster);
                 let times = faster_text(times_as_fast(search)?);
-                let than = if times.ends_with("faster") { "than" } else { "as" };
+                let than = than(&times);
                 let between = search.interval.map_or_else(String::new, |interval| {
                     let (least, most) = if faster == 1 {
                         (interval.upper.recip(), interval.lower.recip())
@@ -156,6 +165,11 @@ fn faster_text(times: f64) -> String {
     } else {
         format!("{} times as fast", text::digits(times, 2))
     }
+}
+
+/// The word after [`faster_text`].
+fn than(times: &str) -> &'static str {
+    if times.ends_with("faster") { "than" } else { "as" }
 }
 
 /// The smallest difference that would have been detected, rounded up: a percentage, or a factor if it is
@@ -372,9 +386,12 @@ mod tests {
             said(&[10.0; 4], &[10.1; 4]),
             "The searches of A and B are less than 2 % apart, too close to call either faster."
         );
-        assert!(
-            said(&[10.0, 11.0, 12.0, 13.0], &[14.0, 15.0, 16.0, 17.0])
-                .starts_with("The searches of A and B took different times, but drift")
+        assert_eq!(
+            said(&[10.0, 11.0, 12.0, 13.0], &[14.0, 15.0, 16.0, 17.0]),
+            format!(
+                "In these repeats, A was 1.3 times as fast as B. That is not certain: drift, waiting for a core \
+                 or a repeat as slow as the other run's may explain it. {IN_TURN}"
+            )
         );
         assert_eq!(said(&[0.0; 4], &[1.0; 4]), "The searches of A and B are too short to compare.");
         let none = saved("cuda,upload,0,0,0,4\n");

@@ -196,6 +196,8 @@ impl App {
                     || (exporting && path.parent().is_some_and(Path::is_dir) && path.file_name().is_some())
                 {
                     return self.take_path(chooser.asked_by, Some(path), false);
+                } else if path.as_os_str().is_empty() && (exporting || chooser.only().is_none()) {
+                    chooser.error = Some("Type a path, or choose a file in the list.".to_owned());
                 } else if exporting {
                     chooser.error = Some(format!(
                         "There is no such folder: {}",

@@ -2,19 +2,21 @@
 
 use std::sync::{Arc, Weak};
 
-use super::state::{Columns, Snapshot, Step};
+use super::state::{Columns, History, Snapshot, Step};
 use crate::app::context::app::{App, Feature};
+use crate::app::features::color::state::ColorBy;
 use crate::app::features::opening::apply::LOAD;
+use crate::app::features::selection::state::{NamedSets, Selection};
 use crate::app::model::files::typed_columns;
 use crate::app::model::{DataKind, FileRoles, Roles};
 use crate::app::prelude::*;
-use crate::cloud::{ColumnChoice, Source};
+use crate::cloud::{ColumnChoice, PointCloud, Source};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
         match action {
-            Action::Command(Command::Undo) => app.undo(),
-            Action::Command(Command::Redo) => app.redo(),
+            Action::Command(Command::Undo) => app.go(true),
+            Action::Command(Command::Redo) => app.go(false),
             other => return Some(other),
         }
         None
@@ -32,34 +34,73 @@ impl App {
         let now = self.handles.ctx.input(|input| input.time);
         let snapshot = self.snapshot();
         self.history.watch(snapshot, self.session.live.movement(), now);
-        self.history.reading = self.history.reading.filter(|_| self.jobs.has(&LOAD));
+        // The file could not be read with other columns.
+        if let Some((undoes, step)) = self.history.reading.take_if(|_| !self.jobs.has(&LOAD)) {
+            self.history.put(undoes, step);
+        }
     }
 
-    fn undo(&mut self) {
+    /// Undoes or redoes the next step.
+    fn go(&mut self, undoes: bool) {
         self.watch_history();
-        let Some(step) = self.history.done.pop_back() else { return };
-        let after = self.snapshot();
-        if self.read_with(&step.before, true) {
+        if self.history.reading.is_some() {
+            return;
+        }
+        let History { done, undone, .. } = &mut self.history;
+        let Some(step) = (if undoes { done.pop_back() } else { undone.pop() }) else { return };
+        let now = self.snapshot();
+        if self.read_with(&step.before) {
+            self.history.reading = Some((undoes, step));
             return;
         }
         self.restore(&step.before);
-        self.history.undone.push(Step { before: after, ..step });
+        self.history.put(!undoes, Step { before: now, ..step });
     }
 
-    fn redo(&mut self) {
-        self.watch_history();
-        let Some(step) = self.history.undone.pop() else { return };
-        let before = self.snapshot();
-        if self.read_with(&step.before, false) {
+    /// Continues the history after the file of `shown` was read with other columns: completes an undo or redo,
+    /// or else keeps what does not depend on the columns.
+    pub(in crate::app) fn continue_history(
+        &mut self,
+        mut history: History,
+        sets: NamedSets,
+        shown: &PointCloud,
+    ) {
+        let Some(cloud) = self.session.cloud.clone() else { return };
+        let (before, reading) = (history.now.clone(), history.reading.take());
+        self.history = history;
+        let same_rows = shown.dropped_records().eq(cloud.dropped_records());
+        if same_rows {
+            self.session.sets = sets;
+        }
+        if let Some((undoes, step)) = reading {
+            self.session.awaits_colors = false;
+            self.history.now = self.snapshot();
+            self.restore(&step.before);
+            return self.history.put(!undoes, Step { before, ..step });
+        }
+        if !same_rows {
             return;
         }
-        self.restore(&step.before);
-        // An old timestamp, so that later changes are not merged into it.
-        self.history.done.push_back(Step { before, at: f64::NEG_INFINITY, ..step });
+        let label = before.columns.as_ref().and_then(|columns| columns.roles.label.column());
+        if label == self.session.roles.label.column() {
+            self.session.awaits_colors = false;
+            self.state.color = before.colors.0;
+            if let ColorBy::Axis(axis) = self.state.color.by
+                && let Some(before) = shown.axes().get(axis)
+            {
+                let now = cloud.axes().iter().position(|axis| axis.name == before.name);
+                self.state.color.by = now.map_or_else(|| ColorBy::Column(before.name.clone()), ColorBy::Axis);
+            }
+        }
+        if let Some(picked @ PickedPoint::Row(_)) = before.picked {
+            self.pick(picked);
+        }
+        let selection = Selection { center: None, ..before.selection };
+        self.restore_selection(&selection, &Arc::default(), false);
     }
 
-    /// Restores the columns of the file. Returns whether it is read again, which ends in a step.
-    fn read_with(&mut self, snapshot: &Snapshot, undoes: bool) -> bool {
+    /// Restores the columns of the file. Returns whether it is read again.
+    fn read_with(&mut self, snapshot: &Snapshot) -> bool {
         let Some(columns) = snapshot.columns.clone().filter(|_| snapshot.columns != self.history.now.columns)
         else {
             return false;
@@ -75,7 +116,6 @@ impl App {
         let reads = self.session.cloud.as_ref().is_some_and(|cloud| cloud.source() != source);
         if reads {
             self.apply(Action::Load);
-            self.history.reading = Some(undoes);
         } else {
             self.session.roles = roles.clone();
         }

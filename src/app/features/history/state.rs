@@ -4,7 +4,7 @@
 //! named after what changed. View movements in quick succession count as one step, and so does a drag of the
 //! query. A drag that ends where it began is not a step.
 //!
-//! Reading a file with other columns clears the steps, whose rows and axes are gone, and is a step itself.
+//! Reading a file with other columns is a step, too: undo reads the file again, then restores the rest.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -132,8 +132,8 @@ pub struct History {
     pub undone: Vec<Step>,
     /// Whether the next difference is not an undo step: a run arrived, or the cloud was replaced.
     quiet: bool,
-    /// Whether undo, rather than redo, reads the file with other columns.
-    pub reading: Option<bool>,
+    /// The step that reads the file with other columns, and whether it is undone rather than redone.
+    pub reading: Option<(bool, Step)>,
 }
 
 /// The last term of a composed selection's description.
@@ -237,9 +237,6 @@ impl History {
         if quiet && kind != Kind::Columns {
             return;
         }
-        if kind == Kind::Columns && self.reading.take() == Some(true) {
-            return self.undone.push(Step { kind, name, before, at: now, movement });
-        }
         self.undone.clear();
         let goes_on = |step: &Step| match kind {
             Kind::Move => step.movement == movement,
@@ -270,6 +267,16 @@ impl History {
         let of_pairs =
             selections.windows(2).map(|pair| if shared(pair) { 0 } else { of(pair[0]) }).sum::<usize>();
         of_pairs + selections.last().map_or(0, |last| of(last))
+    }
+
+    /// Adds a step to those that can be undone, or else redone. It is complete: nothing is merged into it.
+    pub fn put(&mut self, undoes: bool, step: Step) {
+        let step = Step { at: f64::NEG_INFINITY, ..step };
+        if undoes {
+            self.done.push_back(step);
+        } else {
+            self.undone.push(step);
+        }
     }
 
     /// Excludes the next change from undo: a run has arrived, or rows were found again.
@@ -389,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn other_columns_of_the_same_file_are_the_only_undo_step() {
+    fn other_columns_of_the_same_file_are_an_undo_step() {
         let read = |path: &str, columns: &str| {
             let source = Source::File { path: path.into(), columns: columns.parse().expect("columns") };
             let columns = Columns { source, roles: Roles::default() };
@@ -403,11 +410,8 @@ mod tests {
         history.clear();
         history.watch(read("/b.csv", "x,z"), None, 2.0);
         assert_eq!((history.undo_name(), history.done.len()), (Some("columns"), 1));
-        history.done.clear();
         history.clear();
-        history.reading = Some(true);
-        history.watch(read("/b.csv", "x,y"), None, 3.0);
-        assert_eq!((history.undo_name(), history.redo_name()), (None, Some("columns")));
+        assert_eq!((history.undo_name(), history.redo_name()), (None, None));
     }
 
     #[test]

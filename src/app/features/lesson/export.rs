@@ -186,6 +186,9 @@ mod tests {
         let range = RangeDraft { from: "5".to_owned(), to: "3".to_owned(), steps: 10, level: Level::Layer };
         assert_eq!(range.read().map_err(|error| error.field), Err(Field::To));
         let range = RangeDraft { to: "11".to_owned(), ..range };
-        assert_eq!(range.read().map_err(|error| error.sentence), Err("11 is outside 0 to 10.".to_owned()));
+        assert_eq!(
+            range.read().map_err(|error| error.sentence),
+            Err("11: must be a whole number from 0 to 10.".to_owned())
+        );
     }
 }

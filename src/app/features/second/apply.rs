@@ -26,7 +26,7 @@ pub static FEATURE: Feature = Feature {
     apply: |app, action| {
         match action {
             Action::Second(action) => app.second_action(action),
-            Action::Command(Command::SideBySide) => app.show_side_by_side(),
+            Action::Command(Command::SideBySide) => app.show_side_by_side(true),
             Action::Command(Command::OpenSecond) => app.second_action(SecondAction::Browse),
             other => return Some(other),
         }
@@ -76,18 +76,24 @@ impl App {
         }
     }
 
-    /// Shows Plane and the second view side by side, or restores the layout.
-    fn show_side_by_side(&mut self) {
+    /// Shows Plane and the second view side by side, or restores the layout if `toggles`.
+    fn show_side_by_side(&mut self, toggles: bool) {
         self.switch_to(Workspace::Explore);
-        let shown = self.pane_rects.contains_key(&PaneKind::Second);
-        self.state.tree = if shown {
+        let [first, space, shown] = [PaneKind::Plane, PaneKind::Space, PaneKind::Second]
+            .map(|pane| self.pane_rects.contains_key(&pane));
+        if !toggles && shown && (first || space) {
+            return;
+        }
+        self.state.tree = if shown && toggles {
             self.handles.tree_before_second.take().unwrap_or_else(|| Workspace::Explore.layout())
         } else {
             self.handles.tree_before_second = Some(self.state.tree.clone());
             side_by_side()
         };
-        let is_space = self.pane_rects.contains_key(&PaneKind::Space);
-        self.show(if is_space { PaneKind::Space } else { PaneKind::Plane });
+        self.show(if space { PaneKind::Space } else { PaneKind::Plane });
+        if !toggles {
+            self.show(PaneKind::Second);
+        }
     }
 
     fn forget_second(&mut self) {
@@ -122,9 +128,7 @@ impl App {
                 self.session.log.done(Subject::File, said);
                 self.forget_second();
                 self.session.second.other = Some(cloud);
-                if !self.pane_rects.contains_key(&PaneKind::Second) {
-                    self.show_side_by_side();
-                }
+                self.show_side_by_side(false);
             }
             Some(Ok(None)) => self.session.log.info("cancelled"),
             Some(Err(why)) => {

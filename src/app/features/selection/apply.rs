@@ -11,9 +11,11 @@ use crate::app::features::errors::run_error;
 use crate::app::features::picking::apply::{HOVER, LOOKUP};
 use crate::app::jobs::table::{CancelMethod, TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
+use crate::app::model::answer_summary::query_name;
 use crate::app::model::select_mode::SelectMode;
 use crate::app::model::{MapAxes, PlaneWindow, QueryKind, SHOWN_AFTER, camera};
 use crate::app::prelude::*;
+use crate::cloud::Source;
 use crate::run::{RunError, analysis};
 use crate::text;
 
@@ -355,6 +357,17 @@ impl App {
         });
     }
 
+    /// The name of an answer's query, also after another one is picked.
+    fn name_of(&self, of: &QueryAnswer) -> String {
+        let session = &self.session;
+        let is_shown = session.answered.as_ref() == Some(of);
+        let columns = session.listed_columns().filter(|_| is_shown);
+        match of.query_cloud().source() {
+            Source::Coordinates(at) => at.clone(),
+            _ => query_name(of, session.picked.filter(|_| is_shown), columns, &session.roles),
+        }
+    }
+
     fn nearby_found(&mut self, (of, radius): (QueryAnswer, f64), rows: Outcome<Rows>) {
         let unit = of.record.spec.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
         let within = format!("{}{unit}", text::ExactFloat(radius));
@@ -364,8 +377,8 @@ impl App {
             Some(Ok(None)) => self.session.log.info("cancelled"),
             Some(Ok(Some(rows))) => {
                 let found = text::count(rows.len() as u64, "row is", "rows are");
-                self.session.log.info(format!("{found} within {within} of the query"));
-                let by = format!("within {within} of the query");
+                let by = format!("within {within} of {}", self.name_of(&of));
+                self.session.log.info(format!("{found} {by}"));
                 let what = SelectionCriterion::Within(rows, Box::new(of));
                 self.select(SelectAction::Choose { what, how: SelectMode::Replace, by });
             }

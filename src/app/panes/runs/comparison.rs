@@ -10,13 +10,16 @@ use crate::app::panes::plots::{decades, hover_label, inline_swatch_ui, line, plo
 use crate::app::prelude::*;
 use crate::engines::registry;
 use crate::knn::Measure;
-use crate::run::compare::{DurationStats, Histogram, OUTLIER_RULE, PhaseComparison, Quantity, Verdict};
+use crate::run::compare::{
+    DurationStats, Histogram, IN_TURN, OUTLIER_RULE, PhaseComparison, Quantity, Verdict,
+};
 use crate::text;
 
 pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let runs = &context.session.runs;
     let Some([a, b]) = runs.pair() else { return };
     if let Some(sentence) = runs.compared.as_ref().and_then(|compared| compared.comparison.sentence()) {
+        let sentence = sentence.replace(IN_TURN, "Compare engines, in Engines, runs engines in turn.");
         ui.add(Label::new(RichText::new(sentence).size(15.0)).wrap());
     }
     heads_ui(ui, [a, b], context);

@@ -237,13 +237,16 @@ impl TrackPainter<'_> {
         rows: &[(Row, egui::Rangef)],
         actions: &mut Actions,
     ) {
-        let Some(pointer) = response.hover_pos().filter(|pointer| self.axis.range().contains(pointer.x))
-        else {
-            return;
-        };
-        ui.painter().vline(pointer.x, ui.clip_rect().y_range(), Stroke::new(1.0, self.palette.text_weak));
+        let Some(pointer) = response.hover_pos() else { return };
         let below = pointer.y - self.top;
         let row = rows.iter().find(|(_, range)| (range.min..range.max).contains(&below)).map(|(row, _)| *row);
+        if !self.axis.range().contains(pointer.x) {
+            if let Some(Row::Phase(at)) = row {
+                response.clone().on_hover_text_at_pointer(self.timeline.phases[at].phase.about());
+            }
+            return;
+        }
+        ui.painter().vline(pointer.x, ui.clip_rect().y_range(), Stroke::new(1.0, self.palette.text_weak));
         let at_us = self.axis.at(pointer.x);
         let under = row.and_then(|row| self.under(row, at_us));
         response.clone().on_hover_ui_at_pointer(|ui| {
@@ -322,6 +325,7 @@ impl TrackPainter<'_> {
                 fact_ui(ui, "took", took(span.start_us, span.stop_us), palette);
                 fact_ui(ui, "repeat", text::thousands(u64::from(span.repeat) + 1), palette);
                 fact_ui(ui, "chunk", text::thousands(u64::from(span.chunk) + 1), palette);
+                ui.label(palette.small("A chunk is a part of the queries that runs at once."));
             }
             HitTarget::Active(sm, active) => {
                 ui.strong(sentence_case(&self.timeline.unit.name(*sm)));

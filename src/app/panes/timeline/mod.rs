@@ -10,7 +10,7 @@ use crate::app::features::export::state::ExportKind;
 use crate::app::look::any_of;
 use crate::app::look::focus::arrows;
 use crate::app::model::views::NAMES;
-use crate::app::model::{TimeAxis, TimelineView};
+use crate::app::model::{TimeAxis, TimelineView, shown_run};
 use crate::app::prelude::*;
 use crate::draw::pen::linear_ticks;
 use crate::engines::registry;
@@ -137,6 +137,9 @@ fn head_ui(
             ui.label(palette.small(why));
         } else if !view.open.is_empty() && timeline.unit == UnitKind::Multiprocessor {
             phases_ui(ui, record, palette);
+        }
+        if let Some(shown) = shown_run(record, &context.state.draft) {
+            ui.label(palette.small(shown));
         }
     });
 }

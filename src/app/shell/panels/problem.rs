@@ -17,7 +17,8 @@ use crate::text;
 pub fn problem_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
     let (state, session, palette) = (context.state, context.session, context.palette);
     let mut draft = state.draft.clone();
-    let mut errors = draft.errors();
+    let rows = session.cloud.as_ref().map_or(u64::MAX, |cloud| cloud.len() as u64);
+    let mut errors = draft.errors(rows);
     errors.extend(too_many_queries(&draft, session));
     with_footer_ui(
         ui,
@@ -165,6 +166,15 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
         .map_or_else(String::new, |takes| format!(" ({takes})"));
     ui.label(palette.small(format!("Updates as you click{takes}.")));
     k_ui(ui, draft, errors, palette);
+    if let Some(cloud) = &session.cloud
+        && let (rows, most) = (cloud.len() as u64, draft.most_found(cloud.len() as u64))
+        && number(Field::K, &draft.k, 1, u64::MAX).is_ok_and(|k| k > most)
+    {
+        let [rows, most] = [(rows, "row", "rows"), (most, "neighbour", "neighbours")]
+            .map(|(count, one, many)| text::count(count, one, many));
+        let said = format!("The cloud has {rows}: at most {most} can be found.");
+        ui.label(RichText::new(said).color(palette.warning).small());
+    }
     row_ui(ui, "Metric", palette, |ui, _| {
         ui.selectable_value(&mut draft.metric, Metric::L2, "L2")
             .on_hover_text("Euclidean distance. Searches compare its square.");

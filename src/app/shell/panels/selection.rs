@@ -34,7 +34,14 @@ pub fn selection_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
 pub fn picked_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
     let (session, palette) = (context.session, context.palette);
     if let Some(answered) = &session.answered {
-        answer_ui(ui, answered, context);
+        ui.scope(|ui| {
+            // The answer to the previous query.
+            if session.live.is_slow() {
+                ui.label("Answering…");
+                ui.multiply_opacity(0.5);
+            }
+            answer_ui(ui, answered, context);
+        });
     }
     heading_ui(ui, "Query");
     match session.picked_point() {

@@ -415,7 +415,7 @@ mod tests {
         let said = fields(LessonDraft { k: "129".to_owned(), width: 4, ..own.clone() });
         assert_eq!(
             said,
-            [(Field::K, "129 is outside 1 to 128. A warp of 4 lanes holds up to 128, 32 a lane.".to_owned())]
+            [(Field::K, "k = 129: must be a whole number from 1 to 128. A warp of 4 lanes holds up to 128, 32 a lane.".to_owned())]
         );
         assert_eq!(
             fields(LessonDraft {

@@ -12,13 +12,16 @@ use crate::app::features::unusable::state::UnusableDialog;
 use crate::app::jobs::table::{TaskKind, TaskPurpose};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{
-    Action, FileColumns, FileState, ImageShape, LastFailures, PostLoadAction, SpaceView, Subject, absolute,
-    data_file, file_name,
+    Action, FileColumns, FileRoles, FileState, ImageShape, LastFailures, PostLoadAction, SpaceView, Subject,
+    absolute, data_file, file_name,
 };
 use crate::cloud::formats::FormatError;
-use crate::cloud::{CloudError, PointCloud, Source};
+use crate::cloud::{CloudError, Fingerprint, PointCloud, Source};
 use crate::run::{QuerySpec, RunSpec, defaults, recording};
 use crate::text;
+
+/// Characters of an error that the status line shows.
+const MAX_SHOWN_CHARS: usize = 150;
 
 pub static COLUMNS: TaskKind<App, (), FileColumns> =
     TaskKind::new(TaskPurpose::Columns, "columns", App::columns_listed);
@@ -87,7 +90,13 @@ impl App {
                 self.session.datasets = DatasetsDialog::new(path, datasets, then);
                 return;
             }
-            (Ok(Err(error)), _) => self.failed(about, cloud_error(&error)),
+            (Ok(Err(error)), _) => {
+                let sentence = cloud_error(&error);
+                // The status line would cut off the path at the end.
+                let is_long = sentence.chars().count() > MAX_SHOWN_CHARS;
+                let name = if is_long { format!("{}: ", job.name()) } else { String::new() };
+                self.failed(about, format!("{name}{sentence}"))
+            }
             (Ok(Ok(queries)), PostLoadAction::RunQueries(spec)) => {
                 if let Some(data) = job.data.clone() {
                     self.submit(spec, data, Some(queries.cloud));
@@ -96,6 +105,11 @@ impl App {
             }
             (Ok(Ok(LoadedCloud { cloud, left_out, declared, first, note })), PostLoadAction::Show) => {
                 let again = self.shows(&cloud);
+                let shown = self.session.cloud.clone().filter(|shown| self.has_file(shown, &cloud, file));
+                let kept = shown.map(|shown| {
+                    let sets = std::mem::take(&mut self.session.sets);
+                    (std::mem::take(&mut self.history), sets, shown)
+                });
                 let before = again.then(|| {
                     (std::mem::take(&mut self.session.left_out), std::mem::take(&mut self.session.roles))
                 });
@@ -110,11 +124,17 @@ impl App {
                 }
                 self.show_loaded_cloud(Arc::clone(&cloud), file, note);
                 self.set_roles(left_out, before);
-                // Reloading the same file keeps the user's metric.
-                if other || !again {
+                // Reading the same file again keeps the user's metric, if it applies.
+                if kept.is_none() && (other || !again) {
                     self.choose_metric(&cloud, declared);
+                } else {
+                    self.check_metric(&cloud);
                 }
-                return self.open_to_an_answer(first, again);
+                self.open_to_an_answer(first, again);
+                if let Some((history, sets, shown)) = kept {
+                    self.continue_history(history, sets, &shown);
+                }
+                return;
             }
             (Ok(Ok(LoadedCloud { cloud, note, .. })), PostLoadAction::Resume(saved)) => {
                 self.show_loaded_cloud(cloud, file, note);
@@ -218,6 +238,14 @@ impl App {
     /// Whether the same points are already shown.
     pub(in crate::app) fn shows(&self, cloud: &PointCloud) -> bool {
         self.session.cloud.as_ref().is_some_and(|shown| shown.fingerprint() == cloud.fingerprint())
+    }
+
+    /// Whether `cloud` comes from the file of the shown cloud, which has not changed since.
+    fn has_file(&self, shown: &PointCloud, cloud: &PointCloud, file: Option<FileState>) -> bool {
+        let is_unchanged =
+            |(of, then): &(Fingerprint, FileState)| of == shown.fingerprint() && file == Some(*then);
+        self.session.loaded_file.as_ref().is_some_and(is_unchanged)
+            && FileRoles::path_of(shown.source()) == FileRoles::path_of(cloud.source())
     }
 
     /// Handles the list of a file's columns, which tells whether the colouring column exists.

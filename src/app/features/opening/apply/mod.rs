@@ -148,15 +148,19 @@ impl App {
             return;
         }
         let on_globe = GlobeAxes::matches(cloud);
-        match (*metric, on_globe) {
-            (Metric::L2, true) => {
-                *metric = if GlobeAxes::is_sky(cloud.axes()) { Metric::Sky } else { Metric::Haversine }
-            }
-            (Metric::Haversine | Metric::Sky, false) => *metric = Metric::L2,
-            _ => return,
-        }
-        if on_globe {
+        if *metric == Metric::L2 && on_globe {
+            *metric = if GlobeAxes::is_sky(cloud.axes()) { Metric::Sky } else { Metric::Haversine };
             self.session.log.info(ON_GLOBE);
+        }
+        self.check_metric(cloud);
+    }
+
+    /// Replaces a metric of the globe for other columns, and says how L2 searches longitude and latitude.
+    fn check_metric(&mut self, cloud: &PointCloud) {
+        match (&mut self.state.draft.metric, GlobeAxes::matches(cloud)) {
+            (metric @ (Metric::Haversine | Metric::Sky), false) => *metric = Metric::L2,
+            (Metric::L2, true) => self.session.log.info(AS_PLANE),
+            _ => {}
         }
     }
 

@@ -806,6 +806,9 @@ fn panes_match_their_snapshots() {
                 });
             window.state_mut().show_record(Arc::clone(&record));
             until_answered(&mut window);
+            if pane == PaneKind::Second {
+                until(&mut window, "the projection", |app| app.session().second.projected.is_some());
+            }
             let mut log = Log::default();
             for (level, text) in [
                 (Level::Info, "3,000 points"),

@@ -107,6 +107,16 @@ const GENERATE: Job = Job {
     writes: &[Destination::File("cloud.npy")],
 };
 
+const KNN: Job = Job {
+    name: "knn -o",
+    old: &[
+        "generate uniform:n=900,d=3 cloud.npy --seed 1",
+        "knn cloud.npy 40 -k 3 --engine lockstep -o a.npz",
+    ],
+    new: "knn cloud.npy 50 -k 5 --engine lockstep -o a.npz",
+    writes: &[Destination::File("a.npz")],
+};
+
 const LESSON: Job = Job {
     name: "lesson",
     old: &["lesson --lesson sort --most 2 --size 960x540 --look dark --svg a.svg --frames film"],
@@ -513,6 +523,11 @@ fn faults_never_truncate_sweep_rows() {
 #[test]
 fn faults_leave_a_complete_generated_cloud() {
     faults(&GENERATE, &[("write", "ENOSPC"), ("write", "short"), ("write", "EINTR"), ("fsync", "EIO")], 0);
+}
+
+#[test]
+fn faults_leave_complete_neighbours() {
+    faults(&KNN, &[("write", "ENOSPC"), ("write", "short"), ("write", "EINTR"), ("all", "kill")], 0);
 }
 
 #[test]

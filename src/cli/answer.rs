@@ -1,8 +1,10 @@
 //! Searches that only need neighbours: all at once for `analyse` and `recall`, or batch by batch for `knn`.
 
+use std::sync::{OnceLock, mpsc};
+use std::thread;
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 
 use super::bar::Bar;
 use super::job::Job;
@@ -12,7 +14,7 @@ use crate::knn::{Descriptor, DeviceId};
 use crate::run::planner::{Plan, Purpose};
 use crate::run::{
     AnswerBatch, Arithmetic, BatchResult, BatchSearch, EngineChoice, EnginePool, LoadedSpec, Phase,
-    QueryBatches, RunRecord, RunSpec, TileStats, TiledAnswer, TiledSearch,
+    QueryBatches, RunError, RunRecord, RunSpec, TileStats, TiledAnswer, TiledSearch,
 };
 
 /// Answers predicted to take longer are announced before they begin.
@@ -72,17 +74,30 @@ impl AnswerStats {
     }
 }
 
-/// Answers a job batch by batch; `since` is when it began. The flags in `how` select a single batch for
-/// radius searches, and put a query's own row first among equals.
+/// Receives the batches of an answer, in order.
+pub type Take<'a> = dyn FnMut(AnswerBatch<'_>) -> anyhow::Result<()> + Send + 'a;
+
+/// How a job's answers are delivered.
+#[derive(Clone, Copy)]
+pub struct Delivery {
+    /// As a single batch, in radius searches.
+    pub at_once: bool,
+    /// With a query's own row first among equals.
+    pub own_first: bool,
+    /// While the next batch is searched. Its progress bar would mix with printed batches.
+    pub behind: bool,
+}
+
+/// Answers a job batch by batch; `since` is when it began.
 ///
 /// # Errors
-/// Errors of the search and of `take`.
+/// Errors of the search and of `take`, whichever came first.
 pub fn in_batches(
     engines: &mut EnginePool,
     (job, batches): (&Job, &BatchSearch),
     since: Instant,
-    how @ (_, own_first): (bool, bool),
-    take: &mut dyn FnMut(AnswerBatch<'_>) -> anyhow::Result<()>,
+    delivery: Delivery,
+    take: &mut Take<'_>,
 ) -> anyhow::Result<AnswerStats> {
     let on_cpu = |engine: &Descriptor, index, seconds| AnswerStats {
         engine: engine.id.to_string(),
@@ -93,10 +108,13 @@ pub fn in_batches(
         seconds,
     };
     match batches {
-        BatchSearch::Nearest(batches) => nearest(engines, (job, batches), since, own_first, take),
-        BatchSearch::Tiled(tiled) => in_tiles(engines, (job, tiled), since, own_first, take),
+        BatchSearch::Nearest(batches) => {
+            let plan = plan(engines, job)?;
+            nearest(engines, (batches, &plan), since, delivery, take)
+        }
+        BatchSearch::Tiled(tiled) => in_tiles(engines, (job, tiled), since, delivery.own_first, take),
         BatchSearch::Within(all) => {
-            all.for_each(how, &Bar::new("searching"), take)?;
+            all.for_each((delivery.at_once, delivery.own_first), &Bar::new("searching"), take)?;
             // Only tree engines search within a radius.
             Ok(on_cpu(all.engine, true, since.elapsed().as_secs_f64()))
         }
@@ -114,30 +132,70 @@ pub fn in_batches(
 /// The nearest, batch by batch.
 fn nearest(
     engines: &mut EnginePool,
-    (job, batches): (&Job, &QueryBatches),
+    (batches, plan): (&QueryBatches, &Plan),
     since: Instant,
-    own_first: bool,
-    take: &mut dyn FnMut(AnswerBatch<'_>) -> anyhow::Result<()>,
+    Delivery { own_first, behind, .. }: Delivery,
+    take: &mut Take<'_>,
 ) -> anyhow::Result<AnswerStats> {
-    let plan = plan(engines, job)?;
-    let mut seconds = since.elapsed().as_secs_f64();
-    let (began, mut answered): (_, Option<AnswerStats>) = (Instant::now(), None);
-    for range in batches.ranges() {
-        let start = Instant::now();
-        // The bar disappears before its batch is printed.
-        let BatchResult { mut record, distances, distances_on } =
-            engines.answer_batch(batches, range.clone(), Some(&plan), &mut Bar::since(began).stage())?;
-        seconds += start.elapsed().as_secs_f64();
-        if range.start == 0 {
-            note_fallback(&record);
-        }
+    let mut take = |(first, BatchResult { mut record, distances, .. }): (usize, BatchResult)| {
         if own_first {
             record.neighbors.put_own_first(&record.query_rows);
         }
-        let batch = AnswerBatch::of_run(&record, 0..range.len(), range.start);
-        take(batch.with_distances(distances.as_deref()))?;
+        let batch = AnswerBatch::of_run(&record, 0..record.neighbors.queries(), first);
+        take(batch.with_distances(distances.as_deref()))
+    };
+    if !behind || batches.ranges().nth(1).is_none() {
+        return search_each(engines, (batches, plan), since, &|| true, &mut take);
+    }
+    let first_error = OnceLock::new();
+    let answered = thread::scope(|scope| {
+        // Without a buffer, at most one batch waits while another is taken.
+        let (sender, receiver) = mpsc::sync_channel(0);
+        let first_error = &first_error;
+        let taking = move || receiver.iter().try_for_each(take).map_err(|why| first_error.set(why));
+        let thread = thread::Builder::new().name("warpscope-answers".to_owned());
+        let spawned =
+            thread.spawn_scoped(scope, taking).map_err(|why| anyhow!("cannot spawn a thread: {why}"));
+        let go_on = || first_error.get().is_none();
+        let mut send = |batch| sender.send(batch).map_err(|_| RunError::Cancelled.into());
+        spawned
+            .and_then(|_| search_each(engines, (batches, plan), since, &go_on, &mut send))
+            .map_err(|why| first_error.set(why))
+            .ok()
+    });
+    match first_error.into_inner() {
+        Some(why) => Err(why),
+        None => answered.context("the search did not finish"),
+    }
+}
+
+/// Searches batch by batch while `go_on` is true, and passes each batch to `take` with the number of its first
+/// query.
+fn search_each(
+    engines: &mut EnginePool,
+    (batches, plan): (&QueryBatches, &Plan),
+    since: Instant,
+    go_on: &dyn Fn() -> bool,
+    take: &mut dyn FnMut((usize, BatchResult)) -> anyhow::Result<()>,
+) -> anyhow::Result<AnswerStats> {
+    let mut seconds = since.elapsed().as_secs_f64();
+    let (began, mut answered): (_, Option<AnswerStats>) = (Instant::now(), None);
+    for range in batches.ranges() {
+        let (start, first) = (Instant::now(), range.start);
+        let mut batch = {
+            // The bar disappears before its batch is printed.
+            let bar = Bar::since(began);
+            let mut stage = bar.stage();
+            let mut stage = |label: &str, share| stage(label, share) && go_on();
+            engines.answer_batch(batches, range, Some(plan), &mut stage)?
+        };
+        seconds += start.elapsed().as_secs_f64();
+        if first == 0 {
+            note_fallback(&batch.record);
+        }
         // Later batches reuse the index of the first.
-        let last = AnswerStats::new(&record, distances_on, seconds);
+        let last = AnswerStats::new(&batch.record, batch.distances_on.take(), seconds);
+        take((first, batch))?;
         answered = Some(match answered {
             Some(before) => AnswerStats {
                 index: before.index || last.index,
@@ -157,7 +215,7 @@ fn in_tiles(
     (job, tiled): (&Job, &TiledSearch),
     since: Instant,
     own_first: bool,
-    take: &mut dyn FnMut(AnswerBatch<'_>) -> anyhow::Result<()>,
+    take: &mut Take<'_>,
 ) -> anyhow::Result<AnswerStats> {
     // Measures the engines first, if the job is long enough.
     engines.plan_answer(job.loaded(), &mut Bar::new("").stage())?;
@@ -236,6 +294,75 @@ const CANNOT_RUN: &str = " engine cannot run here: ";
 mod tests {
     use super::*;
     use crate::knn::{EngineError, EngineId};
+    use crate::run::testing::{Script, engines, spec, squares};
+    use crate::run::{BatchAnswers, QuerySpec};
+
+    /// Answers ten queries in batches of three. Returns the batches for which `takes` succeeded, and the name
+    /// of the engine or the error.
+    fn deliver(
+        behind: bool,
+        script: &Script,
+        takes: impl Fn(usize) -> anyhow::Result<()> + Sync,
+    ) -> (Vec<(usize, Vec<u32>)>, String) {
+        let mut engines = engines({
+            let script = script.clone();
+            move |_| Ok(script.clone())
+        });
+        let engine = EngineChoice::named(EngineId::new("lockstep"));
+        let spec = RunSpec { queries: QuerySpec::Count(10), k: 2, engine, ..spec() };
+        let cloud = squares(50);
+        let loaded = LoadedSpec::new(&spec, &cloud, None);
+        let plan = engines.plan_answer(loaded, &mut |_, _| true).unwrap();
+        let batches = QueryBatches::new(&engines, loaded, Arithmetic::F32).unwrap().with_limit(3);
+        let (mut taken, delivery) = (Vec::new(), Delivery { at_once: false, own_first: true, behind });
+        let ended = nearest(&mut engines, (&batches, &plan), Instant::now(), delivery, &mut |batch| {
+            takes(batch.first)?;
+            let BatchAnswers::Nearest { rows, .. } = batch.found else { anyhow::bail!("another goal") };
+            taken.push((batch.first, rows.to_vec()));
+            Ok(())
+        });
+        (taken, ended.map_or_else(|why| why.to_string(), |stats| stats.engine))
+    }
+
+    #[test]
+    fn the_next_batch_is_searched_while_one_is_taken() {
+        let in_turn = deliver(false, &Script::default(), |_| Ok(()));
+        assert_eq!(in_turn.0.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [0, 3, 6, 9]);
+        assert_eq!(in_turn.1, "lockstep");
+        let script = Script::default();
+        let behind = deliver(true, &script, |first| {
+            let (began, searched) = (Instant::now(), || *script.loads.lock().unwrap());
+            // The last batch is the fourth.
+            while searched() < (first / 3 + 2).min(4) && began.elapsed().as_secs() < 60 {
+                thread::yield_now();
+            }
+            // At most one batch waits, while another is searched.
+            let ahead = searched() - first / 3;
+            anyhow::ensure!((1..=2).contains(&ahead) && (ahead == 2 || first == 9), "{ahead} from {first}");
+            Ok(())
+        });
+        assert_eq!(behind, in_turn);
+    }
+
+    #[test]
+    fn the_first_error_ends_search_and_delivery() {
+        for behind in [false, true] {
+            for fails in [0, 3, 6, 9] {
+                let (taken, why) = deliver(behind, &Script::default(), |first| {
+                    anyhow::ensure!(first < fails, "the disk is full");
+                    Ok(())
+                });
+                assert_eq!((taken.len(), why.as_str()), (fails / 3, "the disk is full"), "behind: {behind}");
+            }
+            let script = Script::default();
+            let (taken, why) = deliver(behind, &script, |_| {
+                script.loses_device.store(true, std::sync::atomic::Ordering::Relaxed);
+                Ok(())
+            });
+            // A batch may have been searched already.
+            assert!((1..=2).contains(&taken.len()) && why.contains("an illegal memory access"), "{why}");
+        }
+    }
 
     #[test]
     fn fallback_reasons_are_brief() {

@@ -12,7 +12,7 @@ use clap::Arg;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::announce;
-use super::answer::{AnswerStats, answer, in_batches, with_device};
+use super::answer::{AnswerStats, Delivery, answer, in_batches, with_device};
 use super::bar::Bar;
 use super::columns::OpenedTiles;
 use super::flags::{
@@ -180,13 +180,12 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     sink.announce()?;
     sink.fill(&args.input, |take| {
         if args.graph.file().is_none() {
-            return in_batches(
-                &mut engines,
-                (&job, &batches),
-                since,
-                (args.out.is_single_batch(), args.self_first),
-                take,
-            );
+            let delivery = Delivery {
+                at_once: args.out.is_single_batch(),
+                own_first: args.self_first,
+                behind: args.out.printed().is_none(),
+            };
+            return in_batches(&mut engines, (&job, &batches), since, delivery, take);
         }
         // The graph needs all neighbours in memory; free the second copy of the queries.
         drop(batches);

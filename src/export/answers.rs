@@ -1,9 +1,5 @@
 //! Neighbours of any kind as tables and arrays, with added columns of the input files.
 
-use std::fs::File;
-use std::io::{self, BufWriter};
-
-use super::numpy::NpzWriter;
 use super::provenance::{KEY, Provenance};
 use super::table::Table;
 use crate::cloud::joined::{JoinedColumn, JoinedColumns, JoinedValues};
@@ -82,57 +78,6 @@ fn ranked<'a>(table: Table<'a>, batch: AnswerBatch<'a>) -> Table<'a> {
         }
         BatchAnswers::Products { products, .. } => table.with("inner_product", move |at| products[at].value),
     }
-}
-
-/// Writes a single batch as arrays. For k neighbours, q × k each: `indices` (i64), and `squared_distances`
-/// (f32) with true distances (f64) or `inner_products` (f64). Within a radius: `offsets` (i64, q + 1; query i
-/// has the entries from `offsets[i]` to `offsets[i + 1]`), then the same as columns. If queries are rows:
-/// `query_rows` (i64).
-pub(super) fn arrays(batch: AnswerBatch<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
-    let (q, count) = (batch.query_count(), batch.len());
-    let indices = (0..count).map(|at| batch.record(at).to_le_bytes());
-    let mut npz = NpzWriter::new(out);
-    match batch.found {
-        BatchAnswers::Within { offsets, metric, squared, .. } => {
-            npz.column("offsets", "<i8", q + 1, offsets.iter().map(|&offset| (offset as i64).to_le_bytes()))?;
-            npz.column("indices", "<i8", count, indices)?;
-            npz.column(
-                "squared_distances",
-                "<f4",
-                count,
-                squared.iter().map(|distance| distance.to_le_bytes()),
-            )?;
-            npz.column(metric.column(), "<f8", count, (0..count).map(|at| batch.distance(at).to_le_bytes()))?;
-        }
-        BatchAnswers::Nearest { k, metric, squared, .. } => {
-            npz.matrix("indices", "<i8", (q, k), indices)?;
-            npz.matrix(
-                "squared_distances",
-                "<f4",
-                (q, k),
-                squared.iter().map(|distance| distance.to_le_bytes()),
-            )?;
-            npz.matrix(metric.array(), "<f8", (q, k), (0..count).map(|at| batch.distance(at).to_le_bytes()))?;
-        }
-        BatchAnswers::Products { k, products } => {
-            npz.matrix("indices", "<i8", (q, k), indices)?;
-            npz.matrix(
-                "inner_products",
-                "<f8",
-                (q, k),
-                products.iter().map(|product| product.value.to_le_bytes()),
-            )?;
-        }
-    }
-    if let Some((cloud, rows)) = batch.queries {
-        npz.column(
-            "query_rows",
-            "<i8",
-            q,
-            rows.iter().map(|&row| (cloud.record(row as usize) as i64).to_le_bytes()),
-        )?;
-    }
-    npz.finish()
 }
 
 /// Columns of input files to add to tables of neighbours.

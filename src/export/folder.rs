@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::{ExportError, answers, tables, trace};
+use super::neighbors::NeighborArrays;
+use super::{ExportError, tables, trace};
 use crate::files::{self, Batch, IsOwn};
 use crate::run::compare::{MAX_RUN_BYTES, NEIGHBORS, RUN, TIMINGS};
-use crate::run::{self, RunFile, RunFileError, RunRecord};
+use crate::run::{AnswerBatch, RunFile, RunFileError, RunRecord};
 
 /// A folder created for output, with its missing parents; removed again if nothing is written to it.
 #[derive(Debug)]
@@ -119,7 +120,10 @@ pub(super) fn folder_with(
     run.write("trace.json", |out| trace(record, out))?;
     if record.neighbors.indices.len() <= max_neighbors {
         run.write(NEIGHBORS, |out| {
-            answers::arrays(run::AnswerBatch::of_run(record, 0..record.neighbors.queries(), 0), out)
+            let q = record.neighbors.queries();
+            let mut arrays = NeighborArrays::new(out, q);
+            arrays.append(AnswerBatch::of_run(record, 0..q, 0))?;
+            arrays.finish()
         })?;
     }
     // `run.json` appears last, for programs that wait for it.

@@ -251,11 +251,7 @@ fn check_width(graph: &KnnGraph<'_>, path: &Path) -> Result<(), ExportError> {
     Err(ExportError::Width { what: format!("point {point}"), extension: "npz", path: path.to_owned() })
 }
 
-fn finish(
-    mut npz: NpzWriter<&mut BufWriter<File>>,
-    graph: &KnnGraph<'_>,
-    cloud: &PointCloud,
-) -> io::Result<()> {
+fn finish(mut npz: NpzWriter<'_>, graph: &KnnGraph<'_>, cloud: &PointCloud) -> io::Result<()> {
     let record = record_of(graph, cloud);
     if (0..graph.len()).any(|point| record(point) != point as u64) {
         npz.column(

@@ -14,6 +14,7 @@ pub mod graph;
 pub mod lesson;
 mod neighbors;
 mod numpy;
+mod placed;
 pub mod provenance;
 pub mod site;
 pub mod table;

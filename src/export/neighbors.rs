@@ -1,22 +1,24 @@
 //! Neighbours in common file formats.
 
+mod arrays;
 mod size;
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, Write};
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use tempfile::{SpooledTempFile, spooled_tempfile_in};
-
 use super::answers::{self, Annotations, FileColumns};
-use super::numpy::{NpyWriter, NpzWriter};
+use super::numpy::NpyWriter;
+use super::placed::PlacedArray;
 use super::provenance::Provenance;
 use super::table::{Appender, TableFormat, is_geojson};
 use super::{ExportError, write};
 use crate::cloud::{GlobeAxes, PointCloud};
+use crate::files;
 use crate::knn::Goal;
 use crate::run::{AnswerBatch, BatchAnswers, RunRecord};
+pub(super) use arrays::NeighborArrays;
 use size::check_width;
 pub use size::{Size, SizeEstimate, check_room};
 
@@ -193,24 +195,23 @@ pub fn in_batches<E: From<ExportError>>(
         NeighborFormat::Parquet => streamed(path, |out| fill(table(Appender::parquet(out), context))),
         NeighborFormat::Arrow => streamed(path, |out| fill(table(Appender::arrow_file(out), context))),
         NeighborFormat::GeoJson => streamed(path, |out| fill(table(Appender::geojson(out), context))),
-        NeighborFormat::Npy => streamed(path, |out| {
+        // A pipe has no offsets.
+        NeighborFormat::Npy if files::is_pipe(path) => streamed(path, |out| {
             let matrix = NeighborStream::new(format, size, context, out).map_err(ExportError::io(path))?;
             fill(Layout::Streamed(matrix))
         }),
-        NeighborFormat::Npz if goal != Goal::Nearest => streamed(path, |out| fill(Layout::Arrays(out))),
-        NeighborFormat::Npz => streamed(path, |out| {
-            let arrays =
-                NpzArrayWriter::new(out, size, path, MAX_HELD_BYTES).map_err(ExportError::io(path))?;
-            fill(Layout::Npz(Box::new(arrays)))
+        NeighborFormat::Npy => streamed(path, |out| {
+            fill(Layout::Npy(arrays::matrix(out, size, format).map_err(ExportError::io(path))?))
         }),
+        NeighborFormat::Npz => streamed(path, |out| fill(Layout::Npz(NeighborArrays::new(out, size.q)))),
         NeighborFormat::Vecs | NeighborFormat::Bin => {
             let distance_path = path.with_extension(format.distance_extension().unwrap_or_default());
             // Distances are renamed first, so that a program that waits for the named file finds both.
             streamed(path, |indices| {
                 streamed(&distance_path, |distances| {
-                    let indices = RowWriter::new(indices, size, format).map_err(ExportError::io(path))?;
+                    let indices = arrays::matrix(indices, size, format).map_err(ExportError::io(path))?;
                     let distances =
-                        RowWriter::new(distances, size, format).map_err(ExportError::io(&distance_path))?;
+                        arrays::matrix(distances, size, format).map_err(ExportError::io(&distance_path))?;
                     fill(Layout::Pair { indices, distances, distance_path: &distance_path })
                 })
             })
@@ -247,14 +248,9 @@ pub struct NeighborWriter<'a> {
 
 enum Layout<'a> {
     Streamed(NeighborStream<'a, &'a mut BufWriter<File>>),
-    Npz(Box<NpzArrayWriter<'a>>),
-    /// For a single batch.
-    Arrays(&'a mut BufWriter<File>),
-    Pair {
-        indices: RowWriter<'a>,
-        distances: RowWriter<'a>,
-        distance_path: &'a Path,
-    },
+    Npz(NeighborArrays<'a>),
+    Npy(PlacedArray<'a>),
+    Pair { indices: PlacedArray<'a>, distances: PlacedArray<'a>, distance_path: &'a Path },
 }
 
 fn table<'a>(appender: Appender<&'a mut BufWriter<File>>, context: Annotations<'a>) -> Layout<'a> {
@@ -272,166 +268,40 @@ impl NeighborWriter<'_> {
     pub fn append(&mut self, batch: AnswerBatch<'_>) -> Result<(), ExportError> {
         let io = ExportError::io;
         check_positions(self.path, batch.cloud)?;
-        let indices = || (0..batch.len()).map(move |at| batch.record(at));
         let squared: &[f32] = if let BatchAnswers::Nearest { k, squared, .. } = batch.found {
             assert_eq!(k, self.size.k, "all queries of a file have the same k");
             squared
         } else {
             &[]
         };
-        let distances = || squared.iter().map(|distance| distance.to_le_bytes());
         match &mut self.layout {
-            Layout::Streamed(table) => table.append(batch).map_err(io(self.path)),
-            Layout::Npz(arrays) => {
-                arrays.push_queries(batch);
-                let distances =
-                    squared.iter().enumerate().map(|(at, &squared)| (squared, batch.distance(at)));
-                arrays.append(indices().map(i64::to_le_bytes), distances).map_err(io(self.path))
-            }
-            Layout::Arrays(out) => answers::arrays(batch, out).map_err(io(self.path)),
-            Layout::Pair { indices: of_indices, distances: of_distances, distance_path } => {
-                if let Some(index) = indices().find(|&index| i32::try_from(index).is_err()) {
-                    let extension = self.format.extension();
-                    return Err(ExportError::Width {
-                        what: format!("index {index}"),
-                        extension,
-                        path: self.path.to_owned(),
-                    });
+            Layout::Streamed(table) => table.append(batch),
+            Layout::Npz(arrays) => arrays.append(batch),
+            Layout::Npy(indices) => arrays::append_indices(indices, batch),
+            Layout::Pair { indices, distances, distance_path } => {
+                if let Some(index) = arrays::long_index(batch) {
+                    let (extension, path) = (self.format.extension(), self.path.to_owned());
+                    return Err(ExportError::Width { what: format!("index {index}"), extension, path });
                 }
-                of_distances.append(distances()).map_err(io(distance_path))?;
-                of_indices.append(indices().map(|index| (index as i32).to_le_bytes())).map_err(io(self.path))
+                let rows = (self.size.k, self.format);
+                arrays::append_rows(distances, rows, squared.len(), |at| squared[at].to_le_bytes())
+                    .map_err(io(distance_path))?;
+                let index = |at| (batch.record(at) as i32).to_le_bytes();
+                arrays::append_rows(indices, rows, batch.len(), index)
             }
         }
+        .map_err(io(self.path))
     }
 
     fn finish(self) -> Result<(), ExportError> {
         match self.layout {
             Layout::Streamed(table) => table.finish(),
             Layout::Npz(arrays) => arrays.finish(),
-            Layout::Arrays(_) => Ok(()),
-            // Flushes both files before either takes its place.
-            Layout::Pair { indices, distances, .. } => {
-                indices.out.flush().and_then(|()| distances.out.flush())
-            }
+            Layout::Npy(_) | Layout::Pair { .. } => Ok(()),
         }
         .map_err(ExportError::io(self.path))
     }
 }
-
-/// Rows of k values of four bytes.
-struct RowWriter<'a> {
-    out: &'a mut BufWriter<File>,
-    k: usize,
-    /// Whether each row is preceded by its length.
-    lengths: bool,
-}
-
-impl<'a> RowWriter<'a> {
-    fn new(out: &'a mut BufWriter<File>, size: Size, format: NeighborFormat) -> io::Result<Self> {
-        let lengths = format == NeighborFormat::Vecs;
-        if !lengths {
-            out.write_all(&(size.q as u32).to_le_bytes())?;
-            out.write_all(&(size.k as u32).to_le_bytes())?;
-        }
-        Ok(Self { out, k: size.k, lengths })
-    }
-
-    /// Appends whole rows.
-    fn append(&mut self, values: impl Iterator<Item = [u8; 4]>) -> io::Result<()> {
-        for (at, value) in values.enumerate() {
-            if self.lengths && at % self.k == 0 {
-                self.out.write_all(&(self.k as i32).to_le_bytes())?;
-            }
-            self.out.write_all(&value)?;
-        }
-        Ok(())
-    }
-}
-
-/// Limit on distances that are held back in memory, in bytes.
-const MAX_HELD_BYTES: usize = 64 << 20;
-
-/// The arrays of [`NeighborFormat::Npz`]. An archive has one array after the other, so distances are held
-/// back until all indices are written: in memory or, if they are many, in an unnamed file.
-struct NpzArrayWriter<'a> {
-    npz: NpzWriter<&'a mut BufWriter<File>>,
-    distances: SpooledTempFile,
-    /// The queries' record numbers so far; empty if the query is not a row.
-    query_rows: Vec<u64>,
-    size: Size,
-}
-
-impl<'a> NpzArrayWriter<'a> {
-    /// Starts an archive. More than `max_held_bytes` bytes of distances are held back in a file in the folder
-    /// of `path`.
-    fn new(out: &'a mut BufWriter<File>, size: Size, path: &Path, max_held_bytes: usize) -> io::Result<Self> {
-        let mut npz = NpzWriter::new(out);
-        npz.begin_matrix("indices", "<i8", (size.q, size.k), 8)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Ok(Self { npz, distances: spooled_tempfile_in(max_held_bytes, folder), query_rows: Vec::new(), size })
-    }
-
-    fn push_queries(&mut self, batch: AnswerBatch<'_>) {
-        if let Some((cloud, rows)) = batch.queries {
-            self.query_rows.extend(rows.iter().map(|&row| cloud.record(row as usize)));
-        }
-    }
-
-    fn append(
-        &mut self,
-        indices: impl Iterator<Item = [u8; 8]>,
-        distances: impl Iterator<Item = (f32, f64)>,
-    ) -> io::Result<()> {
-        self.npz.values(indices)?;
-        let mut waiting = BufWriter::with_capacity(CHUNK_BYTES, &mut self.distances);
-        for (squared, distance) in distances {
-            waiting.write_all(&squared.to_le_bytes())?;
-            waiting.write_all(&distance.to_le_bytes())?;
-        }
-        waiting.flush()
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        let Size { q, k, metric } = self.size;
-        self.npz.begin_matrix("squared_distances", "<f4", (q, k), 4)?;
-        self.distances(|npz, slots| npz.values(slots.iter().map(|slot| slot.as_chunks::<4>().0[0])))?;
-        self.npz.begin_matrix(metric.array(), "<f8", (q, k), 8)?;
-        self.distances(|npz, slots| npz.values(slots.iter().map(|slot| slot[4..].as_chunks::<8>().0[0])))?;
-        if !self.query_rows.is_empty() {
-            self.npz.column(
-                "query_rows",
-                "<i8",
-                self.query_rows.len(),
-                self.query_rows.iter().map(|row| row.to_le_bytes()),
-            )?;
-        }
-        self.npz.finish()
-    }
-
-    /// Passes on the held-back distances, some at a time.
-    fn distances(
-        &mut self,
-        mut write: impl FnMut(&mut NpzWriter<&'a mut BufWriter<File>>, &[[u8; SLOT]]) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.distances.rewind()?;
-        let mut left = self.size.q as u64 * self.size.k as u64 * SLOT as u64;
-        let mut chunk = vec![0; CHUNK_BYTES / SLOT * SLOT];
-        while left > 0 {
-            let length = left.min(chunk.len() as u64) as usize;
-            let chunk = &mut chunk[..length];
-            self.distances.read_exact(chunk)?;
-            write(&mut self.npz, chunk.as_chunks().0)?;
-            left -= chunk.len() as u64;
-        }
-        Ok(())
-    }
-}
-
-/// Bytes of a neighbour that are held back: its squared distance (f32) and its distance (f64).
-const SLOT: usize = 12;
-
-/// Bytes of distances to read or write at a time.
-const CHUNK_BYTES: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests;

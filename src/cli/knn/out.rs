@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-use crate::cli::answer::{AnswerStats, empty_ranks};
+use crate::cli::answer::{AnswerStats, Take, empty_ranks};
 use crate::cli::bar::Bar;
 use crate::cli::columns::SearchedColumns;
 use crate::cli::flags::{GraphArgs, JsonArgs, SchemaArgs};
@@ -296,7 +296,7 @@ impl<'a> Sink<'a> {
     pub fn fill(
         self,
         input: &Path,
-        search: impl FnOnce(&mut dyn FnMut(AnswerBatch<'_>) -> anyhow::Result<()>) -> anyhow::Result<AnswerStats>,
+        search: impl FnOnce(&mut Take<'_>) -> anyhow::Result<AnswerStats>,
     ) -> anyhow::Result<()> {
         let arithmetic = Some(self.arithmetic.name().to_owned());
         let provenance = Provenance { arithmetic, ..self.job.provenance(self.goal) };

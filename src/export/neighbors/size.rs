@@ -34,8 +34,7 @@ impl Size {
             NeighborFormat::Parquet => return None,
             NeighborFormat::Arrow => q * k * arrow_bytes(q),
             NeighborFormat::Npy => q * k * 8,
-            // 12 bytes more for the distances that are held back.
-            NeighborFormat::Npz => q * k * (20 + 12) + if q > 1 { 8 * q } else { 0 },
+            NeighborFormat::Npz => q * k * 20 + if q > 1 { 8 * q } else { 0 },
             NeighborFormat::Vecs => 2 * q * 4 * (1 + k),
             NeighborFormat::Bin => 2 * (8 + 4 * q * k),
         };
@@ -65,7 +64,7 @@ impl Size {
             NeighborFormat::Csv | NeighborFormat::Tsv => about(numbers + 6.0),
             NeighborFormat::GeoJson => about(numbers + POSITION + FEATURE_BYTES as f64),
             NeighborFormat::Parquet => about(PARQUET),
-            // Without held-back distances; the headers of the archive are negligible for large files.
+            // The headers of the archive are negligible for large files.
             NeighborFormat::Npz => arrays(20),
             NeighborFormat::Npy => arrays(8),
             NeighborFormat::Arrow => arrays(arrow_bytes(self.q as u128) as u64),

@@ -336,7 +336,7 @@ impl<'a> AnswerBatch<'a> {
 const MAX_BATCH_BYTES: u64 = 512 << 20;
 
 /// A batch may use 1/`MEMORY_SHARE` of the free memory, since its answers exist in the engine, in the
-/// download and in the report at once.
+/// download and in the report at once, while those of the batch before it, with f64 distances, are written.
 const MEMORY_SHARE: u64 = 16;
 
 /// Copies of one query's answer that must fit in memory, the minimum for a batch.

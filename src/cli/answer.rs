@@ -224,7 +224,7 @@ fn in_tiles(
         tiled.for_each(engines, own_first, &mut bar.stage(), take)?;
     drop(bar);
     if let Some(why) = why {
-        output::note(&fallback(&why, &engine));
+        output::note(&fallback(&why, engine.split(", ").next().unwrap_or_default()));
     }
     let distances_on = tiled.is_refined().then(|| "CPU".to_owned());
     let seconds = since.elapsed().as_secs_f64();

@@ -207,11 +207,33 @@ fn is_large(source: &Source) -> bool {
 
 /// Loads the job, or opens its cloud for a search over tiles if it does not fit into memory.
 fn load(args: &KnnArgs, request: &Request) -> anyhow::Result<(Job, Option<OpenedTiles>)> {
-    if let Some((job, tiles)) = tiles::open(args, request)? {
+    if let Some((job, tiles)) = request.open_tiles(needs_all_rows(args, request))? {
         return Ok((job, Some(tiles)));
     }
     let job = request.load().map_err(tiles::with_way_out)?;
     Ok((job, None))
+}
+
+/// A flag that needs all points in memory.
+fn needs_all_rows(args: &KnnArgs, request: &Request) -> Option<&'static str> {
+    let [(with, columns), (with_query, of_queries)] = args.out.columns();
+    let is_geojson = args.out.file().is_some_and(|file| {
+        file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("geojson"))
+    });
+    let metric = request.ranking.and_then(Ranking::metric).unwrap_or_default();
+    [
+        ("--graph", args.graph.file().is_some()),
+        ("--radius", args.radius.is_some()),
+        ("--metric inner-product", request.ranking == Some(Ranking::InnerProduct)),
+        ("--dry-run", args.dry.dry_run),
+        (with, !columns.is_empty()),
+        (with_query, !of_queries.is_empty()),
+        ("--out .geojson", is_geojson),
+        // Rows that are dropped would change the numbers of the others.
+        ("--drop-nonfinite", args.cloud.drop_nonfinite && metric.compares_directions()),
+    ]
+    .into_iter()
+    .find_map(|(flag, given)| given.then_some(flag))
 }
 
 /// Refuses flags that make no sense and unwritable outputs before anything is read.

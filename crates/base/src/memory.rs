@@ -25,7 +25,7 @@ pub fn limit() -> Option<u64> {
 
 /// Bytes still available: the minimum of the machine's `MemAvailable`, the limits of this process's control
 /// groups, the rest of its address space (`RLIMIT_AS`) and that of the user's limit, less a reserve of 8 MiB.
-/// `None` if there are none of these.
+/// `None` if neither the system nor the user sets a limit.
 pub fn available() -> Option<u64> {
     // Fuzzing must not depend on the machine's load, and this query takes as long as reading an input. The
     // constant is half of the limit in scripts/fuzz.

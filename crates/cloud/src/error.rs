@@ -253,7 +253,7 @@ pub struct UnusableRow {
 }
 
 impl UnusableRows {
-    /// Adds those of later rows, of which `first` is the first.
+    /// Adds those of later rows, from row `first` on.
     pub(super) fn extend(&mut self, later: Self, first: u64) {
         self.count += later.count;
         self.rows += later.rows;

@@ -537,18 +537,7 @@ impl Report {
                 ),
             ],
         ];
-        if let Some(tiles) = &self.tiles {
-            let count = |number: usize, one, many| text::count(number as u64, one, many);
-            let row = format!(
-                "{} of up to {}, {} of queries, {}: {}",
-                count(tiles.tiles, "tile", "tiles"),
-                count(tiles.points, "point", "points"),
-                count(tiles.query_blocks, "block", "blocks"),
-                text::count(tiles.tiles_read, "read", "reads"),
-                tiles.why
-            );
-            rows.push(vec!["tiles".to_owned(), row]);
-        }
+        rows.extend(self.tiles.iter().map(|tiles| vec!["tiles".to_owned(), tiles.to_string()]));
         let written: Vec<String> =
             self.wrote.iter().chain(&self.graph).map(|path| path.display().to_string()).collect();
         if !written.is_empty() {

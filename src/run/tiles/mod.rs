@@ -24,6 +24,7 @@ use crate::exact::{Margin, search_k};
 use crate::knn::distance::squared_distance_to_box;
 use crate::knn::{EngineError, Neighbors, PointSettings, Points, Problem, ProblemParameters, Queries};
 use crate::memory::InsufficientMemory;
+use crate::text;
 use lists::BestLists;
 use loader::{Tile, TileLoader};
 pub use plan::TilePlan;
@@ -65,7 +66,7 @@ struct Block {
 /// How a search over tiles was done.
 #[derive(Clone, Debug, Default)]
 pub struct TiledAnswer {
-    /// The engines, joined by `and`.
+    /// The engines, separated by commas, in the order of their first tiles.
     pub engine: String,
     pub device: Option<String>,
     pub index: bool,
@@ -86,14 +87,24 @@ pub struct TileStats {
     pub why: String,
 }
 
+impl std::fmt::Display for TileStats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let count = |number: usize, one, many| text::count(number as u64, one, many);
+        let (tiles, points) = (count(self.tiles, "tile", "tiles"), count(self.points, "point", "points"));
+        let blocks = count(self.query_blocks, "block", "blocks");
+        let reads = text::count(self.tiles_read, "read", "reads");
+        write!(f, "{tiles} of up to {points}, {blocks} of queries, {reads}: {}", self.why)
+    }
+}
+
 impl TiledAnswer {
     fn add(&mut self, record: &RunRecord) {
         let engine = record.engine.as_str();
         if self.engine.is_empty() {
             engine.clone_into(&mut self.engine);
             self.fallback.clone_from(&record.fallback);
-        } else if !self.engine.split(" and ").any(|known| known == engine) {
-            self.engine += &format!(" and {engine}");
+        } else if !self.engine.split(", ").any(|known| known == engine) {
+            self.engine += &format!(", {engine}");
         }
         self.device = Some(record.device.name.clone());
         self.index |= record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
@@ -345,31 +356,43 @@ impl TileRun<'_> {
         let TiledSearch { tiles, tile_spec, plan, .. } = self.search;
         let mut lists = BestLists::new(block.problem.q(), block.problem.k())?;
         let order = block.nearest_tiles(tiles);
-        let wanting = |number: usize, gap: f32, lists: &BestLists| {
+        let nearest = block.nearest_of(&order, tiles);
+        // First each query in its nearest tile, then in those that may have nearer points.
+        let wanting = |(number, gap): (usize, f32), is_first: bool, lists: &BestLists| {
             // Most tiles are too far for all queries.
-            if gap > lists.farthest_of_all() {
+            if !is_first && gap > lists.farthest_of_all() {
                 return Vec::new();
             }
-            block.wanting(&tiles[number], |query| lists.farthest(query))
+            block.wanting(&tiles[number], |query| match (nearest[query] == number as u32, is_first) {
+                (true, true) => f32::INFINITY,
+                (false, false) => lists.farthest(query),
+                _ => f32::NEG_INFINITY,
+            })
         };
-        for (at, &(number, gap)) in order.iter().enumerate() {
+        // The second round begins with the tile that is in memory.
+        let rounds: Vec<((usize, f32), bool)> = order
+            .iter()
+            .map(|&tile| (tile, true))
+            .chain(order.iter().rev().map(|&tile| (tile, false)))
+            .collect();
+        for (at, &((number, gap), is_first)) in rounds.iter().enumerate() {
             let tile = &tiles[number];
-            let wanted = wanting(number, gap, &lists);
+            let wanted = wanting((number, gap), is_first, &lists);
             if wanted.is_empty() {
                 continue;
             }
             let points = self.loader.load(number, &tile.rows)?;
-            // Before the first tile is searched, every tile seems to be needed.
-            let is_next = |&&(number, gap): &&(usize, f32)| {
-                (at > 0 || gap == 0.0) && !wanting(number, gap, &lists).is_empty()
+            // In the first round, every tile of the second seems to be needed.
+            let is_next = |&&(tile, of_first): &&((usize, f32), bool)| {
+                of_first == is_first && !wanting(tile, of_first, &lists).is_empty()
             };
-            if let Some(&(next, _)) = order[at + 1..].iter().find(is_next) {
+            if let Some(&((next, _), _)) = rounds[at + 1..].iter().find(is_next) {
                 self.loader.read_ahead(next, &tiles[next].rows);
             }
             for queries in wanted.chunks(plan.batch) {
                 let problem = block.problem.part(&points, queries);
                 let loaded = LoadedSpec::new(tile_spec, points.cloud(), Some(&block.cloud));
-                let share = at as f32 / tiles.len() as f32;
+                let share = at as f32 / rounds.len() as f32;
                 let record = engines.answer_tile(loaded, &problem, &mut |label, _| stage(label, share))?;
                 lists.merge(queries, tile.rows.start, &record.neighbors);
                 self.answer.add(&record);
@@ -402,6 +425,19 @@ impl Block {
             near.total_cmp(far).then_with(|| home(&tiles[*a]).cmp(&home(&tiles[*b])))
         });
         order
+    }
+
+    /// The number of each query's nearest tile, the first in `order` among equals.
+    fn nearest_of(&self, order: &[(usize, f32)], tiles: &[Tile]) -> Vec<u32> {
+        let nearest = |query: usize| {
+            let gap = |&(number, _): &(usize, f32)| {
+                (squared_distance_to_box(self.problem.query(query), &tiles[number].extents), number)
+            };
+            let first =
+                order.iter().map(gap).reduce(|near, other| if other.0 < near.0 { other } else { near });
+            first.map_or(0, |(_, number)| number as u32)
+        };
+        (0..self.problem.q()).into_par_iter().map(nearest).collect()
     }
 
     /// The queries for which a tile may have a point at most this squared distance away.

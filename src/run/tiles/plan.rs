@@ -69,14 +69,14 @@ impl TilePlan {
     }
 
     /// Divides the available memory: half for the points of a tile, its index and the tile that is read ahead,
-    /// a quarter for a block of queries and their lists, and the rest for what is searched or ranked at
-    /// a time.
+    /// a quarter for a block of queries and their lists, and the rest for batches that are searched or
+    /// ranked.
     ///
     /// # Errors
     /// [`EngineError::HostMemory`] if even small tiles do not fit.
     pub fn new(header: &PointCloud, fits_f32: bool, spec: &RunSpec, why: String) -> Result<Self, RunError> {
         let (n, metric) = (header.len() as u64, spec.metric);
-        // Of which some are only candidates.
+        // Some are only candidates.
         let (k, dims) = ((spec.k + 3 + spec.k / 4) as u64, metric.dims(header.dims()) as u64);
         let moved = header.axes().iter().any(|axis| axis.origin != 0.0);
         let row = RowBytes::new(header.dims(), fits_f32, moved, metric);

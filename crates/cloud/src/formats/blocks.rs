@@ -107,7 +107,7 @@ impl RowBlocks {
     /// The values of consecutive rows.
     ///
     /// # Errors
-    /// [`FormatError::Changed`] if the file is not as it was when it was opened; I/O errors.
+    /// [`FormatError::Changed`] if the file has changed since it was opened; I/O errors.
     pub fn read(&self, rows: Range<u64>) -> Result<Values> {
         self.checked(rows.end - rows.start, |file, values| {
             let step = (PIECE / self.record()).max(1);
@@ -176,7 +176,7 @@ impl RowBlocks {
             .map_err(|why| self.io(why))
     }
 
-    /// Appends the coordinates of records, the first of which is number `first`.
+    /// Appends the coordinates of records, from number `first` on.
     fn decode(&self, first: u64, raw: &[u8], values: &mut Values) -> Result<()> {
         (self.layout.decode)(raw, &self.selected, values).map_err(|why| FormatError::Malformed {
             what: format!("a record from {first} on"),

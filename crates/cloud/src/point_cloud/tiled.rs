@@ -35,7 +35,7 @@ struct Scan {
 }
 
 impl TiledCloud {
-    /// Reads all rows once, or twice if an axis needs an origin, for what loading them would compute: ranges
+    /// Reads all rows once, or twice if an axis needs an origin, to compute the same as loading: ranges
     /// and origins of the axes, the fingerprint, and errors. Rows cannot be dropped: `drop_nonfinite` only
     /// makes the error say so.
     ///

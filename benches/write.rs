@@ -1,7 +1,7 @@
 //! Times writing neighbours as `.npz` against a sequential writer: `cargo bench --bench write [-- QUERIES]`.
 //!
-//! The answers of QUERIES (default: 2,000,000) with k = 10 arrive in four batches. The sequential writer uses the
-//! zip crate on one thread; as it has to finish an array before the next, it holds distances back in a file.
+//! The answers of QUERIES (default: 2,000,000) with k = 10 arrive in four batches. The sequential writer uses
+//! the zip crate on one thread; as it has to finish an array before the next, distances wait in a file.
 //! Alternates between both, and prints medians of five, their CPU time and the ratios. Files go to the
 //! temporary folder: set TMPDIR to measure a disk.
 

@@ -169,8 +169,7 @@ fn nearest(
     }
 }
 
-/// Searches batch by batch while `go_on` is true, and passes each batch to `take` with the number of its first
-/// query.
+/// Searches batch by batch while `go_on` is true. Passes each to `take` with the number of its first query.
 fn search_each(
     engines: &mut EnginePool,
     (batches, plan): (&QueryBatches, &Plan),

@@ -34,7 +34,7 @@ pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>> {
     }
 }
 
-/// Starts the GPUs of a device on a thread of its own, as that takes as long as reading a large file. They
+/// Starts the GPUs of a device in the background, as that takes as long as reading a large file. They
 /// stay started as long as what the thread returns.
 pub fn start(device: DeviceId) -> JoinHandle<impl Sized + Send + use<>> {
     std::thread::spawn(move || match device {

@@ -75,7 +75,7 @@ fn on_pool<T: Send, R: Send>(
     results.into_iter().collect()
 }
 
-/// Calls `work` for all items at the same time, each on a thread of its own; the error is that of the first.
+/// Calls `work` for all items at the same time, each on a new thread; the error is that of the first.
 fn each<'scope, T: Send + 'scope, R: Send>(
     items: &'scope mut [T],
     work: impl Fn(usize, &'scope mut T) -> Result<R> + Sync,

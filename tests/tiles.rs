@@ -180,12 +180,12 @@ fn answers_under_other_metrics_and_to_other_queries_are_equal_too() {
         (&places, Metric::Haversine, "bvh", vec![20.1, 40.0]),
         (&places, Metric::L2, "kdtree", vec![20.0, 40.0]),
     ] {
-        let spec = RunSpec { metric, ..spec(path, 5, engine) };
+        let spec = RunSpec { metric, ..spec(path, 6, engine) };
         compare("all", path, &spec, None, Arithmetic::File);
         compare(
             "all but the own row",
             path,
-            &RunSpec { exclude_self: true, ..spec.clone() },
+            &RunSpec { exclude_self: true, k: 5, ..spec.clone() },
             None,
             Arithmetic::File,
         );

@@ -17,7 +17,7 @@ const COLUMNS: [Column; 9] = [
     ("root", &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"], &[".md"]),
     ("docs", &["docs"], &[".md"]),
     ("src", &["src"], &[".rs"]),
-    ("crates", &["crates"], &[".rs"]),
+    ("crates", &["crates"], &[".rs", ".txt"]),
     ("tests", &["tests"], &[".rs"]),
     ("benches", &["benches"], &[".rs"]),
     ("fuzz", &["fuzz/src", "fuzz/fuzz_targets"], &[".rs"]),

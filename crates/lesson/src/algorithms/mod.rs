@@ -412,36 +412,46 @@ pub struct CodeLine {
     pub source: Option<(&'static str, &'static str)>,
 }
 
-pub(crate) const fn line(
-    depth: usize,
-    text: &'static str,
-    file: &'static str,
-    search: &'static str,
-) -> CodeLine {
-    CodeLine { depth, text, source: Some((file, search)) }
-}
-
-pub(crate) const fn plain(depth: usize, text: &'static str) -> CodeLine {
-    CodeLine { depth, text, source: None }
+impl CodeLine {
+    fn read(row: &'static str) -> Self {
+        let (code, source) = match row.split_once(" | ") {
+            Some((code, source)) => (code, source.split_once(" | ")),
+            None => (row, None),
+        };
+        let text = code.trim();
+        let source = source.map(|(file, search)| (file.trim_end(), search));
+        Self { depth: (code.len() - code.trim_start().len()) / 2, text, source }
+    }
 }
 
 /// An algorithm in two parts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Pseudocode {
     /// All lines; an empty one before the second part.
-    pub lines: &'static [CodeLine],
+    pub lines: Vec<CodeLine>,
     /// The index of the second part's first line.
     pub second_part: usize,
     /// The titles of the whole and of each part.
     pub titles: [&'static str; 3],
-    pub(crate) line_of: fn(&Step) -> Option<usize>,
+    line_of: fn(&Step) -> Option<usize>,
 }
 
 impl Pseudocode {
+    /// Reads a table with a row per line: the text, indented by two spaces per level, and for lines with a
+    /// source its file and the text that occurs there, separated by ` | `. An empty row begins the second
+    /// part. `line_of` numbers the rows from 0.
+    pub(crate) fn new(
+        titles: [&'static str; 3],
+        table: &'static str,
+        line_of: fn(&Step) -> Option<usize>,
+    ) -> Self {
+        let lines: Vec<CodeLine> = table.lines().map(CodeLine::read).collect();
+        let second_part = lines.iter().take_while(|line| !line.text.is_empty()).count() + 1;
+        Self { lines, second_part, titles, line_of }
+    }
+
     /// Index of the line that a step executes; `None` for a step of another algorithm.
     pub fn line_of(&self, step: &Step) -> Option<usize> {
         (self.line_of)(step)
     }
 }
-
-pub(crate) const BUFFER: &str = "warp/candidate_buffer.cuh";

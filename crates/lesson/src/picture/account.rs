@@ -1,6 +1,7 @@
 //! The panel of counters beside the theory, and the convergence of `max_distance`.
 
 use super::View;
+use super::counter_table::Row;
 use super::pen::{ROW, area, dashed, digits, faint, line, plain, round_in, sans, steps_in, width};
 use super::scene::{Area, Font, Ink, Point, Scene, Target};
 use crate::account::account;
@@ -48,55 +49,34 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     // While a question asks for the number of merges, all final numbers are hidden, because each would reveal
     // it.
     let in_the_end = |words: String| if view.asking { String::new() } else { words };
-    let rows: [(&str, String, String, String); 5] = [
-        (
-            "points seen",
-            thousands(counts.points_seen.into()),
-            String::new(),
-            in_the_end(thousands(state.shape.n.into())),
-        ),
-        (
-            "candidates",
-            thousands(counts.candidates.into()),
-            so_far(about(now.candidates)),
-            in_the_end(about(end.candidates)),
-        ),
-        (
-            "merges",
-            thousands(counts.merges.into()),
-            so_far(merges(now.merges)),
-            in_the_end(merges(end.merges)),
-        ),
-        (
-            "compare-exchanges",
-            thousands(counts.compare_exchanges),
-            so_far(about(now.compare_exchanges)),
-            in_the_end(about(end.compare_exchanges)),
-        ),
-        (
-            "shuffles",
-            thousands(counts.shuffles),
-            so_far(about(now.shuffles)),
-            in_the_end(about(end.shuffles)),
-        ),
+    let work = |name, counted: u64, now, end| {
+        (name, [thousands(counted), so_far(about(now)), in_the_end(about(end))])
+    };
+    let [seen, merged] = [counts.points_seen, counts.merges].map(|count| thousands(count.into()));
+    let rows: [Row<'_, 3>; 5] = [
+        ("points seen", [seen, String::new(), in_the_end(thousands(state.shape.n.into()))]),
+        work("candidates", counts.candidates.into(), now.candidates, end.candidates),
+        ("merges", [merged, so_far(merges(now.merges)), in_the_end(merges(end.merges))]),
+        work("compare-exchanges", counts.compare_exchanges, now.compare_exchanges, end.compare_exchanges),
+        work("shuffles", counts.shuffles, now.shuffles, end.shuffles),
     ];
     let size = (row / ROW).max(view.min_type);
     let heads =
         ["counted".to_owned(), "expected \u{2264}".to_owned(), in_the_end("at the end \u{2264}".to_owned())];
     let small = view.min_type.max(size * 0.85);
     // Each column in proportion to its longest words, with a gap between long words and long numbers.
-    let apart = |rect: Area, by: f32| area(rect.x + size * by, rect.y, rect.width - size * by, rect.height);
+    let gap = size * 0.3;
+    let apart = |rect: Area| area(rect.x + gap, rect.y, rect.width - gap, rect.height);
     let longest = |words: &mut dyn Iterator<Item = &str>, head: &str| {
         words.map(|words| width(Font::Sans, size, words)).fold(width(Font::Sans, small, head), f32::max)
             + size * 0.7
     };
-    let widths = |rows: &[(&str, String, String, String)]| {
-        [
-            longest(&mut rows.iter().map(|(name, ..)| *name), "Account"),
-            longest(&mut rows.iter().map(|(_, counted, ..)| counted.as_str()), &heads[0]),
-            longest(&mut rows.iter().map(|(_, _, expected, _)| expected.as_str()), &heads[1]),
-            longest(&mut rows.iter().map(|(.., finally)| finally.as_str()), &heads[2]),
-        ]
+    let widths = |rows: &[Row<'_, 3>]| {
+        let names = longest(&mut rows.iter().map(|(name, _)| *name), "Account");
+        let [counted, expected, finally] = [0, 1, 2].map(|column| {
+            longest(&mut rows.iter().map(|(_, numbers)| numbers[column].as_str()), &heads[column])
+        });
+        [names, counted, expected, finally]
     };
     let mut wide = widths(&rows);
     // If space is short, the work of merges is omitted: it follows from their number.
@@ -113,19 +93,16 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let titles = columns(room.take_top(row));
     scene.label(titles[0], 0.0, sans(size, Ink::Text), "Account");
     for (rect, words) in titles[1..].iter().zip(&heads) {
-        scene.label(apart(*rect, 0.3), 1.0, sans(size * 0.85, Ink::TextWeak), words);
+        scene.label(apart(*rect), 1.0, sans(size * 0.85, Ink::TextWeak), words);
     }
     scene.path(vec![[room.x, room.y + 1.0], [room.right(), room.y + 1.0]], line(Ink::Line, 1.0));
     room.take_top(row * 0.15);
-    for (name, counted, expected, finally) in shown {
+    for (name, numbers) in shown {
         let rects = columns(room.take_top(row));
         scene.label(rects[0], 0.0, sans(size * 0.95, Ink::Text), name);
-        for (rect, words, ink) in [
-            (rects[1], counted, Ink::Text),
-            (rects[2], expected, Ink::TextWeak),
-            (rects[3], finally, Ink::TextWeak),
-        ] {
-            scene.label(apart(rect, 0.3), 1.0, sans(size, ink), words);
+        for (at, (rect, words)) in rects[1..].iter().zip(numbers).enumerate() {
+            let ink = if at == 0 { Ink::Text } else { Ink::TextWeak };
+            scene.label(apart(*rect), 1.0, sans(size, ink), words);
         }
     }
 }

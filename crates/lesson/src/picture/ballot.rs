@@ -35,33 +35,16 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let told = !(view.asking && view.min_type > 0.0);
     let words = if told { 3.0 * row } else { row };
     let rest = room.height - words - text * 1.4;
-    let names = width(Font::Sans, view.font_size(0.8), "voters below") + text * 0.5;
-    let mut columns = room;
-    columns.take_left(names);
-    let margin = columns.take_right(text * 0.6).width;
-    let numbers = NumberLayout::fit(vote.as_ref(), columns.width / shape.width as f32, margin, rest, view);
+    let columns = LaneColumns::new(view, wide, "voters below");
+    let numbers = NumberLayout::fit(vote.as_ref(), &columns, rest);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     // Large type in little room: the text below has the result of the masks.
     let rows = if view.min_type > 0.0 && rest < text * TIGHT { 3.0 } else { 5.0 };
     let one = ((rest - more) / (rows + of_one + 1.2 * buffer_rows))
         .max((rest * 0.55 - more) / (rows + of_one))
         .clamp(1.0, text * 2.2);
-    let grid = Grid {
-        area: area(columns.x, room.y, columns.width, one),
-        columns: shape.width,
-        rows: 1,
-        gutter: 0.0,
-    };
     let all = rows * one + of_one * one + more;
-    let mut table = LaneTable {
-        scene: &mut scene,
-        view,
-        grid,
-        names: area(0.0, room.y, names - text * 0.5, one),
-        row_height: one,
-        total_height: all,
-    };
-
+    let mut table = columns.table(&mut scene, room.y, one, all);
     table.lanes(vote.as_ref(), lane);
     table.distances(vote.as_ref(), &numbers);
     table.bits("ballot", vote.as_ref().and_then(|vote| vote.mask), Ink::Candidate, None);
@@ -85,13 +68,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene.label(third, 0.0, sans(text * 0.9, Ink::Text), &says);
     room.take_top(text * 0.15);
     let slots_high = (room.height - text * 0.2).min(one * 1.1 * buffer_rows).max(1.0);
-    let grid = Grid {
-        area: area(columns.x, room.y, columns.width, slots_high),
-        columns: shape.width,
-        rows: shape.registers,
-        gutter: 0.0,
-    };
-    buffer(&mut scene, view, &grid, area(0.0, room.y, names - text * 0.5, slots_high));
+    let grid = columns.grid(room.y, slots_high, shape.registers);
+    buffer(&mut scene, view, &grid, columns.names(room.y, slots_high));
     scene
 }
 
@@ -164,11 +142,11 @@ pub(crate) struct NumberLayout {
 }
 
 impl NumberLayout {
-    /// The fewest lines on which numbers are readable, given the cell width and the room to the right;
-    /// otherwise the number of lines that gives the largest font. `high` is the height of all rows of the
-    /// panel.
-    pub(crate) fn fit(vote: Option<&Vote>, cell: f32, margin: f32, high: f32, view: &View<'_>) -> Self {
-        let text = view.text;
+    /// The fewest lines on which numbers are readable; otherwise the number of lines that gives the largest
+    /// font. `high` is the height of all rows of the panel.
+    pub(crate) fn fit(vote: Option<&Vote>, columns: &LaneColumns<'_, '_>, high: f32) -> Self {
+        let (view, text) = (columns.view, columns.view.text);
+        let (cell, margin) = (columns.width / view.state().shape.width as f32, text * MARGIN);
         const LINES: [u32; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
         let Some(vote) = vote else { return Self { lines: 1, size: 0.0 } };
         let there = vote.distances.iter().filter(|distance| distance.is_finite());
@@ -227,19 +205,63 @@ const READABLE: f32 = 0.62;
 /// Line height of numbers relative to the font size.
 const LINE: f32 = 1.1;
 
-/// Rows with one cell per lane.
-pub(crate) struct LaneTable<'a, 'v> {
-    pub(crate) scene: &'a mut Scene,
-    pub(crate) view: &'a View<'v>,
-    /// The grid of the row to draw next.
-    pub(crate) grid: Grid,
-    pub(crate) names: Area,
-    pub(crate) row_height: f32,
-    /// The height of all rows together.
-    pub(crate) total_height: f32,
+/// Gap between the names of rows and the columns, and room to the right of these, relative to running text.
+const NAME_GAP: f32 = 0.5;
+const MARGIN: f32 = 0.6;
+
+/// The columns of a panel, one per lane, with the names of rows on the left.
+pub(crate) struct LaneColumns<'a, 'v> {
+    view: &'a View<'v>,
+    /// The left end of the columns.
+    left: f32,
+    /// The width of all columns.
+    width: f32,
 }
 
-impl LaneTable<'_, '_> {
+impl<'a, 'v> LaneColumns<'a, 'v> {
+    /// Columns in a panel of a width, with room for the longest name of a row.
+    pub(crate) fn new(view: &'a View<'v>, panel: f32, longest: &str) -> Self {
+        let left = width(Font::Sans, view.font_size(0.8), longest) + view.text * NAME_GAP;
+        Self { view, left, width: (panel - left - view.text * MARGIN).max(1.0) }
+    }
+
+    /// A grid of rows with a height in total.
+    pub(crate) fn grid(&self, y: f32, high: f32, rows: u32) -> Grid {
+        let columns = self.view.state().shape.width;
+        Grid { area: area(self.left, y, self.width, high), columns, rows, gutter: 0.0 }
+    }
+
+    /// The room for names.
+    pub(crate) fn names(&self, y: f32, high: f32) -> Area {
+        area(0.0, y, self.left - self.view.text * NAME_GAP, high)
+    }
+
+    /// A table whose rows are drawn one after another.
+    pub(crate) fn table<'s>(
+        &self,
+        scene: &'s mut Scene,
+        y: f32,
+        row_height: f32,
+        total_height: f32,
+    ) -> LaneTable<'s, 'a, 'v> {
+        let (grid, names) = (self.grid(y, row_height, 1), self.names(y, row_height));
+        LaneTable { scene, view: self.view, grid, names, row_height, total_height }
+    }
+}
+
+/// Rows with one cell per lane.
+pub(crate) struct LaneTable<'s, 'a, 'v> {
+    scene: &'s mut Scene,
+    view: &'a View<'v>,
+    /// The grid of the row to draw next.
+    grid: Grid,
+    names: Area,
+    row_height: f32,
+    /// The height of all rows together.
+    total_height: f32,
+}
+
+impl LaneTable<'_, '_, '_> {
     fn name(&mut self, name: &str) {
         self.scene.label(self.names, 1.0, sans(self.view.text * 0.8, Ink::TextWeak), name);
     }

@@ -100,7 +100,7 @@ fn columns<S: Serializer>(items: &[(u32, Item)], serializer: S) -> Result<S::Ok,
 }
 
 /// A take. All lists except the marks have one entry per moment.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct TakeData {
     name: String,
     about: String,
@@ -306,16 +306,7 @@ impl PageData {
                 .iter()
                 .map(|&at| if at == positions[0] { 0 } else { recording.level(at - 1) as usize })
                 .collect(),
-            layout: Vec::with_capacity(total),
-            scenes: Vec::with_capacity(total),
-            subjects: Vec::with_capacity(total),
-            says: Vec::with_capacity(total),
-            badges: Vec::with_capacity(total),
-            place: Vec::with_capacity(total),
-            check: Vec::with_capacity(total),
-            moves: Vec::with_capacity(total),
-            seen: Vec::new(),
-            at: Vec::new(),
+            ..TakeData::default()
         };
         let mut cursor = Cursor::new(recording.clone());
         // The previous moment at each level.

@@ -45,7 +45,7 @@ fn write_body(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut
         write_counts(film, take, out)?;
     }
     writeln!(out, "<h2>{}</h2>\n<pre><code>", film.lead().recording.code().titles[0])?;
-    for line in film.lead().recording.code().lines {
+    for line in &film.lead().recording.code().lines {
         writeln!(out, "{}{}", "    ".repeat(line.depth), escaped(line.text))?;
     }
     writeln!(out, "</code></pre>")?;

@@ -125,6 +125,16 @@ impl Question {
         Self { possible, ..self }
     }
 
+    /// Adds misconceptions that lead neither to the right answer nor to the same reply as an earlier one.
+    pub(crate) fn with_misconceptions<const N: usize>(mut self, known: [(Reply, String); N]) -> Self {
+        for (reply, explanation) in known {
+            if reply != self.answer.reply() && self.misconception(reply).is_none() {
+                self.misconceptions.push(Misconception { reply, explanation });
+            }
+        }
+        self
+    }
+
     /// Whether the text allows a reply.
     pub fn is_possible(&self, reply: Reply) -> bool {
         !matches!(reply, Reply::Number(number) if !self.possible.contains(&number))
@@ -191,25 +201,16 @@ pub(crate) struct QuestionPicker<'a> {
 }
 
 impl QuestionPicker<'_> {
+    /// A question about the step.
+    pub(crate) fn ask(&self, subject: u32, text: String, answer: Answer) -> Question {
+        Question::new(self.topic, self.at, subject, text, answer)
+    }
+
     /// A random subject with the preferred answer; if there is none, any.
     pub(crate) fn choose<'s, T>(&mut self, subjects: &'s [T], is: impl Fn(&T) -> bool) -> Option<&'s T> {
         let wanted: Vec<&T> = subjects.iter().filter(|subject| is(subject) == self.preferred).collect();
         if wanted.is_empty() { self.random.choose(subjects) } else { self.random.choose(&wanted).copied() }
     }
-}
-
-/// Misconceptions, without those that lead to the right answer or to the same reply as an earlier one.
-pub(crate) fn misconceptions<const N: usize>(
-    right: Reply,
-    known: [(Reply, String); N],
-) -> Vec<Misconception> {
-    let mut misconceptions: Vec<Misconception> = Vec::new();
-    for (reply, explanation) in known {
-        if reply != right && misconceptions.iter().all(|misconception| misconception.reply != reply) {
-            misconceptions.push(Misconception { reply, explanation });
-        }
-    }
-    misconceptions
 }
 
 // Random numbers that select questions; a seed gives the same ones on every platform.

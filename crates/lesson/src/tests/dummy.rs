@@ -1,14 +1,15 @@
 //! A sixth algorithm, insertion into a sorted list: this file and a row are all that it needs.
 
 use std::io::{self, Write};
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
 use super::*;
 use crate::Result;
 use crate::algorithms::{
-    Algorithm, AlgorithmPictures, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, CodeLine,
-    Pseudocode, SpecificState, plain,
+    Algorithm, AlgorithmPictures, AlgorithmQuestions, AlgorithmState, AlgorithmStep, Baseline, Pseudocode,
+    SpecificState,
 };
 use crate::draw::svg::svg;
 use crate::engines::lockstep::{self, Key, distance_of, distances_to, key_of};
@@ -93,14 +94,13 @@ impl AlgorithmState for DummyState {
     }
 }
 
-static LINES: [CodeLine; 3] = [plain(0, "for each point: insert it"), plain(0, ""), plain(0, "done")];
-
-static CODE: Pseudocode = Pseudocode {
-    lines: &LINES,
-    second_part: 2,
-    titles: ["Insertion", "Insertion: a point", "Insertion: the end"],
-    line_of: |step| Some(if *step == Step::Finished { 2 } else { 0 }),
-};
+static CODE: LazyLock<Pseudocode> = LazyLock::new(|| {
+    Pseudocode::new(
+        ["Insertion", "Insertion: a point", "Insertion: the end"],
+        "for each point: insert it\n\ndone",
+        |step| Some(if *step == Step::Finished { 2 } else { 0 }),
+    )
+});
 
 impl AlgorithmQuestions for DummyBaseline {
     fn suits(&self, topic: Topic, at: usize, recording: &Recording) -> bool {

@@ -170,14 +170,7 @@ fn numbers_in_step_sentences_are_correct() {
 
 #[test]
 fn every_code_line_occurs_once_in_the_kernel() {
-    for line in KERNEL
-        .lines
-        .iter()
-        .chain(TRAVERSAL.lines)
-        .chain(QUEUES.lines)
-        .chain(SELECTION.lines)
-        .chain(HEAPS.lines)
-    {
+    for line in [&KERNEL, &TRAVERSAL, &QUEUES, &SELECTION, &HEAPS].into_iter().flat_map(|code| &code.lines) {
         let Some((file, search)) = line.source else { continue };
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cuda").join(file);
         let text =

@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn code_lines_occur_once_in_the_embedded_source() {
-        let lines = [&KERNEL, &TRAVERSAL, &QUEUES, &SELECTION].into_iter().flat_map(|code| code.lines);
+        let lines = [&KERNEL, &TRAVERSAL, &QUEUES, &SELECTION].into_iter().flat_map(|code| &code.lines);
         for (file, search) in lines.filter_map(|line| line.source) {
             let text = source_of(file).unwrap_or_else(|| panic!("{file} is not embedded"));
             assert_eq!(text.matches(search).count(), 1, "{search} in {file}");

@@ -6,8 +6,10 @@ pub(crate) mod questions;
 pub(crate) mod recorder;
 pub mod state;
 
+use std::sync::LazyLock;
+
 use super::kernel::recorder::record;
-use super::{Algorithm, CodeLine, Pseudocode, SpecificStep, line, plain};
+use super::{Algorithm, Pseudocode, SpecificStep};
 use crate::engines::select;
 use crate::knn::Descriptor;
 use crate::meter::{Meter, Strategy, WorkTimeline};
@@ -60,51 +62,17 @@ impl Algorithm for HeapBaseline {
 // Per-thread heaps in a few lines of pseudocode, and the matching lines of `cuda/`.
 
 /// Per-thread heaps: the scan, then a key that sinks.
-pub static HEAPS: Pseudocode = Pseudocode {
-    lines: &THREADS,
-    second_part: 9,
-    titles: [
-        "A heap in each thread, in short",
-        "A heap in each thread: its search",
-        "A heap in each thread: a key sinks",
-    ],
-    line_of: line_of_threads,
-};
-
-const HEAP: &str = "kdtree/heap.cuh";
-const THREAD_HEAP: &str = "select/thread_heap.cuh";
-
-const THREADS: [CodeLine; 14] = [
-    line(0, "my heap, k keys, the largest at its root: all \u{221e}", HEAP, "at(i) = PADDING;"),
-    plain(0, "for each point, the same in all lanes:"),
-    line(
-        1,
-        "distance \u{2190} that of the point to my query",
-        THREAD_HEAP,
-        "float distance = tile[lane][point];",
-    ),
-    line(1, "if distance < my root:", THREAD_HEAP, "if (distance < bound) {"),
-    plain(2, "(distance, point) sinks from the root, in place of what was there"),
-    line(2, "my root \u{2190} the largest that is left", THREAD_HEAP, "bound = distance_of(heap.root);"),
-    line(
-        0,
-        "for end \u{2190} k, \u{2026} 2: root \u{2194} entry end\u{2212}1, which sinks among those before it",
-        HEAP,
-        "at(end - 1) = at(0);",
-    ),
-    line(
-        0,
-        "the k keys, now ascending, are the neighbours",
-        THREAD_HEAP,
-        "selection.indices[at + i] = index_of(heap.at(i));",
-    ),
-    plain(0, ""),
-    plain(0, "a key sinks:"),
-    plain(1, "while its entry has children:"),
-    plain(2, "child \u{2190} the larger of the two"),
-    plain(2, "if child \u{2264} key: stop"),
-    line(2, "child \u{2194} key", HEAP, "at(hole) = larger;"),
-];
+pub static HEAPS: LazyLock<Pseudocode> = LazyLock::new(|| {
+    Pseudocode::new(
+        [
+            "A heap in each thread, in short",
+            "A heap in each thread: its search",
+            "A heap in each thread: a key sinks",
+        ],
+        include_str!("code.txt"),
+        line_of_threads,
+    )
+});
 
 fn line_of_threads(step: &Step) -> Option<usize> {
     Some(match step {

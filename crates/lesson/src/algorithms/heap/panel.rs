@@ -12,8 +12,8 @@ use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::knn::Problem;
 use crate::lessons::Take;
 use crate::meter;
-use crate::picture::ballot::{LaneTable, NumberLayout};
-use crate::picture::cells::{Cell, Grid, chip};
+use crate::picture::ballot::{LaneColumns, NumberLayout};
+use crate::picture::cells::{Cell, chip};
 use crate::picture::legend::Entry;
 use crate::picture::moment::{Vote, nearest};
 use crate::picture::pen::{Scale, area, digits, faint, line, mono, sans, width};
@@ -126,14 +126,7 @@ fn heading(heaps: &Heaps) -> String {
 /// this step.
 fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u32) {
     let text = view.text;
-    let names = width(Font::Sans, view.font_size(0.8), "active now") + text * 0.5;
-    let margin = text * 0.6;
-    let columns = |y: f32, high: f32| Grid {
-        area: area(names, y, (room.width - names - margin).max(1.0), high),
-        columns: heaps.width,
-        rows: 1,
-        gutter: 0.0,
-    };
+    let columns = LaneColumns::new(view, room.width, "active now");
     let distances = if heaps.point.is_some() { heaps.distances.clone() } else { Vec::new() };
     let vote = Vote {
         points: Vec::new(),
@@ -143,39 +136,24 @@ fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u3
         slots_before: 0,
         appended: 0,
     };
-    let numbers = NumberLayout::fit(Some(&vote), columns(0.0, 1.0).wide(), margin, room.height, view);
+    let numbers = NumberLayout::fit(Some(&vote), &columns, room.height);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     let one = ((room.height - more) / (4.0 + of_one)).clamp(1.0, text * 2.2);
     let all = (4.0 + of_one) * one + more;
-    let label = |y: f32| area(0.0, y, names - text * 0.5, one);
-    let mut table = LaneTable {
-        scene,
-        view,
-        grid: columns(room.y, one),
-        names: label(room.y),
-        row_height: one,
-        total_height: all,
-    };
+    let mut table = columns.table(scene, room.y, one, all);
     table.lanes(Some(&vote), Some(lane));
     table.distances(Some(&vote), &numbers);
     let y = room.y + all - 3.0 * one;
-    let roots = columns(y, one);
+    let roots = columns.grid(y, one, 1);
     let scale = Scale::for_recording(view.recording());
     let keys: Vec<Key> = (0..heaps.width).map(|lane| heaps.root(lane)).collect();
     let look = roots.flat_look(keys.iter().copied().filter(|&key| key != PADDING), text);
-    scene.label(label(y), 1.0, sans(text * 0.8, Ink::TextWeak), "root");
+    scene.label(columns.names(y, one), 1.0, sans(text * 0.8, Ink::TextWeak), "root");
     for (lane, &key) in (0..).zip(&keys) {
         roots.draw(scene, lane, 0, Cell::Taken(key), look, &scale);
         scene.spot(roots.cell(lane, 0), Target::Lane(lane));
     }
-    let mut table = LaneTable {
-        scene,
-        view,
-        grid: columns(y + one, one),
-        names: label(y + one),
-        row_height: one,
-        total_height: one,
-    };
+    let mut table = columns.table(scene, y + one, one, one);
     table.bits("inserts", heaps.inserting, Ink::Candidate, None);
     table.bits("active now", (heaps.active != 0).then_some(heaps.active), Ink::Intermediate, None);
 }

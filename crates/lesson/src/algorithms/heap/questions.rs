@@ -6,7 +6,7 @@ use crate::algorithms::AlgorithmQuestions;
 use crate::describe::{key, lanes};
 use crate::engines::lockstep::{PADDING, distance_of};
 use crate::print::{distances_from_lane_0, keys_from_lane_0};
-use crate::questions::{Answer, Question, QuestionPicker, Reply, Topic, misconceptions};
+use crate::questions::{Answer, Question, QuestionPicker, Reply, Topic};
 use crate::recording::Recording;
 use crate::state::{State, lanes_in};
 use crate::step::Step;
@@ -17,8 +17,7 @@ impl AlgorithmQuestions for HeapBaseline {
         let &mut QuestionPicker { recording, topic, at, before, .. } = pick;
         let heaps = before.heaps()?;
         let (width, step) = (heaps.width, recording.steps()[at].heap()?);
-        let mut possible = 0..=u32::MAX;
-        let (subject, text, answer, misconceptions) = match (topic, step) {
+        Some(match (topic, step) {
             (Topic::Inserts, HeapStep::Branched { lanes: mask }) => {
                 require_clear_answers(heaps)?;
                 let first = distance_of(heaps.root(0));
@@ -31,12 +30,9 @@ impl AlgorithmQuestions for HeapBaseline {
                 let all = "Each lane decides for itself: only if the distance is below the lane's own root \
                            is the key among the k nearest so far."
                     .to_owned();
-                let misconceptions = misconceptions(
-                    Reply::Lanes(*mask),
-                    [(Reply::Lanes(shared), says), (Reply::Lanes(heaps.all()), all)],
-                );
                 let text = "Which lanes insert this point into their heap?".to_owned();
-                (0, text, Answer::Lanes(*mask), misconceptions)
+                pick.ask(0, text, Answer::Lanes(*mask))
+                    .with_misconceptions([(Reply::Lanes(shared), says), (Reply::Lanes(heaps.all()), all)])
             }
             (Topic::Waits, HeapStep::Branched { lanes: mask }) => {
                 require_clear_answers(heaps)?;
@@ -61,14 +57,12 @@ impl AlgorithmQuestions for HeapBaseline {
                     )
                 };
                 let right = *mask != 0;
-                let misconceptions = misconceptions(Reply::YesNo(right), [(Reply::YesNo(!right), says)]);
-                (lane, text, Answer::YesNo(right), misconceptions)
+                pick.ask(lane, text, Answer::YesNo(right)).with_misconceptions([(Reply::YesNo(!right), says)])
             }
             (Topic::Rounds, HeapStep::Sank { lanes: mask, .. }) => {
                 let own = rounds_of_lanes(recording, at, width);
                 let needs: Vec<String> =
                     lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
-                possible = 1..=u32::MAX;
                 let (right, sum) = (*own.iter().max()?, own.iter().sum::<u32>());
                 let mean = (f64::from(sum) / f64::from(mask.count_ones())).round() as u32;
                 let one_by_one = format!(
@@ -83,17 +77,17 @@ impl AlgorithmQuestions for HeapBaseline {
                     "Rounds that keys need to sink: {}. How many does the warp spend?",
                     needs.join(", ")
                 );
-                let misconceptions = misconceptions(
-                    Reply::Number(right),
-                    [(Reply::Number(sum), one_by_one), (Reply::Number(mean), on_average)],
-                );
-                (0, text, Answer::Number { right, within: 0 }, misconceptions)
+                pick.ask(0, text, Answer::Number { right, within: 0 })
+                    .with_range(1..=u32::MAX)
+                    .with_misconceptions([
+                        (Reply::Number(sum), one_by_one),
+                        (Reply::Number(mean), on_average),
+                    ])
             }
             (Topic::Idle, HeapStep::Sank { lanes: mask, .. }) => {
                 let inserting = mask.count_ones();
                 let own = rounds_of_lanes(recording, at, width);
                 let rounds = *own.iter().max()?;
-                possible = 0..=rounds * width;
                 let right = rounds * width - own.iter().sum::<u32>();
                 let free = "Idle lanes cost as much as busy ones: an instruction is issued for the whole \
                             warp, and a masked lane wastes its slot."
@@ -112,15 +106,13 @@ impl AlgorithmQuestions for HeapBaseline {
                     rounds * width,
                     needs.join(", ")
                 );
-                let misconceptions = misconceptions(
-                    Reply::Number(right),
-                    [(Reply::Number(0), free), (Reply::Number(rounds * (width - inserting)), outside)],
-                );
-                (0, text, Answer::Number { right, within: 0 }, misconceptions)
+                let without = rounds * (width - inserting);
+                pick.ask(0, text, Answer::Number { right, within: 0 })
+                    .with_range(0..=rounds * width)
+                    .with_misconceptions([(Reply::Number(0), free), (Reply::Number(without), outside)])
             }
             _ => return None,
-        };
-        Some(Question { misconceptions, possible, ..Question::new(topic, at, subject, text, answer) })
+        })
     }
 
     fn suits(&self, topic: Topic, at: usize, recording: &Recording) -> bool {

@@ -5,8 +5,10 @@ mod panel;
 pub(crate) mod questions;
 pub(crate) mod recorder;
 
+use std::sync::LazyLock;
+
 use super::heap::recorder::record_lanes;
-use super::{Algorithm, BUFFER, CodeLine, Pseudocode, line, plain};
+use super::{Algorithm, Pseudocode};
 use crate::Result;
 use crate::engines::cuda::Cuda;
 use crate::engines::lockstep::LOCKSTEP;
@@ -47,133 +49,13 @@ impl Algorithm for TheoryBaseline {
 // The kernel in a few lines of pseudocode, and the matching lines of `cuda/`.
 
 /// The kernel: the search, then the merge.
-pub static KERNEL: Pseudocode = Pseudocode {
-    lines: &SCAN,
-    second_part: 16,
-    titles: ["The kernel, in short", "The kernel, in short: its search", "The kernel, in short: its merge"],
-    line_of: line_of_scan,
-};
-
-const SEARCH: &str = "direct/warp_knn.cuh";
-const NETWORK: &str = "warp/bitonic.cuh";
-
-const SCAN: [CodeLine; 30] = [
-    plain(0, "for each batch of points:"),
-    line(
-        1,
-        "the block loads the batch into shared memory",
-        SEARCH,
-        "const float* rows = batches.enter(batch)",
-    ),
-    line(
-        1,
-        "barrier of the block: the whole batch has arrived",
-        SEARCH,
-        "const float* rows = batches.enter(batch)",
-    ),
-    plain(1, "for each group of W points in it, one a lane:"),
-    line(
-        2,
-        "distance \u{2190} squared distance of my point to the query",
-        SEARCH,
-        "distances[g] = squared_distance<D>(points[g], queries[i]);",
-    ),
-    line(
-        2,
-        "candidates \u{2190} ballot(distance < max_distance)",
-        BUFFER,
-        "unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);",
-    ),
-    plain(2, "while candidates \u{2260} 0:"),
-    line(
-        3,
-        "slot \u{2190} buffered + popcount(candidates & lanes below me)",
-        BUFFER,
-        "unsigned slot = buffered + __popc(candidates & lanes_below(lane));",
-    ),
-    line(
-        3,
-        "if I vote and slot < K: buffer[slot] \u{2190} (distance, point)",
-        BUFFER,
-        "buffer[slot] = key_of(distance, base + lane);",
-    ),
-    plain(3, "buffered \u{2190} buffered + slots written"),
-    line(3, "if buffered = K: merge", BUFFER, "if (buffered == CAPACITY) {"),
-    line(
-        3,
-        "candidates \u{2190} ballot(I vote, had no slot, and distance < max_distance)",
-        BUFFER,
-        "candidate && !appends && distance < max_distance",
-    ),
-    line(1, "barrier of the block: all warps have read the batch", SEARCH, "batches.leave(batch);"),
-    line(0, "if buffered > 0: fill the buffer up with \u{221e}, merge", BUFFER, "buffer[slot] = PADDING;"),
-    line(
-        0,
-        "the first k elements are the neighbours",
-        BUFFER,
-        "__device__ __forceinline__ void write(const AnswerRow& row) const {",
-    ),
-    plain(0, ""),
-    plain(0, "merge:"),
-    line(
-        1,
-        "barrier of the warp: all lanes have written their candidates",
-        BUFFER,
-        "// Other lanes wrote the slots that a lane reads.",
-    ),
-    line(1, "swap the buffer and the registers", BUFFER, "keys[r] = candidate;"),
-    plain(1, "for size \u{2190} 2, 4, \u{2026} K, for stride \u{2190} size/2, \u{2026} 2, 1:"),
-    line(
-        2,
-        "stride \u{2265} R: other \u{2190} shuffle(mine, lane ^ stride/R); keep the smaller or the larger",
-        NETWORK,
-        "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);",
-    ),
-    line(
-        2,
-        "stride < R: compare and exchange two registers of my own",
-        NETWORK,
-        "exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));",
-    ),
-    line(
-        1,
-        "barrier of the warp: the intermediate result is in the buffer",
-        BUFFER,
-        "// shuffles of the sort do not order shared memory, so that takes a barrier.",
-    ),
-    line(
-        1,
-        "element i \u{2190} min(element i, element K\u{2212}1\u{2212}i of the buffer)",
-        BUFFER,
-        "Key other = buffer[(R - 1 - r) * WARP + (WARP - 1 - lane)];",
-    ),
-    line(
-        1,
-        "barrier of the warp: all lanes have read the buffer",
-        BUFFER,
-        "// The next appends must not overtake these reads.",
-    ),
-    plain(1, "for stride \u{2190} K/2, \u{2026} 2, 1:"),
-    line(
-        2,
-        "stride \u{2265} R: other \u{2190} shuffle(mine, lane ^ stride/R); keep the smaller or the larger",
-        NETWORK,
-        "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);",
-    ),
-    line(
-        2,
-        "stride < R: compare and exchange two registers of my own",
-        NETWORK,
-        "exchange_in_lane(keys[low], keys[low + STRIDE], ascending(low));",
-    ),
-    plain(1, "buffered \u{2190} 0"),
-    line(
-        1,
-        "max_distance \u{2190} distance of element k\u{2212}1",
-        BUFFER,
-        "max_distance = distance_of(element(k - 1));",
-    ),
-];
+pub static KERNEL: LazyLock<Pseudocode> = LazyLock::new(|| {
+    Pseudocode::new(
+        ["The kernel, in short", "The kernel, in short: its search", "The kernel, in short: its merge"],
+        include_str!("code.txt"),
+        line_of_scan,
+    )
+});
 
 fn line_of_scan(step: &Step) -> Option<usize> {
     Some(match step {

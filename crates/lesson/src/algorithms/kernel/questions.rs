@@ -28,7 +28,7 @@ pub fn kernel_question(pick: &mut QuestionPicker<'_>) -> Option<Question> {
     let &mut QuestionPicker { recording, topic, at, before, .. } = pick;
     let shape = recording.shape();
     let capacity = shape.capacity();
-    let (subject, text, answer) = match (topic, &recording.steps()[at]) {
+    Some(match (topic, &recording.steps()[at]) {
         (Topic::Merges, _) => {
             let Ok(merges) = u32::try_from(recording.merges()) else { return None };
             let text = format!(
@@ -45,7 +45,8 @@ pub fn kernel_question(pick: &mut QuestionPicker<'_>) -> Option<Question> {
             } else {
                 bound.saturating_sub(merges).min(merges / 2).max(merges / 4)
             };
-            (0, text, Answer::Number { right: merges, within })
+            // At the end the buffer is merged, so there is at least one merge.
+            pick.ask(0, text, Answer::Number { right: merges, within }).with_range(1..=u32::MAX)
         }
         (Topic::Votes, Step::Ballot { mask }) => {
             let bound = significant(before.max_distance.into());
@@ -62,7 +63,7 @@ pub fn kernel_question(pick: &mut QuestionPicker<'_>) -> Option<Question> {
                 return None;
             }
             let text = format!("max_distance is {bound}. Which lanes vote yes?");
-            (0, text, Answer::Lanes(*mask))
+            pick.ask(0, text, Answer::Lanes(*mask))
         }
         (Topic::Slot, Step::Positions { slots }) => {
             let there: Vec<_> = slots.iter().filter(|slot| slot.slot < capacity).collect();
@@ -74,7 +75,7 @@ pub fn kernel_question(pick: &mut QuestionPicker<'_>) -> Option<Question> {
                 before.buffered,
                 slot.lane
             );
-            (slot.lane, text, Answer::Number { right: slot.slot, within: 0 })
+            pick.ask(slot.lane, text, Answer::Number { right: slot.slot, within: 0 })
         }
         (Topic::Partner, Step::Layer { layer, shuffle: Some(stride), .. }) => {
             let lane = pick.random.below(shape.width as usize) as u32;
@@ -84,7 +85,7 @@ pub fn kernel_question(pick: &mut QuestionPicker<'_>) -> Option<Question> {
                 layer.stride,
                 per_lane(shape.registers)
             );
-            (lane, text, Answer::Number { right: lane ^ stride, within: 0 })
+            pick.ask(lane, text, Answer::Number { right: lane ^ stride, within: 0 })
         }
         (Topic::Swaps, Step::Layer { layer, swapped, .. }) => {
             // Keys that look the same at the displayed precision make no question.
@@ -107,7 +108,7 @@ pub fn kernel_question(pick: &mut QuestionPicker<'_>) -> Option<Question> {
                 name(pair.low),
                 name(pair.high)
             );
-            (pair.low, text, Answer::YesNo(swapped.contains(pair.low)))
+            pick.ask(pair.low, text, Answer::YesNo(swapped.contains(pair.low)))
         }
         (Topic::Taken, Step::Minimum { taken }) => {
             let both = |element: u32| {
@@ -124,13 +125,10 @@ pub fn kernel_question(pick: &mut QuestionPicker<'_>) -> Option<Question> {
                 capacity - 1 - element,
                 key(other)
             );
-            (element, text, Answer::YesNo(taken.contains(element)))
+            pick.ask(element, text, Answer::YesNo(taken.contains(element)))
         }
         _ => return None,
-    };
-    let question = Question::new(topic, at, subject, text, answer);
-    // At the end the buffer is merged, so there is at least one merge.
-    Some(if topic == Topic::Merges { question.with_range(1..=u32::MAX) } else { question })
+    })
 }
 
 fn per_lane(registers: u32) -> String {

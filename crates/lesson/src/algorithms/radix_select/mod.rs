@@ -6,8 +6,10 @@ pub(crate) mod questions;
 pub(crate) mod recorder;
 pub mod state;
 
+use std::sync::LazyLock;
+
 use super::kernel::BufferCounts;
-use super::{Algorithm, CodeLine, Pseudocode, SpecificStep, line, plain};
+use super::{Algorithm, Pseudocode, SpecificStep};
 use crate::Result;
 use crate::engines::cuda::Cuda;
 use crate::engines::select::RADIX_SELECT;
@@ -62,60 +64,17 @@ impl Algorithm for RadixSelectBaseline {
 // Radix select in a few lines of pseudocode, and the matching lines of `cuda/`.
 
 /// Radix select: its passes, then its answer.
-pub static SELECTION: Pseudocode = Pseudocode {
-    lines: &DIGITS,
-    second_part: 10,
-    titles: [
-        "Radix selection, in short",
-        "Radix selection, in short: its passes",
-        "Radix selection, in short: its answer",
-    ],
-    line_of: line_of_digits,
-};
-
-const PASSES: &str = "select/multi_pass.cuh";
-
-const DIGITS: [CodeLine; 14] = [
-    plain(0, "distances \u{2190} those of all points; bits \u{2190} these as numbers"),
-    plain(0, "left \u{2190} all points; rank \u{2190} k"),
-    plain(0, "for each digit, the most significant one first:"),
-    line(
-        1,
-        "counts \u{2190} how many that are left have which digit",
-        PASSES,
-        "atomicAdd(&memory.counters[bucket[item] * copies + copy], 1);",
-    ),
-    line(
-        1,
-        "sums \u{2190} the counts, added up",
-        PASSES,
-        "unsigned below = block::exclusive_sum(own, memory.sums);",
-    ),
-    line(
-        1,
-        "bucket \u{2190} the first whose sum \u{2265} rank",
-        PASSES,
-        "memory.found = {bucket, below, size};",
-    ),
-    plain(1, "rank \u{2190} rank \u{2212} the sum before it; left \u{2190} its points"),
-    plain(1, "if rank = the number that are left: stop"),
-    line(
-        1,
-        "if no more than half of what was read is left: write them side by side",
-        PASSES,
-        "ClassCounts taken = in_order(memory.order, source, class_of",
-    ),
-    plain(0, ""),
-    plain(0, "look at all points once more:"),
-    line(
-        1,
-        "keep those before the bucket, and the first of it up to rank",
-        PASSES,
-        "in_order(memory.order, last, class_of",
-    ),
-    plain(1, "sort these k"),
-    plain(0, "they are the neighbours"),
-];
+pub static SELECTION: LazyLock<Pseudocode> = LazyLock::new(|| {
+    Pseudocode::new(
+        [
+            "Radix selection, in short",
+            "Radix selection, in short: its passes",
+            "Radix selection, in short: its answer",
+        ],
+        include_str!("code.txt"),
+        line_of_digits,
+    )
+});
 
 fn line_of_digits(step: &Step) -> Option<usize> {
     Some(match step {

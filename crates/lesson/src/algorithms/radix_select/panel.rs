@@ -8,6 +8,7 @@ use super::state::{Buckets, CompletedPass, max_passes};
 use super::{RadixSelectBaseline, RadixSelectStep};
 use crate::algorithms::{AlgorithmPictures, Baseline};
 use crate::lessons::Take;
+use crate::picture::ballot::LaneColumns;
 use crate::picture::cells::Grid;
 use crate::picture::counter_table::{self, Bar};
 use crate::picture::legend::{Entry, base_entries};
@@ -154,13 +155,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (mut scene, mut room) = view.canvas([wide, high]);
     let (state, text) = (view.state(), view.text);
     let title = room.take_top(text * 1.6);
-    let names = width(Font::Sans, view.font_size(0.8), "bucket") + text * 0.5;
-    let columns = |room: Area, high: f32| Grid {
-        area: area(names, room.y, (wide - names - text * 0.6).max(1.0), high),
-        columns: state.shape.width,
-        rows: 1,
-        gutter: 0.0,
-    };
+    let columns = LaneColumns::new(view, wide, "bucket");
     let shown = state.buckets().map(|buckets| ShownPass::new(buckets, view));
     let says =
         shown.as_ref().map_or_else(|| "Buckets: nothing counted yet".to_owned(), |shown| shown.heading());
@@ -168,28 +163,19 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     let row = (text * ROW * 1.1).min(room.height * 0.07);
     let bars_high = (room.height * 0.36 - 3.0 * row).max(room.height * 0.12);
-    let grid = columns(room, bars_high);
+    let grid = columns.grid(room.y, bars_high, 1);
     bars(&mut scene, shown.as_ref(), &grid);
-    scene.label(
-        area(0.0, room.y + bars_high - row, names - text * 0.5, row),
-        1.0,
-        sans(text * 0.8, Ink::TextWeak),
-        "points",
-    );
+    let below = columns.names(room.y + bars_high - row, row);
+    scene.label(below, 1.0, sans(text * 0.8, Ink::TextWeak), "points");
     room.take_top(bars_high);
-    let cells = |at: usize| area(0.0, room.y + at as f32 * row, names - text * 0.5, row);
-    numbers(
-        &mut scene,
-        view,
-        &columns(cells(0), row),
-        cells(0),
-        "bucket",
-        &(0..state.shape.width).collect::<Vec<_>>(),
-        Ink::TextWeak,
-    );
+    let buckets: Vec<u32> = (0..state.shape.width).collect();
+    let mut rows = vec![("bucket", &buckets[..], Ink::TextWeak)];
     if let Some(shown) = &shown {
-        numbers(&mut scene, view, &columns(cells(1), row), cells(1), "count", shown.counts, Ink::Text);
-        numbers(&mut scene, view, &columns(cells(2), row), cells(2), "sum", shown.sums, Ink::Accent);
+        rows.extend([("count", shown.counts, Ink::Text), ("sum", shown.sums, Ink::Accent)]);
+    }
+    for (at, (name, values, ink)) in rows.into_iter().enumerate() {
+        let y = room.y + at as f32 * row;
+        numbers(&mut scene, view, &columns.grid(y, row, 1), columns.names(y, row), name, values, ink);
     }
     let three = Area { height: bars_high + 3.0 * row, ..grid.area };
     for bucket in 0..state.shape.width {

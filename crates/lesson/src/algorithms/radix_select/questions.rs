@@ -3,7 +3,7 @@
 use super::RadixSelectBaseline;
 use crate::algorithms::AlgorithmQuestions;
 use crate::algorithms::radix_select::RadixSelectStep;
-use crate::questions::{Answer, Question, QuestionPicker, Reply, Topic, misconceptions};
+use crate::questions::{Answer, Question, QuestionPicker, Reply, Topic};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;
@@ -18,7 +18,7 @@ impl AlgorithmQuestions for RadixSelectBaseline {
             return None;
         };
         let (k, rank) = (before.shape.k, thousands(buckets.rank.into()));
-        let (text, answer, misconceptions, possible) = match topic {
+        Some(match topic {
             Topic::Bucket => {
                 let unreduced = buckets.sums.partition_point(|&sum| sum < k) as u32;
                 let forgot = format!(
@@ -39,20 +39,22 @@ impl AlgorithmQuestions for RadixSelectBaseline {
                     "That bucket holds the most points. But the sum of the counts decides: the wanted \
                      bucket is where it first reaches {rank}."
                 );
-                let mut misconceptions = misconceptions(
-                    Reply::Number(digit),
-                    [(Reply::Number(unreduced), forgot), (Reply::Number(largest), most)],
-                );
-                // The sums may never reach k.
-                let past_the_end = Reply::Number(buckets.sums.len() as u32);
-                misconceptions.retain(|misconception| misconception.reply != past_the_end);
                 let text = format!(
                     "Among the {} remaining points, rank {rank} is wanted: which bucket is it in?",
                     thousands(buckets.left.into())
                 );
                 // The last digit may be shorter than the others.
-                let possible = 0..=buckets.counts.len() as u32 - 1;
-                (text, Answer::Number { right: digit, within: 0 }, misconceptions, possible)
+                let mut question = pick
+                    .ask(0, text, Answer::Number { right: digit, within: 0 })
+                    .with_range(0..=buckets.counts.len() as u32 - 1)
+                    .with_misconceptions([
+                        (Reply::Number(unreduced), forgot),
+                        (Reply::Number(largest), most),
+                    ]);
+                // The sums may never reach k.
+                let past_the_end = Reply::Number(buckets.sums.len() as u32);
+                question.misconceptions.retain(|misconception| misconception.reply != past_the_end);
+                question
             }
             Topic::Left => {
                 let upto = format!(
@@ -63,19 +65,20 @@ impl AlgorithmQuestions for RadixSelectBaseline {
                 let behind = format!(
                     "That many are outside bucket {digit}: they are decided. Only those inside remain."
                 );
-                let misconceptions = misconceptions(
-                    Reply::Number(inside),
-                    [(Reply::Number(below + inside), upto), (Reply::Number(buckets.left - inside), behind)],
-                );
                 let text = format!(
                     "Rank {rank} of {} is wanted: how many points remain after this pass?",
                     thousands(buckets.left.into())
                 );
-                (text, Answer::Number { right: inside, within: 0 }, misconceptions, 1..=buckets.left)
+                let others = buckets.left - inside;
+                pick.ask(0, text, Answer::Number { right: inside, within: 0 })
+                    .with_range(1..=buckets.left)
+                    .with_misconceptions([
+                        (Reply::Number(below + inside), upto),
+                        (Reply::Number(others), behind),
+                    ])
             }
             _ => return None,
-        };
-        Some(Question { misconceptions, possible, ..Question::new(topic, at, 0, text, answer) })
+        })
     }
 
     fn suits(&self, topic: Topic, at: usize, recording: &Recording) -> bool {

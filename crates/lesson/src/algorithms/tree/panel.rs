@@ -9,14 +9,14 @@ use crate::algorithms::AlgorithmPictures;
 use crate::engines::index::{Tree, WARP};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::lessons::Take;
-use crate::picture::ballot::{LaneTable, NumberLayout, buffer, explained_lane};
+use crate::picture::ballot::{LaneColumns, NumberLayout, buffer, explained_lane};
 use crate::picture::cells::{Cell, Grid};
 use crate::picture::counter_table::{self, Bar};
 use crate::picture::legend::{Entry, buffer_entries};
 use crate::picture::moment::{Vote, nearest, vote};
-use crate::picture::pen::{ROW, Scale, area, dashed, digits, faint, line, sans, width};
+use crate::picture::pen::{ROW, Scale, area, dashed, digits, faint, line, sans};
 use crate::picture::plane::Plane;
-use crate::picture::scene::{Area, Font, Ink, Point, Scene, Target};
+use crate::picture::scene::{Area, Ink, Point, Scene, Target};
 use crate::picture::{Film, View};
 use crate::state::lanes_in;
 use crate::step::Step;
@@ -102,15 +102,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (state, text) = (view.state(), view.text);
     let shape = state.shape;
     let title = room.take_top(text * 1.6);
-    let names = width(Font::Sans, view.font_size(0.8), "voters below") + text * 0.5;
-    let margin = text * 0.6;
-    let columns = |room: Area, high: f32| Grid {
-        area: area(names, room.y, (wide - names - margin).max(1.0), high),
-        columns: shape.width,
-        rows: 1,
-        gutter: 0.0,
-    };
-    let label = |room: Area, high: f32| area(0.0, room.y, names - text * 0.5, high);
+    let columns = LaneColumns::new(view, wide, "voters below");
 
     // Rows of lanes, then two headings with a grid each.
     let heading = (text * 1.5).min(high * 0.08);
@@ -120,8 +112,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let boxes = node.filter(|node| !node.keys.is_empty()).map(as_vote);
     let shown = vote.as_ref().or(boxes.as_ref());
     let grids = 2.0 * (shape.registers as f32).min(8.0) * 0.6;
-    let cell_width = columns(room, 1.0).area.width / shape.width as f32;
-    let numbers = NumberLayout::fit(shown, cell_width, margin, rest, view);
+    let numbers = NumberLayout::fit(shown, &columns, rest);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     let one = ((rest - more) / (3.0 + of_one + grids)).clamp(1.0, text * 2.2);
     let all = (3.0 + of_one) * one + more;
@@ -132,14 +123,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         _ => None,
     };
     let lane = if vote.is_some() { explained_lane(view, vote.as_ref()) } else { chosen };
-    let mut table = LaneTable {
-        scene: &mut scene,
-        view,
-        grid: columns(room, one),
-        names: label(room, one),
-        row_height: one,
-        total_height: all,
-    };
+    let mut table = columns.table(&mut scene, room.y, one, all);
     table.lanes(shown, lane);
     table.distances(shown, &numbers);
     match &boxes {
@@ -168,12 +152,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         thousands(shape.k.into())
     );
     scene.label(room.take_top(heading), 0.0, sans(text * 0.9, Ink::Text), &says);
-    result(
-        &mut scene,
-        view,
-        &Grid { rows: shape.registers, ..columns(room, grid_high) },
-        label(room, grid_high),
-    );
+    let grid = columns.grid(room.y, grid_high, shape.registers);
+    result(&mut scene, view, &grid, columns.names(room.y, grid_high));
     room.take_top(grid_high);
     let says = format!(
         "Buffer: {} of {} slots taken",
@@ -181,12 +161,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         thousands(shape.capacity().into())
     );
     scene.label(room.take_top(heading), 0.0, sans(text * 0.9, Ink::Text), &says);
-    buffer(
-        &mut scene,
-        view,
-        &Grid { rows: shape.registers, ..columns(room, grid_high) },
-        label(room, grid_high),
-    );
+    let grid = columns.grid(room.y, grid_high, shape.registers);
+    buffer(&mut scene, view, &grid, columns.names(room.y, grid_high));
     scene
 }
 

@@ -23,7 +23,8 @@ impl AlgorithmQuestions for TreeBaseline {
             return None;
         }
         let leaves = leaf_count(before);
-        let (subject, text, answer) = match (topic, recording.steps()[at].tree()) {
+        let possible = 1..=u32::try_from(leaves).unwrap_or(u32::MAX);
+        Some(match (topic, recording.steps()[at].tree()) {
             (Topic::Leaves, _) => {
                 let right = self.visits.leaves;
                 let text = format!(
@@ -32,7 +33,7 @@ impl AlgorithmQuestions for TreeBaseline {
                     thousands(shape.n.into()),
                     shape.k
                 );
-                (0, text, Answer::Number { right, within: right / 3 })
+                pick.ask(0, text, Answer::Number { right, within: right / 3 }).with_range(possible)
             }
             (Topic::Order, _) => {
                 let right = self.curve_order.leaves;
@@ -40,7 +41,7 @@ impl AlgorithmQuestions for TreeBaseline {
                     "If boxes were visited in curve order, not nearest first: how many of the {leaves} \
                      leaves would be visited?"
                 );
-                (0, text, Answer::Number { right, within: right / 3 })
+                pick.ask(0, text, Answer::Number { right, within: right / 3 }).with_range(possible)
             }
             (Topic::Child, Some(TreeStep::Child { lane })) => {
                 let node = before.descent()?.node()?;
@@ -52,11 +53,8 @@ impl AlgorithmQuestions for TreeBaseline {
                 {
                     return None;
                 }
-                (
-                    0,
-                    "Of the remaining boxes, which lane's is visited next?".to_owned(),
-                    Answer::Number { right: *lane, within: 0 },
-                )
+                let text = "Of the remaining boxes, which lane's is visited next?".to_owned();
+                pick.ask(0, text, Answer::Number { right: *lane, within: 0 })
             }
             (Topic::Visited, Some(step @ (TreeStep::Child { .. } | TreeStep::Pruned { .. }))) => {
                 let (lane, nearest) = before.descent()?.node()?.nearest()?;
@@ -70,15 +68,9 @@ impl AlgorithmQuestions for TreeBaseline {
                     shape.k,
                     key(before.last())
                 );
-                (lane, text, Answer::YesNo(matches!(step, TreeStep::Child { .. })))
+                pick.ask(lane, text, Answer::YesNo(matches!(step, TreeStep::Child { .. })))
             }
             _ => return kernel_question(pick),
-        };
-        let question = Question::new(topic, at, subject, text, answer);
-        Some(if matches!(topic, Topic::Leaves | Topic::Order) {
-            question.with_range(1..=u32::try_from(leaves).unwrap_or(u32::MAX))
-        } else {
-            question
         })
     }
 

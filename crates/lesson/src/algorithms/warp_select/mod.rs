@@ -6,8 +6,10 @@ pub(crate) mod questions;
 pub(crate) mod recorder;
 pub mod state;
 
+use std::sync::LazyLock;
+
 use super::kernel::BufferCounts;
-use super::{Algorithm, CodeLine, Pseudocode, SpecificStep, line, plain};
+use super::{Algorithm, Pseudocode, SpecificStep};
 use crate::Result;
 use crate::engines::cuda::Cuda;
 use crate::engines::select;
@@ -64,76 +66,13 @@ impl Algorithm for WarpSelectBaseline {
 // Warp select in a few lines of pseudocode, and the matching lines of `cuda/`.
 
 /// Warp select: the scan, then a merge.
-pub static QUEUES: Pseudocode = Pseudocode {
-    lines: &LANES,
-    second_part: 8,
-    titles: [
-        "Warp select, in short",
-        "Warp select, in short: its search",
-        "Warp select, in short: its merge",
-    ],
-    line_of: line_of_queues,
-};
-
-const WARP_SELECT: &str = "select/warp_select.cuh";
-
-const LANES: [CodeLine; 14] = [
-    line(
-        0,
-        "my queue, Q keys, and the warp's, K keys: all \u{221e}",
-        WARP_SELECT,
-        "lane_queue[i] = PADDING;",
-    ),
-    plain(0, "for each group of W points, one a lane:"),
-    line(1, "distance \u{2190} that of my point", WARP_SELECT, "queues.add(distance, batch * BATCH"),
-    line(
-        1,
-        "if distance < the first key of my queue: drop that, insert (distance, point)",
-        WARP_SELECT,
-        "bool inserts = takes(distance);",
-    ),
-    line(
-        1,
-        "if the first key of any lane < the k-th: merge",
-        WARP_SELECT,
-        "bool broken = __any_sync(ALL_LANES, lane_queue[0] < limit);",
-    ),
-    line(
-        0,
-        "merge once more",
-        WARP_SELECT,
-        "selection.distances + query * selection.pitch, selection.n, 0, 1);",
-    ),
-    line(
-        0,
-        "the first k keys of the warp's queue are the neighbours",
-        WARP_SELECT,
-        "__device__ __forceinline__ void write(const AnswerRow& row) const {",
-    ),
-    plain(0, ""),
-    plain(0, "merge:"),
-    line(1, "sort the queues of all lanes as one list", WARP_SELECT, "warp::sort_any(lane_queue, lane);"),
-    line(
-        1,
-        "element K\u{2212}1\u{2212}i of the warp's queue \u{2194} element i of the list: the smaller is the \
-         warp's",
-        WARP_SELECT,
-        "Key to_warp = __shfl_xor_sync(ALL_LANES, lane_queue[i], WARP - 1);",
-    ),
-    line(
-        1,
-        "sort the warp's queue, which is bitonic",
-        "warp/network.cuh",
-        "void merge_any(Key (&keys)[R], unsigned lane) {",
-    ),
-    line(1, "sort my queue, the largest key first", WARP_SELECT, "for (int round = 0; round < Q; ++round) {"),
-    line(
-        1,
-        "the k-th \u{2190} element k\u{2212}1 of the warp's queue",
-        WARP_SELECT,
-        "limit = __shfl_sync(ALL_LANES, mine, (k - 1) % WARP);",
-    ),
-];
+pub static QUEUES: LazyLock<Pseudocode> = LazyLock::new(|| {
+    Pseudocode::new(
+        ["Warp select, in short", "Warp select, in short: its search", "Warp select, in short: its merge"],
+        include_str!("code.txt"),
+        line_of_queues,
+    )
+});
 
 fn line_of_queues(step: &Step) -> Option<usize> {
     Some(match step {

@@ -11,13 +11,13 @@ use crate::algorithms::AlgorithmPictures;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::theory;
 use crate::lessons::Take;
-use crate::picture::ballot::{LaneTable, NumberLayout};
+use crate::picture::ballot::{LaneColumns, NumberLayout};
 use crate::picture::cells::{Cell, Grid, chip};
 use crate::picture::counter_table::{self, Bar};
 use crate::picture::legend::{Entry, base_entries, is_merging, votes};
 use crate::picture::moment::{nearest, vote, waiting};
-use crate::picture::pen::{ROW, Scale, area, digits, faint, line, sans, width};
-use crate::picture::scene::{Area, Font, Ink, Scene, Target};
+use crate::picture::pen::{ROW, Scale, area, digits, faint, line, sans};
+use crate::picture::scene::{Area, Ink, Scene, Target};
 use crate::picture::{Film, View, cloud};
 use crate::print::write_comparison;
 use crate::state::lanes_in;
@@ -192,15 +192,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let step = view.step().and_then(Step::warp_select);
     scene.label(title, 0.0, sans(text, Ink::Text), &heading(view));
 
-    let names = width(Font::Sans, view.font_size(0.8), "distance") + text * 0.5;
-    let margin = text * 0.6;
-    let columns = |room: Area, high: f32, rows: u32| Grid {
-        area: area(names, room.y, (wide - names - margin).max(1.0), high),
-        columns: shape.width,
-        rows,
-        gutter: 0.0,
-    };
-    let label = |room: Area, high: f32| area(0.0, room.y, names - text * 0.5, high);
+    let columns = LaneColumns::new(view, wide, "distance");
 
     // Rows: lanes, distances, insertions; a heading, the lanes' queues and their invariant; a heading and the
     // warp's queue.
@@ -208,27 +200,14 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let between = text * 0.8;
     let rest = (room.height - 2.0 * heading_high - between).max(1.0);
     let vote = vote(view.cursor).filter(|_| !queues.is_list && !is_last_merge(view));
-    let numbers = NumberLayout::fit(
-        vote.as_ref(),
-        columns(room, 1.0, 1).area.width / shape.width as f32,
-        margin,
-        rest,
-        view,
-    );
+    let numbers = NumberLayout::fit(vote.as_ref(), &columns, rest);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
     // Long queues have flat rows.
     let share = |rows: u32| 1.1 * (rows as f32).min(4.0 + rows as f32 * 0.1);
     let (lanes_share, warp_share) = (share(queues.length()), share(shape.registers));
     let one = ((rest - more) / (3.0 + of_one + lanes_share + warp_share)).clamp(1.0, text * 2.2);
     let all = (2.0 + of_one) * one + more;
-    let mut table = LaneTable {
-        scene: &mut scene,
-        view,
-        grid: columns(room, one, 1),
-        names: label(room, one),
-        row_height: one,
-        total_height: all,
-    };
+    let mut table = columns.table(&mut scene, room.y, one, all);
     table.lanes(vote.as_ref(), None);
     table.distances(vote.as_ref(), &numbers);
     table.bits("inserts", queues.inserted.filter(|_| vote.is_some()), Ink::Candidate, None);
@@ -236,21 +215,13 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
 
     let lanes_heading = room.take_top(heading_high);
     chip(&mut scene, lanes_heading, Ink::Buffer, &lane_queues_heading(queues, state.last(), step), text);
-    let lanes = columns(room, one * lanes_share, queues.length());
-    draw_row_names(&mut scene, &lanes, label(room, lanes.area.height), text, |row| {
+    let lanes = columns.grid(room.y, one * lanes_share, queues.length());
+    draw_row_names(&mut scene, &lanes, columns.names(room.y, lanes.area.height), text, |row| {
         if queues.is_list { thousands((row * shape.width).into()) } else { row.to_string() }
     });
     room.take_top(lanes.area.height);
-    let below = columns(room, one, 1);
     if !queues.is_list {
-        let mut table = LaneTable {
-            scene: &mut scene,
-            view,
-            grid: below,
-            names: label(room, one),
-            row_height: one,
-            total_height: one,
-        };
+        let mut table = columns.table(&mut scene, room.y, one, one);
         table.bits("breaks", queues.broken, Ink::Error, None);
     }
     room.take_top(one);
@@ -258,8 +229,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let warp_heading = room.take_top(heading_high);
     let says = warp_queue_heading(&state.registers, state.last(), step);
     chip(&mut scene, warp_heading, Ink::Intermediate, &says, text);
-    let warp = columns(room, one * warp_share, shape.registers);
-    draw_row_names(&mut scene, &warp, label(room, warp.area.height), text, |row| {
+    let warp = columns.grid(room.y, one * warp_share, shape.registers);
+    draw_row_names(&mut scene, &warp, columns.names(room.y, warp.area.height), text, |row| {
         thousands((row * shape.width).into())
     });
 

@@ -6,7 +6,7 @@ use crate::algorithms::AlgorithmQuestions;
 use crate::describe::key;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::print::{distances_from_lane_0, keys_from_lane_0};
-use crate::questions::{Answer, Question, QuestionPicker, Reply, Topic, misconceptions};
+use crate::questions::{Answer, Question, QuestionPicker, Reply, Topic};
 use crate::recording::Recording;
 use crate::state::State;
 use crate::step::Step;
@@ -17,7 +17,7 @@ impl AlgorithmQuestions for WarpSelectBaseline {
         let &mut QuestionPicker { recording, topic, at, before, .. } = pick;
         let shape = before.shape;
         let last = before.last();
-        let (text, answer, misconceptions) = match (topic, recording.steps()[at].warp_select()) {
+        Some(match (topic, recording.steps()[at].warp_select()) {
             (Topic::Merges, _) => {
                 let text = format!(
                     "{} points, k = {}, a queue of {} in each of {} lanes: how many merges will there be?",
@@ -26,7 +26,8 @@ impl AlgorithmQuestions for WarpSelectBaseline {
                     count(self.length.into(), "key", "keys"),
                     shape.width
                 );
-                (text, Answer::Number { right: self.merges, within: self.merges / 4 }, Vec::new())
+                let answer = Answer::Number { right: self.merges, within: self.merges / 4 };
+                pick.ask(0, text, answer).with_range(1..=u32::MAX)
             }
             (Topic::Takes, Some(WarpSelectStep::Inserted { placed })) => {
                 let (distances, queues) = (recording.distances(before.group?), before.queues()?);
@@ -47,7 +48,7 @@ impl AlgorithmQuestions for WarpSelectBaseline {
                     .to_owned();
                 let text =
                     "Which lanes insert their distance into their queue and drop its largest key?".to_owned();
-                (text, Answer::Lanes(mask), misconceptions(Reply::Lanes(mask), [(Reply::Lanes(below), says)]))
+                pick.ask(0, text, Answer::Lanes(mask)).with_misconceptions([(Reply::Lanes(below), says)])
             }
             (Topic::Breaks, Some(WarpSelectStep::Checked { broken })) => {
                 let queues = before.queues()?;
@@ -67,13 +68,10 @@ impl AlgorithmQuestions for WarpSelectBaseline {
                 };
                 let text = format!("The k-th is at {}: does this group cause a merge?", key(last));
                 let right = *broken != 0;
-                let misconceptions = misconceptions(Reply::YesNo(right), [(Reply::YesNo(!right), says)]);
-                (text, Answer::YesNo(right), misconceptions)
+                pick.ask(0, text, Answer::YesNo(right)).with_misconceptions([(Reply::YesNo(!right), says)])
             }
             _ => return None,
-        };
-        let possible = if topic == Topic::Merges { 1 } else { 0 }..=u32::MAX;
-        Some(Question { misconceptions, possible, ..Question::new(topic, at, 0, text, answer) })
+        })
     }
 
     fn suits(&self, topic: Topic, at: usize, recording: &Recording) -> bool {

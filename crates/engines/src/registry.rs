@@ -2,7 +2,7 @@
 //! descriptors.
 
 use std::sync::OnceLock;
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
 
 use super::{cuda, several};
 use crate::Result;
@@ -36,11 +36,13 @@ pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>> {
 
 /// Starts the GPUs of a device in the background, as that takes as long as reading a large file. They
 /// stay started as long as what the thread returns.
-pub fn start(device: DeviceId) -> JoinHandle<impl Sized + Send + use<>> {
-    std::thread::spawn(move || match device {
+pub fn start(device: DeviceId) -> Option<JoinHandle<impl Sized + Send + use<>>> {
+    let start = move || match device {
         DeviceId::Gpus(gpus) => gpus.devices().filter_map(cuda::start).collect(),
         device => Vec::from_iter(cuda::start(device)),
-    })
+    };
+    // Without a thread, the first engine starts them.
+    thread::Builder::new().name("warpscope-driver".to_owned()).spawn(start).ok()
 }
 
 /// The device that `all` stands for on this machine; any other is itself.

@@ -14,6 +14,9 @@ type ListDatasets = fn(&Input<'_>) -> Result<Vec<DatasetInfo>>;
 /// Finds an attribute of a file by its name.
 type FindAttribute = fn(&Input<'_>, &str) -> Result<Option<String>>;
 
+/// Finds the layout of a file whose rows can be read from any position; `None` if this one has none.
+type FindBlocks = fn(&Input<'_>, &ColumnRequest<'_>) -> Result<Option<BlockLayout>>;
+
 /// A supported file format.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
@@ -41,7 +44,7 @@ pub struct Format {
     /// Reads all columns of a few records, without holding others.
     pub(super) records: fn(&Input<'_>, &[u64]) -> Result<Records>,
     /// Where rows of a fixed size are, for formats that have them; `None` for files that do not.
-    pub(super) blocks: Option<fn(&Input<'_>, &ColumnRequest<'_>) -> Result<Option<BlockLayout>>>,
+    pub(super) blocks: Option<FindBlocks>,
     /// The text of an attribute of the whole file, for formats that have them.
     pub(super) attribute: Option<FindAttribute>,
     /// Whether files are usually scans of surfaces.

@@ -89,8 +89,8 @@ impl Pipe {
             }?;
             slot.copied.record(stream)
         };
-        for at in 0..count.min(SLOTS) {
-            begin(at, &mut slots[at])?;
+        for (at, slot) in slots.iter_mut().enumerate().take(count) {
+            begin(at, slot)?;
         }
         for (at, piece) in bytes.chunks_mut(SLOT).enumerate() {
             let slot = &mut slots[at % SLOTS];

@@ -45,7 +45,7 @@ pub fn start(device: DeviceId) -> Option<JoinHandle<impl Sized + Send + use<>>> 
     thread::Builder::new().name("warpscope-driver".to_owned()).spawn(start).ok()
 }
 
-/// The device that `all` stands for on this machine; any other is itself.
+/// Replaces `all` by the GPUs of this machine.
 pub fn resolved(device: DeviceId) -> DeviceId {
     match device {
         DeviceId::Gpus(GpuSet::ALL) => {

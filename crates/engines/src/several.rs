@@ -146,19 +146,12 @@ impl Engine for SeveralEngine {
             let loaded = part.load(shares.get(at).unwrap_or(problem), parameters, false);
             loaded.map_err(|error| named(names[at], error))
         })?;
-        if shares.is_empty() {
-            Ok(Box::new(QueriesSplit {
-                k: problem.k(),
-                weights: vec![1.0; count],
-                last: Vec::new(),
-                searched: Vec::new(),
-                parts,
-                pool,
-                names,
-            }))
+        let split = if shares.is_empty() {
+            Split::Queries(QueryShares { weights: vec![1.0; count], ..QueryShares::default() })
         } else {
-            Ok(Box::new(PointsSplit { k: problem.k(), q: problem.q(), shares, parts, pool, names }))
-        }
+            Split::Points(shares)
+        };
+        Ok(Box::new(SharedSearch { k: problem.k(), q: problem.q(), parts, pool, names, split }))
     }
 }
 
@@ -190,36 +183,37 @@ fn point_shares(problem: &Problem, id: DeviceId, count: usize) -> Vec<Problem> {
     points.iter().map(|points| problem.over(Arc::clone(points))).collect()
 }
 
-/// What all parts report about loading: the longest time of each phase.
-fn setup_ms(parts: &[Box<dyn PreparedSearch + '_>]) -> Vec<(SetupPhase, f64)> {
-    let mut longest: Vec<(SetupPhase, f64)> = Vec::new();
-    for (phase, ms) in parts.iter().flat_map(|part| part.setup_ms()) {
-        match longest.iter_mut().find(|(of, _)| *of == phase) {
-            Some((_, most)) => *most = most.max(ms),
-            None => longest.push((phase, ms)),
-        }
-    }
-    longest
+/// A search shared among parts.
+struct SharedSearch<'a> {
+    k: usize,
+    q: usize,
+    parts: Vec<Box<dyn PreparedSearch + 'a>>,
+    pool: &'a ThreadPool,
+    names: Vec<DeviceId>,
+    split: Split<'a>,
 }
 
-/// Every part has all points and answers a share of each range of queries.
-struct QueriesSplit<'a> {
-    k: usize,
-    /// Queries per millisecond, relative to the other parts.
+enum Split<'a> {
+    /// Every part has all points and answers a share of each range of queries.
+    Queries(QueryShares),
+    /// Every part answers all queries over a share of the points.
+    Points(&'a [Problem]),
+}
+
+/// Which part answers which queries.
+#[derive(Default)]
+struct QueryShares {
+    /// Queries per millisecond of each part, relative to the others.
     weights: Vec<f64>,
     /// Each part's share of the last range.
     last: Vec<Range<usize>>,
     /// Which part answered which queries, ascending.
     searched: Vec<(Range<usize>, usize)>,
-    parts: Vec<Box<dyn PreparedSearch + 'a>>,
-    pool: &'a ThreadPool,
-    names: Vec<DeviceId>,
 }
 
-impl QueriesSplit<'_> {
-    /// Divides a range by the parts' speed, in multiples of the smallest chunk.
-    fn divide(&self, queries: &Range<usize>) -> Vec<Range<usize>> {
-        let unit = self.parts.iter().map(|part| part.chunk_unit()).max().unwrap_or(1);
+impl QueryShares {
+    /// Divides a range by the parts' speed, in multiples of `unit`.
+    fn divide(&self, queries: &Range<usize>, unit: usize) -> Vec<Range<usize>> {
         let total: f64 = self.weights.iter().sum();
         let (mut before, mut start) = (0.0, queries.start);
         let share = |weight: &f64| {
@@ -248,9 +242,17 @@ impl QueriesSplit<'_> {
     }
 }
 
-impl PreparedSearch for QueriesSplit<'_> {
+impl PreparedSearch for SharedSearch<'_> {
+    /// The longest time of each phase.
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
-        setup_ms(&self.parts)
+        let mut longest: Vec<(SetupPhase, f64)> = Vec::new();
+        for (phase, ms) in self.parts.iter().flat_map(|part| part.setup_ms()) {
+            match longest.iter_mut().find(|(of, _)| *of == phase) {
+                Some((_, most)) => *most = most.max(ms),
+                None => longest.push((phase, ms)),
+            }
+        }
+        longest
     }
 
     fn resident(&self) -> bool {
@@ -283,29 +285,34 @@ impl PreparedSearch for QueriesSplit<'_> {
 
     /// The milliseconds are the host's, as the parts have no common clock.
     fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64> {
-        self.last = self.divide(&queries);
-        let (start, shares, names) = (Instant::now(), &self.last, &self.names);
+        let unit = self.parts.iter().map(|part| part.chunk_unit()).max().unwrap_or(1);
+        let shares = match &self.split {
+            Split::Queries(shares) => shares.divide(&queries, unit),
+            Split::Points(_) => vec![queries.clone(); self.parts.len()],
+        };
+        let (start, names) = (Instant::now(), &self.names);
         let times = on_pool(self.pool, &mut self.parts, |at, part| {
             let share = shares[at].clone();
             if share.is_empty() {
-                Ok(0.0)
-            } else {
-                part.search(share, build).map_err(|error| named(names[at], error))
+                return Ok(0.0);
             }
+            part.search(share, build).map_err(|error| named(names[at], error))
         })?;
         let ms = start.elapsed().as_secs_f64() * 1e3;
-        self.searched.retain(|(range, _)| range.end <= queries.start);
-        let shares = self.last.iter().cloned().enumerate().filter(|(_, share)| !share.is_empty());
-        self.searched.extend(shares.map(|(part, share)| (share, part)));
-        self.learn(&times);
+        if let Split::Queries(known) = &mut self.split {
+            known.searched.retain(|(range, _)| range.end <= queries.start);
+            let searched = shares.iter().cloned().enumerate().filter(|(_, share)| !share.is_empty());
+            known.searched.extend(searched.map(|(part, share)| (share, part)));
+            known.last = shares;
+            known.learn(&times);
+        }
         Ok(ms)
     }
 
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64> {
         let start = Instant::now();
-        let q = self.searched.last().map_or(0, |(range, _)| range.end);
-        *neighbors = Neighbors::unanswered(q, self.k);
-        self.download_range(0..q, &mut neighbors.indices, &mut neighbors.squared_distances)?;
+        *neighbors = Neighbors::unanswered(self.q, self.k);
+        self.download_range(0..self.q, &mut neighbors.indices, &mut neighbors.squared_distances)?;
         Ok(start.elapsed().as_secs_f64() * 1e3)
     }
 
@@ -315,21 +322,35 @@ impl PreparedSearch for QueriesSplit<'_> {
         mut indices: &mut [u32],
         mut squared_distances: &mut [f32],
     ) -> Result<()> {
+        let (k, names) = (self.k, &self.names);
+        // Copies are not on the pool, because a large one uses the threads of all cores.
+        let searched = match &self.split {
+            Split::Queries(shares) => &shares.searched,
+            Split::Points(shares) => {
+                let found = each(&mut self.parts, |at, part| {
+                    let mut found = Neighbors::unanswered(queries.len(), k);
+                    let Neighbors { indices, squared_distances, .. } = &mut found;
+                    part.download_range(queries.clone(), indices, squared_distances)
+                        .map_err(|error| named(names[at], error))?;
+                    Ok(found)
+                })?;
+                merge_shares(shares, &found, indices, squared_distances);
+                return Ok(());
+            }
+        };
         let mut tasks: Vec<Vec<_>> = self.parts.iter().map(|_| Vec::new()).collect();
-        for (range, part) in &self.searched {
+        for (range, part) in searched {
             let range = range.start.max(queries.start)..range.end.min(queries.end);
             if range.is_empty() {
                 continue;
             }
-            let (these, rest) = std::mem::take(&mut indices).split_at_mut(range.len() * self.k);
+            let (these, rest) = std::mem::take(&mut indices).split_at_mut(range.len() * k);
             indices = rest;
-            let (distances, rest) = std::mem::take(&mut squared_distances).split_at_mut(range.len() * self.k);
+            let (distances, rest) = std::mem::take(&mut squared_distances).split_at_mut(range.len() * k);
             squared_distances = rest;
             tasks[*part].push((range, these, distances));
         }
-        let names = &self.names;
         let mut work: Vec<_> = self.parts.iter_mut().zip(tasks).collect();
-        // Not on the pool: a large copy uses the threads of all cores.
         each(&mut work, |at, (part, tasks)| {
             for (range, indices, distances) in std::mem::take(tasks) {
                 part.download_range(range, indices, distances).map_err(|error| named(names[at], error))?;
@@ -340,85 +361,23 @@ impl PreparedSearch for QueriesSplit<'_> {
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<()> {
-        let mut parts = self.parts.iter_mut().zip(&self.last).filter(|(_, share)| !share.is_empty());
+        // Only engines without counters split the points.
+        let Split::Queries(shares) = &self.split else { return Ok(()) };
+        let mut parts = self.parts.iter_mut().zip(&shares.last).filter(|(_, share)| !share.is_empty());
         parts.try_for_each(|(part, _)| part.collect(answer))
     }
 }
 
-/// Every part answers all queries over a share of the points.
-struct PointsSplit<'a> {
-    k: usize,
-    q: usize,
-    shares: &'a [Problem],
-    parts: Vec<Box<dyn PreparedSearch + 'a>>,
-    pool: &'a ThreadPool,
-    names: Vec<DeviceId>,
-}
-
-impl PreparedSearch for PointsSplit<'_> {
-    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
-        setup_ms(&self.parts)
-    }
-
-    fn resident(&self) -> bool {
-        self.parts.iter().all(|part| part.resident())
-    }
-
-    fn parameters(&self) -> Parameters {
-        self.parts[0].parameters()
-    }
-
-    fn note(&self) -> Option<String> {
-        self.parts[0].note()
-    }
-
-    fn first_chunk(&self) -> usize {
-        self.parts[0].first_chunk()
-    }
-
-    fn chunk_unit(&self) -> usize {
-        self.parts[0].chunk_unit()
-    }
-
-    fn chunk_ms(&self) -> f64 {
-        self.parts[0].chunk_ms()
-    }
-
-    fn first_work(&self) -> u64 {
-        self.parts[0].first_work()
-    }
-
-    /// The milliseconds are the host's, as the parts have no common clock.
-    fn search(&mut self, queries: Range<usize>, build: KernelBuild) -> Result<f64> {
-        let (start, names) = (Instant::now(), &self.names);
-        on_pool(self.pool, &mut self.parts, |at, part| {
-            part.search(queries.clone(), build).map_err(|error| named(names[at], error))
-        })?;
-        Ok(start.elapsed().as_secs_f64() * 1e3)
-    }
-
-    fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64> {
-        let (start, names, k) = (Instant::now(), &self.names, self.k);
-        let found = each(&mut self.parts, |at, part| {
-            let mut found = Neighbors::default();
-            part.download(&mut found).map_err(|error| named(names[at], error))?;
-            Ok(found)
-        })?;
-        let firsts =
-            self.shares.iter().scan(0, |next, share| Some(std::mem::replace(next, *next + share.n())));
-        let firsts: Vec<u32> = firsts.map(|first| first as u32).collect();
-        *neighbors = Neighbors::unanswered(self.q, k);
-        let lists = neighbors.indices.par_chunks_mut(k).zip(neighbors.squared_distances.par_chunks_mut(k));
-        lists.enumerate().for_each(|(query, (indices, distances))| {
-            let lists: Vec<(&[u32], &[f32])> = found.iter().map(|found| found.for_query(query)).collect();
-            merge(&lists, &firsts, indices, distances);
-        });
-        Ok(start.elapsed().as_secs_f64() * 1e3)
-    }
-
-    fn collect(&mut self, _answer: &mut Answer) -> Result<()> {
-        Ok(())
-    }
+/// Merges what was found in each share of the points.
+fn merge_shares(shares: &[Problem], found: &[Neighbors], indices: &mut [u32], distances: &mut [f32]) {
+    let firsts = shares.iter().scan(0, |next, share| Some(std::mem::replace(next, *next + share.n())));
+    let firsts: Vec<u32> = firsts.map(|first| first as u32).collect();
+    let k = found[0].k;
+    let lists = indices.par_chunks_mut(k).zip(distances.par_chunks_mut(k));
+    lists.enumerate().for_each(|(query, (indices, distances))| {
+        let lists: Vec<(&[u32], &[f32])> = found.iter().map(|found| found.for_query(query)).collect();
+        merge(&lists, &firsts, indices, distances);
+    });
 }
 
 /// The nearest of several ascending lists, by (distance, position). Positions of a list count from its entry of
@@ -475,22 +434,9 @@ mod tests {
 
     #[test]
     fn shares_follow_the_speed_of_the_devices_and_cover_the_queries() {
-        let problem = problem(2, scattered(50, 2), (0..50).collect(), 5);
-        let mut engine = several(&LOCKSTEP, 3);
-        let parts = engine.parts.iter_mut();
-        let parts = parts.map(|part| part.load(&problem, &Parameters::NONE, false).unwrap()).collect();
-        let names = vec![DeviceId::Gpu(0), DeviceId::Gpu(1), DeviceId::Gpu(2)];
-        let mut split = QueriesSplit {
-            k: 5,
-            weights: vec![1.0; 3],
-            last: Vec::new(),
-            searched: Vec::new(),
-            parts,
-            pool: &engine.pool,
-            names,
-        };
+        let mut split = QueryShares { weights: vec![1.0; 3], ..QueryShares::default() };
         for step in 0..20 {
-            split.last = split.divide(&(10..310));
+            split.last = split.divide(&(10..310), 1);
             assert!(split.last.windows(2).all(|pair| pair[0].end == pair[1].start), "{:?}", split.last);
             assert_eq!((split.last[0].start, split.last[2].end), (10, 310), "{step}");
             // The second device is twice as fast, the third half as fast as the first.
@@ -501,7 +447,7 @@ mod tests {
         let sizes: Vec<usize> = split.last.iter().map(Range::len).collect();
         assert!((82..=90).contains(&sizes[0]) && (168..=174).contains(&sizes[1]), "{sizes:?}");
         split.weights = vec![1.0; 3];
-        assert_eq!(split.divide(&(4..5)).iter().map(Range::len).sum::<usize>(), 1);
+        assert_eq!(split.divide(&(4..5), 1).iter().map(Range::len).sum::<usize>(), 1);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct TiledSearch {
     tiled: Arc<TiledCloud>,
     plan: TilePlan,
     tiles: Vec<Tile>,
-    /// Stands for all points where queries are checked.
+    /// Two points with the extents of all, over which queries are checked.
     spanning: Arc<Points>,
     queries: TileQueries,
     pub arithmetic: Arithmetic,

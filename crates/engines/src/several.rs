@@ -13,7 +13,7 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use super::registry;
 use crate::Result;
 use crate::knn::{
-    Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, GpuSet, KernelBuild, NONE, Neighbors,
+    Answer, BestLists, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, GpuSet, KernelBuild, Neighbors,
     Parameters, Points, PreparedSearch, Problem, SetupPhase,
 };
 
@@ -76,7 +76,7 @@ fn on_pool<T: Send, R: Send>(
 }
 
 /// Calls `work` for all items at the same time, each on a new thread; the error is that of the first.
-fn each<'scope, T: Send + 'scope, R: Send>(
+pub(super) fn each<'scope, T: Send + 'scope, R: Send>(
     items: &'scope mut [T],
     work: impl Fn(usize, &'scope mut T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
@@ -334,7 +334,15 @@ impl PreparedSearch for SharedSearch<'_> {
                         .map_err(|error| named(names[at], error))?;
                     Ok(found)
                 })?;
-                merge_shares(shares, &found, indices, squared_distances);
+                let mut lists = BestLists::new(queries.len(), k)?;
+                let mut first = 0;
+                for (share, found) in shares.iter().zip(&found) {
+                    lists.merge(0..queries.len() as u32, first, found);
+                    first += share.n() as u32;
+                }
+                let merged = lists.neighbors(0..queries.len(), None);
+                indices.copy_from_slice(&merged.indices);
+                squared_distances.copy_from_slice(&merged.squared_distances);
                 return Ok(());
             }
         };
@@ -365,32 +373,6 @@ impl PreparedSearch for SharedSearch<'_> {
         let Split::Queries(shares) = &self.split else { return Ok(()) };
         let mut parts = self.parts.iter_mut().zip(&shares.last).filter(|(_, share)| !share.is_empty());
         parts.try_for_each(|(part, _)| part.collect(answer))
-    }
-}
-
-/// Merges what was found in each share of the points.
-fn merge_shares(shares: &[Problem], found: &[Neighbors], indices: &mut [u32], distances: &mut [f32]) {
-    let firsts = shares.iter().scan(0, |next, share| Some(std::mem::replace(next, *next + share.n())));
-    let firsts: Vec<u32> = firsts.map(|first| first as u32).collect();
-    let k = found[0].k;
-    let lists = indices.par_chunks_mut(k).zip(distances.par_chunks_mut(k));
-    lists.enumerate().for_each(|(query, (indices, distances))| {
-        let lists: Vec<(&[u32], &[f32])> = found.iter().map(|found| found.for_query(query)).collect();
-        merge(&lists, &firsts, indices, distances);
-    });
-}
-
-/// The nearest of several ascending lists, by (distance, position). Positions of a list count from its entry of
-/// `firsts`, which ascend, so among equal distances the earlier list is first.
-fn merge(lists: &[(&[u32], &[f32])], firsts: &[u32], indices: &mut [u32], distances: &mut [f32]) {
-    let mut next = vec![0; lists.len()];
-    for (index, distance) in indices.iter_mut().zip(distances) {
-        let heads = lists.iter().zip(&next).map(|((_, distances), &at)| distances.get(at));
-        let nearest = heads.enumerate().filter_map(|(list, head)| Some((list, head?)));
-        let Some((list, &head)) = nearest.min_by(|(_, a), (_, b)| a.total_cmp(b)) else { return };
-        let found = lists[list].0[next[list]];
-        (*index, *distance) = (if found == NONE { NONE } else { firsts[list] + found }, head);
-        next[list] += 1;
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Descriptor, DeviceId, EngineId, Metric, Neighbors, Parameters, Problem, Shape};
-use crate::memory;
+use crate::memory::{self, InsufficientMemory};
 
 /// The hardware an engine runs on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -202,6 +202,12 @@ impl EngineError {
             self,
             Self::Memory { .. } | Self::MemoryRefused { .. } | Self::HostMemory { .. } | Self::Answers { .. }
         )
+    }
+}
+
+impl From<InsufficientMemory> for EngineError {
+    fn from(InsufficientMemory { needed, free }: InsufficientMemory) -> Self {
+        Self::HostMemory { needed: needed.div_ceil(1 << 20), free: free >> 20 }
     }
 }
 

@@ -5,6 +5,7 @@ use warpscope_base::{memory, progress};
 use warpscope_cloud as cloud;
 
 mod answer;
+mod best_lists;
 pub mod cost;
 mod descriptor;
 pub mod distance;
@@ -29,6 +30,7 @@ pub mod within;
 pub use answer::{
     Answer, CONVERGENCE_ENTRIES, Convergence, Counters, NONE, Neighbors, Profile, WarpSpan, put_own_first,
 };
+pub use best_lists::BestLists;
 pub use cost::{Cost, Stage, Term};
 pub use descriptor::{
     Buffer, Descriptor, Goal, Group, Limits, MemorySpace, ProfilePhase, Shape, SourceFile, Walker,

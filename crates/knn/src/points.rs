@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
@@ -183,9 +183,10 @@ pub struct Points {
     cloud: Arc<PointCloud>,
     arrangement: PointSettings,
     coordinates: Rows,
-    /// The cloud row at each position; `None` is the identity.
+    /// The cloud row at each position. `None` is the identity, or the rows of the points that these are a
+    /// part of.
     rows: Option<Vec<u32>>,
-    extents: Extents,
+    extents: OnceLock<Extents>,
     cache: Cache,
 }
 
@@ -225,16 +226,15 @@ impl Points {
         coordinates: Rows,
         rows: Option<Vec<u32>>,
     ) -> Self {
-        let extents = extents(coordinates.as_slice(), arrangement.metric.dims(cloud.dims()));
-        Self { cloud, arrangement, coordinates, rows, extents, cache: Cache::default() }
+        Self { cloud, arrangement, coordinates, rows, extents: OnceLock::new(), cache: Cache::default() }
     }
 
     /// The same points, or a subset of them, reordered by current position.
     ///
     /// # Panics
-    /// If `positions` is empty or longer than n.
+    /// If `positions` is longer than n.
     pub fn rearranged(&self, positions: &[u32]) -> Self {
-        assert!((1..=self.len()).contains(&positions.len()), "between 1 and n positions are required");
+        assert!(positions.len() <= self.len(), "at most n positions are required");
         let dims = self.dims();
         let mut coordinates = Vec::with_capacity(positions.len() * dims);
         positions.iter().for_each(|&position| {
@@ -250,9 +250,8 @@ impl Points {
     /// If the range is empty or exceeds n.
     pub fn part(self: &Arc<Self>, positions: Range<usize>) -> Self {
         assert!(!positions.is_empty() && positions.end <= self.len(), "positions below n are required");
-        let rows = positions.clone().map(|position| self.row(position as u32)).collect();
         let coordinates = Rows::Part(Arc::clone(self), positions);
-        Self::from_parts(Arc::clone(&self.cloud), self.arrangement, coordinates, Some(rows))
+        Self::from_parts(Arc::clone(&self.cloud), self.arrangement, coordinates, None)
     }
 
     /// Whether these are the points of this cloud in this arrangement.
@@ -291,12 +290,16 @@ impl Points {
 
     /// The cloud row at a position in processing order.
     pub fn row(&self, position: u32) -> u32 {
-        self.rows.as_ref().map_or(position, |rows| rows[position as usize])
+        match (&self.rows, &self.coordinates) {
+            (Some(rows), _) => rows[position as usize],
+            (None, Rows::Part(whole, range)) => whole.row(range.start as u32 + position),
+            _ => position,
+        }
     }
 
     /// Minimum and maximum of each axis.
     pub fn extents(&self) -> &[[f32; 2]] {
-        &self.extents
+        self.extents.get_or_init(|| extents(self.coordinates(), self.dims()))
     }
 
     /// Data that engines derived from these points.
@@ -310,9 +313,9 @@ impl Points {
         let dims = self.dims();
         // Often the queries are the points.
         let all = if std::ptr::eq(queries, self.coordinates()) {
-            self.extents.clone()
+            self.extents().to_vec()
         } else {
-            both(self.extents.clone(), extents(queries, dims))
+            both(self.extents().to_vec(), extents(queries, dims))
         };
         let extents: Vec<f64> = all.iter().map(|[min, max]| f64::from(*max) - f64::from(*min)).collect();
         let widest = (0..dims).max_by(|&a, &b| extents[a].total_cmp(&extents[b])).unwrap_or(0);
@@ -432,7 +435,7 @@ mod tests {
                 *cloud.point(points.row(position as u32) as usize)
             );
         }
-        for (axis, extent) in points.extents.iter().enumerate() {
+        for (axis, extent) in points.extents().iter().enumerate() {
             assert_eq!(
                 [f64::from(extent[0]), f64::from(extent[1])],
                 [cloud.axes()[axis].min, cloud.axes()[axis].max]

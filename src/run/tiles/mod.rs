@@ -22,10 +22,8 @@ use super::{EnginePool, Phase, QuerySpec, RunError, RunRecord, RunSpec, Stage};
 use crate::cloud::{ColumnChoice, PointCloud, TiledCloud};
 use crate::exact::{Margin, search_k};
 use crate::knn::distance::squared_distance_to_box;
-use crate::knn::{EngineError, Neighbors, PointSettings, Points, Problem, ProblemParameters, Queries};
-use crate::memory::InsufficientMemory;
+use crate::knn::{BestLists, Neighbors, PointSettings, Points, Problem, ProblemParameters, Queries};
 use crate::text;
-use lists::BestLists;
 use loader::{Tile, TileLoader};
 pub use plan::TilePlan;
 
@@ -108,13 +106,6 @@ impl TiledAnswer {
         }
         self.device = Some(record.device.name.clone());
         self.index |= record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
-    }
-}
-
-impl From<InsufficientMemory> for RunError {
-    fn from(short: InsufficientMemory) -> Self {
-        let InsufficientMemory { needed, free } = short;
-        EngineError::HostMemory { needed: needed.div_ceil(1 << 20), free: free >> 20 }.into()
     }
 }
 

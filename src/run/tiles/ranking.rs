@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{BestLists, Block, TileRun, TiledSearch, arrangement};
+use super::{Block, TileRun, TiledSearch, arrangement};
 use crate::cloud::PointCloud;
 use crate::exact::{Margin, RefinedNeighbors, Refiner};
-use crate::knn::{NONE, Neighbors, Points, Problem};
+use crate::knn::{BestLists, NONE, Neighbors, Points, Problem};
 use crate::run::RunError;
 use crate::run::batches::index_opener;
 

@@ -1,11 +1,11 @@
-//! The best neighbours of a block of queries so far, over all tiles.
+//! The nearest neighbours of some queries so far, while parts of the points are searched one after another.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::knn::{NONE, Neighbors};
-use crate::memory::{self, InsufficientMemory};
+use super::{EngineError, NONE, Neighbors};
+use crate::memory;
 
 /// A missing neighbour.
 const MISSING: u64 = (f32::INFINITY.to_bits() as u64) << 32 | NONE as u64;
@@ -20,8 +20,8 @@ pub struct BestLists {
 
 impl BestLists {
     /// # Errors
-    /// [`InsufficientMemory`].
-    pub fn new(q: usize, k: usize) -> Result<Self, InsufficientMemory> {
+    /// [`EngineError::HostMemory`].
+    pub fn new(q: usize, k: usize) -> Result<Self, EngineError> {
         Ok(Self { k, keys: memory::filled(q.saturating_mul(k), MISSING)? })
     }
 
@@ -36,34 +36,26 @@ impl BestLists {
         last.reduce(|| 0.0, f32::max)
     }
 
-    /// Merges the neighbours of some queries in a tile whose first row is `first`.
-    pub fn merge(&mut self, queries: &[u32], first: u32, found: &Neighbors) {
-        let mut merged = Vec::with_capacity(self.k);
-        for (at, &query) in queries.iter().enumerate() {
-            let list = &mut self.keys[query as usize * self.k..][..self.k];
+    /// Merges the neighbours of some queries, which must ascend, among points of which the first is `first`.
+    pub fn merge(&mut self, queries: impl IntoIterator<Item = u32>, first: u32, found: &Neighbors) {
+        let (mut lists, mut next) = (self.keys.chunks_exact_mut(self.k), 0);
+        let list_of = |query: u32| {
+            let skipped = query - std::mem::replace(&mut next, query + 1);
+            lists.nth(skipped as usize)
+        };
+        let lists: Vec<&mut [u64]> = queries.into_iter().filter_map(list_of).collect();
+        lists.into_par_iter().enumerate().for_each_init(Vec::new, |merged, (at, list)| {
             let (rows, squared) = found.for_query(at);
-            let mut new = (rows.iter().zip(squared))
+            let new = (rows.iter().zip(squared))
                 .take_while(|&(&row, _)| row != NONE)
-                .map(|(&row, squared)| u64::from(squared.to_bits()) << 32 | u64::from(first + row))
-                .peekable();
+                .map(|(&row, squared)| u64::from(squared.to_bits()) << 32 | u64::from(first + row));
             merged.clear();
-            let mut old = list.iter().copied();
-            let mut next = old.next();
-            while merged.len() < list.len() {
-                match (next, new.peek()) {
-                    (Some(key), Some(&other)) if other < key => {
-                        merged.push(other);
-                        new.next();
-                    }
-                    (Some(key), _) => {
-                        merged.push(key);
-                        next = old.next();
-                    }
-                    (None, _) => break,
-                }
-            }
-            list.copy_from_slice(&merged);
-        }
+            merged.extend_from_slice(list);
+            merged.extend(new);
+            // Two sorted runs, which a merge sort detects.
+            merged.sort();
+            list.copy_from_slice(&merged[..list.len()]);
+        });
     }
 
     /// The neighbours of some queries. With `own`, the row of each query is left out, or the last neighbour if
@@ -100,10 +92,10 @@ mod tests {
     fn merged_lists_are_ordered_by_distance_and_row() {
         let mut lists = BestLists::new(2, 3).unwrap();
         let found = |indices: Vec<u32>, squared_distances| Neighbors { k: 2, indices, squared_distances };
-        lists.merge(&[1], 10, &found(vec![0, 3], vec![1.0, 2.0]));
+        lists.merge([1], 10, &found(vec![0, 3], vec![1.0, 2.0]));
         assert_eq!((lists.farthest(0), lists.farthest(1)), (f32::INFINITY, f32::INFINITY));
-        lists.merge(&[0, 1], 0, &found(vec![4, NONE, 5, 1], vec![0.0, f32::INFINITY, 1.0, 2.0]));
-        lists.merge(&[1], 20, &found(vec![0, 1], vec![0.5, 1.0]));
+        lists.merge([0, 1], 0, &found(vec![4, NONE, 5, 1], vec![0.0, f32::INFINITY, 1.0, 2.0]));
+        lists.merge([1], 20, &found(vec![0, 1], vec![0.5, 1.0]));
         let all = lists.neighbors(0..2, None);
         assert_eq!(all.indices, [4, NONE, NONE, 20, 5, 10]);
         assert_eq!(all.squared_distances, [0.0, f32::INFINITY, f32::INFINITY, 0.5, 1.0, 1.0]);

@@ -4,7 +4,6 @@
 //! that they are those of one search over all points. A tile is skipped for queries whose list is nearer than
 //! its box. Ranking by the file's values follows once, over the rows of the lists (`ranking`).
 
-mod lists;
 mod loader;
 mod plan;
 mod ranking;
@@ -380,12 +379,16 @@ impl TileRun<'_> {
             if let Some(&((next, _), _)) = rounds[at + 1..].iter().find(is_next) {
                 self.loader.read_ahead(next, &tiles[next].rows);
             }
+            let points = if is_first { points } else { block.near(points, &wanted, &lists) };
+            if points.is_empty() {
+                continue;
+            }
             for queries in wanted.chunks(plan.batch) {
                 let problem = block.problem.part(&points, queries);
                 let loaded = LoadedSpec::new(tile_spec, points.cloud(), Some(&block.cloud));
                 let share = at as f32 / rounds.len() as f32;
                 let record = engines.answer_tile(loaded, &problem, &mut |label, _| stage(label, share))?;
-                lists.merge(queries, tile.rows.start, &record.neighbors);
+                lists.merge(queries.iter().copied(), tile.rows.start, &record.neighbors);
                 self.answer.add(&record);
             }
         }
@@ -397,12 +400,7 @@ impl Block {
     /// The tiles, nearest to the queries' box first, with the squared gap between the boxes; among equals
     /// those with rows close to the queries'.
     fn nearest_tiles(&self, tiles: &[Tile]) -> Vec<(usize, f32)> {
-        let dims = self.problem.dims();
-        let mut own = vec![[f32::INFINITY, f32::NEG_INFINITY]; dims];
-        for query in self.problem.queries().chunks_exact(dims) {
-            let both = own.iter_mut().zip(query);
-            both.for_each(|(own, &value)| *own = [own[0].min(value), own[1].max(value)]);
-        }
+        let (dims, own) = (self.problem.dims(), self.extents(0..self.problem.q() as u32));
         // By the rule of all engines, so that it bounds their distances.
         let gap = |tile: &Tile| -> f32 {
             let axes = own.iter().zip(&tile.extents);
@@ -416,6 +414,29 @@ impl Block {
             near.total_cmp(far).then_with(|| home(&tiles[*a]).cmp(&home(&tiles[*b])))
         });
         order
+    }
+
+    /// The box of some queries.
+    fn extents(&self, queries: impl IntoIterator<Item = u32>) -> Vec<[f32; 2]> {
+        let mut extents = vec![[f32::INFINITY, f32::NEG_INFINITY]; self.problem.dims()];
+        for query in queries {
+            let both = extents.iter_mut().zip(self.problem.query(query as usize));
+            both.for_each(|(extent, &value)| *extent = [extent[0].min(value), extent[1].max(value)]);
+        }
+        extents
+    }
+
+    /// The points of a tile that may be nearer to some queries than the last of their lists, by their distance
+    /// to the queries' box. Usually they are the few next to a common face, for which an index of the tile
+    /// would be a waste.
+    fn near(&self, tile: Arc<Points>, queries: &[u32], lists: &BestLists) -> Arc<Points> {
+        let extents = self.extents(queries.iter().copied());
+        let farthest = queries.iter().map(|&query| lists.farthest(query as usize)).fold(0.0, f32::max);
+        let is_near = |point: &[f32]| squared_distance_to_box(point, &extents) <= farthest;
+        let points = tile.coordinates().par_chunks_exact(tile.dims()).enumerate();
+        let near: Vec<u32> =
+            points.filter_map(|(position, point)| is_near(point).then_some(position as u32)).collect();
+        if near.len() > tile.len() / 2 { tile } else { Arc::new(tile.rearranged(&near)) }
     }
 
     /// The number of each query's nearest tile, the first in `order` among equals.

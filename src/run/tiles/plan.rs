@@ -6,7 +6,7 @@ use crate::cloud::PointCloud;
 use crate::cloud::formats::RowBlocks;
 use crate::knn::{EngineError, Metric};
 use crate::memory;
-use crate::run::{RunError, RunSpec};
+use crate::run::{QuerySpec, RunError, RunSpec};
 use crate::text;
 
 /// The smallest tile, and the smallest block of queries.
@@ -68,9 +68,8 @@ impl TilePlan {
         ))
     }
 
-    /// Divides the available memory: half for the points of a tile, its index and the tile that is read ahead,
-    /// a quarter for a block of queries and their lists, and the rest for batches that are searched or
-    /// ranked.
+    /// Divides the available memory: three quarters for the points of a tile, its index, the tile that is read
+    /// ahead, a block of queries and their lists, and the rest for batches that are searched or ranked.
     ///
     /// # Errors
     /// [`EngineError::HostMemory`] if even small tiles do not fit.
@@ -93,9 +92,12 @@ impl TilePlan {
             return Err(EngineError::HostMemory { needed, free: free >> 20 }.into());
         }
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        // If all rows are queried, the queries of a tile are one block, for which its index is built once.
+        let own = if spec.queries == QuerySpec::All { query } else { 0 };
+        let tile = if own > 0 { free / 4 * 3 / (point + own) } else { free / 2 / point }.min(n);
         Ok(Self {
-            tile: size((free / 2 / point).min(n)),
-            block: size(free / 4 / query),
+            tile: size(tile),
+            block: size(if own > 0 { tile } else { free / 4 / query }),
             batch: size((free / 16 / searched).min(free / 8 / ranked)),
             why,
         })
@@ -128,6 +130,6 @@ mod tests {
     fn small_points_are_searched_in_one_tile() {
         let plan = TilePlan::new(&squares(100), true, &spec(), "a test".to_owned()).unwrap();
         assert_eq!((plan.tile, plan.why.as_str()), (100, "a test"));
-        assert!(plan.block > 100 && plan.batch > 100);
+        assert!(plan.block >= 100 && plan.batch > 100);
     }
 }

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, LaunchConfig};
 
 use super::{GROUP_ROWS_ENTRY, Layout, Policy, Variant, arguments};
@@ -315,18 +314,21 @@ impl SearchKernels for DirectKernels {
         self.note.clone()
     }
 
-    fn first_chunk(&self, cuda: &Cuda, _memory: &SearchBuffers) -> usize {
+    fn first_chunk(&self, cuda: &Cuda, memory: &SearchBuffers) -> usize {
         if self.filtered.is_some() {
             return filtered::FIRST_QUERIES;
         }
         // Four blocks per multiprocessor.
-        let multiprocessors =
-            cuda.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1) as usize;
-        4 * multiprocessors * self.policy.queries_per_block() as usize
+        4 * self.chunk_unit(cuda, memory)
     }
 
-    fn chunk_unit(&self, _cuda: &Cuda, _memory: &SearchBuffers) -> usize {
-        if self.filtered.is_some() { filtered::QUERY_UNIT } else { self.policy.queries_per_block() as usize }
+    /// One block per multiprocessor: fewer take as long, because each scans all points.
+    fn chunk_unit(&self, cuda: &Cuda, _memory: &SearchBuffers) -> usize {
+        if self.filtered.is_some() {
+            filtered::QUERY_UNIT
+        } else {
+            (cuda.multiprocessors() * self.policy.queries_per_block()) as usize
+        }
     }
 }
 

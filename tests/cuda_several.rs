@@ -1,5 +1,5 @@
 //! Several GPUs as one device: the neighbours and counters of one GPU, for every engine. On a machine with one
-//! GPU, its work is shared among two engines on it.
+//! GPU, its work is shared among two engines on it. Points that are copied in tiles: the same neighbours.
 //!
 //! These tests need a GPU: `scripts/gpu-check` runs them.
 
@@ -10,6 +10,7 @@ use warpscope::engines::registry;
 use warpscope::engines::several::open_parts;
 use warpscope::knn::{
     Descriptor, DeviceId, DeviceKind, Engine, EngineError, GpuSet, KernelBuild, Neighbors, Parameters,
+    Problem,
 };
 
 fn two_parts(descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {
@@ -19,9 +20,20 @@ fn two_parts(descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineE
     open_parts(descriptor, set, vec![gpus[0], gpus[gpus.len() - 1]])
 }
 
+/// The neighbours after three searches.
+fn repeated(engine: &mut dyn Engine, problem: &Problem) -> Neighbors {
+    let mut search = engine.load(problem, &Parameters::NONE, false).expect("it fits");
+    let mut found = Neighbors::default();
+    for _ in 0..3 {
+        search.search(0..problem.q(), KernelBuild::Timed).expect("a search");
+    }
+    search.download(&mut found).expect("a copy");
+    found
+}
+
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn every_engine_finds_the_same_on_two_parts_as_on_one() {
+fn every_engine_finds_the_same_on_two_parts_and_in_tiles() {
     let mut compared = 0;
     for descriptor in registry::ENGINES.iter().filter(|engine| engine.runs_on.contains(&DeviceKind::Gpu)) {
         for (n, dims, k) in [(20_000, 2, 32), (3_000, 17, 10), (9_001, 3, 100)] {
@@ -37,6 +49,9 @@ fn every_engine_finds_the_same_on_two_parts_as_on_one() {
             assert_eq!(found.neighbors, expected.neighbors, "{context}");
             assert_eq!(found.measured, expected.measured, "{context}");
             assert_eq!(found.convergence, expected.convergence, "{context}");
+            let mut streamed =
+                registry::open_streamed(descriptor.id, Some(DeviceId::Gpu(0))).expect(&context);
+            assert_eq!(repeated(streamed.as_mut(), &problem), expected.neighbors, "streamed {context}");
             compared += 1;
         }
     }
@@ -55,18 +70,9 @@ fn points_are_split_for_few_queries_of_many_points() {
         ..Case::default()
     });
     let problem = problem.expect("a problem");
-    let search = |engine: &mut dyn Engine| {
-        let mut search = engine.load(&problem, &Parameters::NONE, false).expect("it fits");
-        let mut found = Neighbors::default();
-        for _ in 0..3 {
-            search.search(0..problem.q(), KernelBuild::Timed).expect("a search");
-        }
-        search.download(&mut found).expect("a copy");
-        found
-    };
-    let expected = search(descriptor.open_on(DeviceId::Gpu(0)).expect("a GPU").as_mut());
+    let expected = repeated(descriptor.open_on(DeviceId::Gpu(0)).expect("a GPU").as_mut(), &problem);
     let mut several = two_parts(descriptor).expect("a GPU");
-    assert_eq!(search(several.as_mut()), expected);
+    assert_eq!(repeated(several.as_mut(), &problem), expected);
     let details = several.device().details;
     assert!(details.iter().any(|(_, how)| how == "a share of the points"), "{details:?}");
 }

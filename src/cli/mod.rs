@@ -47,6 +47,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use flags::LimitArgs;
 
+use crate::engines::registry;
 use crate::run::RunError;
 use crate::{export, memory, text, version};
 
@@ -152,6 +153,9 @@ pub fn main() -> ExitCode {
     let limits = limits(&cli);
     if let Some(bytes) = limits.and_then(|limits| limits.memory) {
         memory::set_limit(bytes);
+    }
+    if let Some(bytes) = limits.and_then(|limits| limits.device_memory) {
+        registry::limit_device_memory(bytes);
     }
     let threads = limits.and_then(|limits| limits.threads).unwrap_or(0);
     // If the pool is not started here, its first use would panic.

@@ -42,6 +42,8 @@ type Measure = fn(DeviceId, &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, E
 pub struct EnginePool {
     open: Open,
     opened: Vec<Box<dyn Engine>>,
+    /// Those for points that do not fit their GPU.
+    streamed: Vec<Box<dyn Engine>>,
     /// The device of each opened engine, cached for live queries, which do not need values that change from
     /// run to run.
     devices: Vec<(EngineKey, DeviceInfo)>,
@@ -69,6 +71,7 @@ impl EnginePool {
         Self {
             open,
             opened: Vec::new(),
+            streamed: Vec::new(),
             devices: Vec::new(),
             missing: Vec::new(),
             resident: ResidentPoints::default(),
@@ -93,23 +96,12 @@ impl EnginePool {
     /// [`EngineError::Unavailable`], with what is missing and how to get it.
     pub fn named(&mut self, id: EngineId, device: Option<DeviceId>) -> Result<&mut dyn Engine, EngineError> {
         self.close_lost();
-        let wanted = device.or_else(|| registry::find(id).map(registry::default_device));
-        let at =
-            match self.opened.iter().position(|engine| {
-                engine.id() == id && wanted.is_none_or(|device| engine.device_id() == device)
-            }) {
-                Some(at) => at,
-                None => {
-                    self.opened.push((self.open)(id, device)?);
-                    self.opened.len() - 1
-                }
-            };
-        Ok(self.opened[at].as_mut())
+        opened(&mut self.opened, id, device, &mut self.open)
     }
 
     /// Runs `work` on an engine. If its driver fails, the engine is closed and reopened on next use; if the
     /// device is lost, all engines on it are closed. If memory is short, prepared data is released and `work`
-    /// is retried once.
+    /// is retried; then the points are streamed through a GPU that they do not fit.
     ///
     /// # Errors
     /// Errors of [`EnginePool::named`] and of `work`.
@@ -124,10 +116,19 @@ impl EnginePool {
         if short && self.resident.release_prepared() {
             result = work(self.named(id, device)?);
         }
+        let exceeds_device = matches!(
+            result,
+            Err(RunError::Engine(EngineError::Memory { .. } | EngineError::MemoryRefused { .. }))
+        );
+        if exceeds_device && self.named(id, device)?.device_id().kind() == DeviceKind::Gpu {
+            result = work(opened(&mut self.streamed, id, device, &mut registry::open_streamed)?);
+        }
         if let Err(RunError::Engine(EngineError::Device { .. })) = result {
-            self.opened.retain(|engine| {
-                engine.id() != id || device.is_some_and(|device| engine.device_id() != device)
-            });
+            for engines in [&mut self.opened, &mut self.streamed] {
+                engines.retain(|engine| {
+                    engine.id() != id || device.is_some_and(|device| engine.device_id() != device)
+                });
+            }
             self.resident.release_prepared();
         }
         self.close_lost();
@@ -137,9 +138,11 @@ impl EnginePool {
     /// Closes engines whose device is lost, with their prepared data. Another thread's engines may have
     /// detected the failure.
     fn close_lost(&mut self) {
-        if self.opened.iter().any(|engine| engine.is_lost()) {
-            self.resident.release_prepared();
-            self.opened.retain(|engine| !engine.is_lost());
+        for engines in [&mut self.opened, &mut self.streamed] {
+            if engines.iter().any(|engine| engine.is_lost()) {
+                self.resident.release_prepared();
+                engines.retain(|engine| !engine.is_lost());
+            }
         }
     }
 
@@ -158,6 +161,7 @@ impl EnginePool {
     /// Closes all engines; they are reopened on next use.
     pub fn close(&mut self) {
         self.opened.clear();
+        self.streamed.clear();
         self.resident.release_prepared();
     }
 
@@ -501,6 +505,27 @@ impl EnginePool {
         };
         note_loaded(&points, record);
     }
+}
+
+/// An engine on a device or on its default one; opened if it is not there.
+fn opened<'a>(
+    engines: &'a mut Vec<Box<dyn Engine>>,
+    id: EngineId,
+    device: Option<DeviceId>,
+    open: &mut dyn FnMut(EngineId, Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError>,
+) -> Result<&'a mut dyn Engine, EngineError> {
+    let wanted = device.or_else(|| registry::find(id).map(registry::default_device));
+    let is_wanted = |engine: &Box<dyn Engine>| {
+        engine.id() == id && wanted.is_none_or(|device| engine.device_id() == device)
+    };
+    let at = match engines.iter().position(is_wanted) {
+        Some(at) => at,
+        None => {
+            engines.push(open(id, device)?);
+            engines.len() - 1
+        }
+    };
+    Ok(engines[at].as_mut())
 }
 
 /// Notes which engine has prepared these points.

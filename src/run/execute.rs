@@ -74,7 +74,7 @@ pub(super) fn search(
     let loading_ms = ms_since(began);
     let search = engine.load(problem, spec.engine.parameters(), spec.profile)?;
 
-    let counted = passes == Passes::All && descriptor.counts();
+    let counted = passes == Passes::All && descriptor.counts() && search.counts();
     let passes = u64::from(spec.warmup)
         + u64::from(spec.repeats)
         + u64::from(counted)
@@ -248,8 +248,9 @@ pub(super) fn answer(
     stage: &mut Stage<'_>,
 ) -> Result<(Answer, Option<Neighbors>), RunError> {
     continue_if(stage("loading the problem", 0.0))?;
-    let counted = engine.descriptor().counts();
+    let counts = engine.descriptor().counts();
     let search = engine.load(problem, parameters, false)?;
+    let counted = counts && search.counts();
     let total = (1 + u64::from(counted)) * problem.q() as u64;
     let mut run = ActiveSearch {
         search,

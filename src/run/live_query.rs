@@ -73,7 +73,7 @@ pub(super) fn answer_live(
         note(phase.into(), start_ms, duration_ms);
         start_ms += duration_ms;
     }
-    let (build, phase) = if descriptor.counts() {
+    let (build, phase) = if descriptor.counts() && search.counts() {
         (KernelBuild::Counted, Phase::Counted)
     } else {
         (KernelBuild::Timed, Phase::Search)

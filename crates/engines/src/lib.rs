@@ -23,6 +23,7 @@ pub mod registry;
 pub mod select;
 pub mod several;
 pub mod step;
+mod streamed;
 #[cfg(test)]
 mod testing;
 

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 use std::thread::{self, JoinHandle};
 
-use super::{cuda, several};
+use super::{cuda, several, streamed};
 use crate::Result;
 use crate::knn::{
     Descriptor, DeviceId, DeviceKind, Engine, EngineError, EngineId, Goal, GpuSet, Group, Measure,
@@ -23,15 +23,33 @@ pub fn find(id: EngineId) -> Option<&'static Descriptor> {
 /// # Errors
 /// [`EngineError::Unavailable`], which says what is missing and how to get it.
 pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>> {
+    match on_device(id, device)? {
+        (engine, DeviceId::Gpus(gpus)) => several::open(engine, gpus),
+        (engine, device) => engine.open_on(device),
+    }
+}
+
+/// As [`open`], for points that need not fit the device.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_streamed(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>> {
+    let (engine, device) = on_device(id, device)?;
+    streamed::open(engine, device)
+}
+
+fn on_device(id: EngineId, device: Option<DeviceId>) -> Result<(&'static Descriptor, DeviceId)> {
     let unknown = || EngineError::Unavailable {
         engine: id,
         why: format!("this program has no such engine; it has {}", names().join(", ")),
     };
     let engine = find(id).ok_or_else(unknown)?;
-    match device.map_or_else(|| default_device(engine), resolved) {
-        DeviceId::Gpus(gpus) => several::open(engine, gpus),
-        device => engine.open_on(device),
-    }
+    Ok((engine, device.map_or_else(|| default_device(engine), resolved)))
+}
+
+/// Limits the memory of every GPU, as the user demands.
+pub fn limit_device_memory(bytes: u64) {
+    cuda::limit_memory(bytes);
 }
 
 /// Starts the GPUs of a device in the background, as that takes as long as reading a large file. They

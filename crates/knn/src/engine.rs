@@ -369,6 +369,11 @@ pub trait PreparedSearch: Send {
         Ok(())
     }
 
+    /// Whether counted builds count, if the engine has counters.
+    fn counts(&self) -> bool {
+        true
+    }
+
     /// Appends the records of the last [`PreparedSearch::search`] to `answer`: measures and convergence after
     /// a counted search, and also the profile after a profiled one. Ranges must therefore be searched in order.
     /// Does nothing for engines without counters.

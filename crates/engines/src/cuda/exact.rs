@@ -23,7 +23,7 @@ pub fn open_exact(device: DeviceId, rows: StoredRows<'_>, pairs: usize) -> Resul
     let values = rows.points.len() + rows.queries.map_or(0, <[f32]>::len);
     let scales = if rows.normalise { 8 * (values / rows.dims) } else { 0 };
     let needed = RESERVE + (4 * values + scales) as u64 + 16 * pairs as u64;
-    let free = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?.0 as u64;
+    let free = cuda.free().map_err(|error| cuda.failed(error))?;
     if needed > free {
         let (needed, free) = (needed.div_ceil(1 << 20), free >> 20);
         return Err(EngineError::Memory { needed, free, device: cuda.device.name.clone() });

@@ -44,7 +44,7 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, LaunchConfig};
 use cudarc::nvrtc::Ptx;
 
-pub use device::driver::{count as gpus, free_memory, start};
+pub use device::driver::{count as gpus, free_memory, limit_memory, start};
 use device::pipe::Pipe;
 pub use device::source_of;
 use device::units::Unit;
@@ -228,8 +228,13 @@ impl Cuda {
         count.ok().and_then(|count| u32::try_from(count).ok()).unwrap_or(FEW_MULTIPROCESSORS)
     }
 
+    /// Bytes of free memory, under the user's limit.
+    fn free(&self) -> DriverResult<u64> {
+        driver::free(&self.context)
+    }
+
     fn failed(&self, error: cudarc::driver::DriverError) -> EngineError {
-        let free = || self.context.mem_get_info().map_or(0, |(free, _)| free as u64);
+        let free = || self.free().unwrap_or(0);
         driver::engine_error(error, &self.device.name, free)
     }
 

@@ -75,7 +75,7 @@ fn measure(
     let instructions = f64::from(rounds) * f64::from(CHAINS * STEPS) * f64::from(few) * f64::from(THREADS);
 
     let grid = many as usize * THREADS as usize * READS as usize;
-    let (free, _) = cuda.context.mem_get_info()?;
+    let free = cuda.free()? as usize;
     let count = MAX_BYTES.min(free / 4) / 16 / grid * grid;
     // At least one number, so that there is an address even if nothing is read.
     let words = stream.alloc_zeros::<f32>((4 * count).max(1))?;

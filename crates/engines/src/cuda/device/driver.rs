@@ -1,5 +1,7 @@
 //! Detects the driver and GPUs and describes them.
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::sys::CUresult;
@@ -123,9 +125,25 @@ pub fn count() -> u32 {
     CudaContext::device_count().ok().and_then(|count| u32::try_from(count).ok()).unwrap_or(0)
 }
 
+/// The limit of [`limit_memory`]; `u64::MAX` without one.
+static MEMORY_LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Treats every GPU as if it had only this number of bytes.
+pub fn limit_memory(bytes: u64) {
+    MEMORY_LIMIT.store(bytes, Relaxed);
+}
+
+/// Bytes of free memory on a GPU, under the user's limit.
+pub fn free(context: &CudaContext) -> DriverResult<u64> {
+    let (free, total) = context.mem_get_info()?;
+    let left = MEMORY_LIMIT.load(Relaxed).saturating_sub((total - free) as u64);
+    Ok(left.min(free as u64))
+}
+
 /// Bytes of free memory on a GPU; `None` if it cannot be opened.
 pub fn free_memory(device: DeviceId) -> Option<u64> {
-    Some(open(device).ok()?.mem_get_info().ok()?.0 as u64)
+    let context = open(device).ok()?;
+    free(&context).ok()
 }
 
 /// The newest CUDA version that the driver supports, × 1000.

@@ -157,11 +157,11 @@ impl SearchBuffers {
         let needed = without_answers.saturating_add(answer_bytes(q, k));
         // The previous search's memory is freed in stream order.
         cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
-        let (free, _) = cuda.context.mem_get_info().map_err(|error| cuda.failed(error))?;
-        if needed > free as u64 {
+        let free = cuda.free().map_err(|error| cuda.failed(error))?;
+        if needed > free {
             return Err(EngineError::Memory {
                 needed: needed.div_ceil(1 << 20),
-                free: free as u64 >> 20,
+                free: free >> 20,
                 device: cuda.device.name.clone(),
             });
         }

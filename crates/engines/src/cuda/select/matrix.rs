@@ -85,7 +85,7 @@ impl Matrix {
     ) -> Result<Self, String> {
         let function =
             cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(kernel.word()))?;
-        let free = cuda.context.mem_get_info().map_or(0, |(free, _)| free).saturating_sub(others);
+        let free = (cuda.free().unwrap_or(0) as usize).saturating_sub(others);
         let pitch = n.next_multiple_of(VECTOR);
         let rows = (MAX_BYTES / (4 * pitch))
             .min(free / 2 / (4 * pitch + row_bytes))

@@ -217,11 +217,11 @@ impl Cuda {
         let needed = 4 * words as u64;
         host_memory::check(problem, needed)?;
         self.stream.synchronize().map_err(|error| self.failed(error))?;
-        let (free, _) = self.context.mem_get_info().map_err(|error| self.failed(error))?;
-        if needed > free as u64 {
+        let free = self.free().map_err(|error| self.failed(error))?;
+        if needed > free {
             return Err(EngineError::Memory {
                 needed: needed.div_ceil(1 << 20),
-                free: free as u64 >> 20,
+                free: free >> 20,
                 device: self.device.name.clone(),
             });
         }

@@ -41,7 +41,7 @@ fn with_way_out(error: anyhow::Error) -> anyhow::Error {
     let (default, how) = (ColumnChoice::Default, AutoColumns::Inferred);
     match formats::open_blocks(Path::new(&path), &default, how, &NoProgress) {
         Ok(None) => anyhow!(
-            "{what}; convert it to .npy (in C order), .fbin, .fvecs or .las, which are searched in tiles: {path}"
+            "{what}; convert it to .npy (in C order), .parquet, .arrow or .laz, which are searched in tiles: {path}"
         ),
         _ => error,
     }
@@ -70,7 +70,7 @@ pub fn answer(
 /// # Errors
 /// Errors of reading the file and of the problem.
 pub fn search(job: &Job, tiles: &OpenedTiles, arithmetic: Arithmetic) -> anyhow::Result<BatchSearch> {
-    let plan = TilePlan::new(&job.cloud, tiles.fits_f32, &job.spec, tiles.why.clone())?;
+    let plan = TilePlan::new(&job.cloud, tiles.reading, &job.spec, tiles.why.clone())?;
     let (queries, bar) = (job.query_cloud.as_ref(), Bar::new("reading the tiles"));
     let search = TiledSearch::new(&job.spec, &tiles.tiled, queries, arithmetic, plan, &mut bar.stage())?;
     Ok(BatchSearch::Tiled(Box::new(search)))

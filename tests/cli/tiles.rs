@@ -77,7 +77,9 @@ fn what_needs_all_points_is_refused_under_a_limit() {
     dir.write("line.csv", &text);
     let error = dir.fails(1, "knn line.csv 10 --memory 24M");
     assert!(
-        error.contains("convert it to .npy (in C order), .fbin, .fvecs or .las, which are searched in tiles"),
+        error.contains(
+            "convert it to .npy (in C order), .parquet, .arrow or .laz, which are searched in tiles"
+        ),
         "{error}"
     );
     assert!(error.ends_with("line.csv"), "{error}");
@@ -164,4 +166,20 @@ fn a_graph_that_does_not_fit_is_stored_in_a_scratch_file() {
     assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 1, "nothing is left behind");
     let error = dir.fails(1, "analyse line.npy -k 100 --density --memory 10M");
     assert!(error.contains("needs") || error.contains("free"), "{error}");
+}
+
+#[test]
+fn tables_are_searched_in_tiles() {
+    let dir = TestDir::new();
+    write_points(&dir, "line.npy", ROWS);
+    // A table of numbers of several types.
+    for extension in ["parquet", "arrow"] {
+        let table = format!("table.{extension}");
+        dir.ok(&format!("knn line.npy rows:0-3999 -k 100 --engine bvh -o {table}"));
+        let knn = format!("knn {table} 300 -k 5 --engine bvh --columns index,distance,query");
+        dir.ok(&format!("{knn} -o resident.csv"));
+        let done = dir.ok(&format!("{knn} -o tiled.csv --json {LIMIT}"));
+        assert!(json(&done.stdout)["tiles"]["tiles"].as_u64() > Some(1), "{}", done.stdout);
+        assert!(fs::read(dir.path("resident.csv")).unwrap() == fs::read(dir.path("tiled.csv")).unwrap());
+    }
 }

@@ -55,7 +55,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
 ];
 
 /// Crates that only certain folders may use, so that all others build and are tested without them.
-const HOMES: [(&[&str], &[&str]); 12] = [
+const HOMES: [(&[&str], &[&str]); 13] = [
     (&["hdf5_reader"], &["cloud/formats/hdf5"]),
     (
         &["arrow_array", "arrow_buffer", "arrow_ipc", "arrow_schema", "parquet"],
@@ -66,6 +66,7 @@ const HOMES: [(&[&str], &[&str]); 12] = [
     (&["e57"], &["cloud/formats"]),
     (&["kiddo"], &["engines/kdtree"]),
     (&["gemm"], &["engines/gemm_heap"]),
+    (&["memmap2"], &["files"]),
     (&["rustix"], &["files"]),
     (&["epaint_default_fonts", "harfrust", "skrifa", "tiny_skia"], &["draw"]),
     (

@@ -117,6 +117,17 @@ const KNN: Job = Job {
     writes: &[Destination::File("a.npz")],
 };
 
+/// The neighbours do not fit into memory.
+const ANALYSE: Job = Job {
+    name: "analyse --out",
+    old: &[
+        "generate uniform:n=9000,d=3 cloud.npy --seed 1",
+        "analyse cloud.npy -k 3 --engine kdtree --density --out a.npz",
+    ],
+    new: "analyse cloud.npy -k 200 --engine kdtree --lof --out a.npz --memory 40M",
+    writes: &[Destination::File("a.npz")],
+};
+
 const LESSON: Job = Job {
     name: "lesson",
     old: &["lesson --lesson sort --most 2 --size 960x540 --look dark --svg a.svg --frames film"],
@@ -528,6 +539,11 @@ fn faults_leave_a_complete_generated_cloud() {
 #[test]
 fn faults_leave_complete_neighbours() {
     faults(&KNN, &[("write", "ENOSPC"), ("write", "short"), ("write", "EINTR"), ("all", "kill")], 0);
+}
+
+#[test]
+fn faults_leave_complete_analyses() {
+    faults(&ANALYSE, &[("write", "ENOSPC"), ("fsync", "EIO")], 0);
 }
 
 #[test]

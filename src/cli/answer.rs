@@ -53,7 +53,10 @@ pub fn with_device(engines: &mut EnginePool, job: &Job) -> Job {
 }
 
 /// How a job was answered.
+#[derive(Clone, Debug)]
 pub struct AnswerStats {
+    /// Number of points searched.
+    pub points: u64,
     pub engine: String,
     pub device: String,
     /// The devices that computed the f64 distances, joined by `and`; `None` if distances are not refined.
@@ -70,7 +73,7 @@ impl AnswerStats {
     pub fn new(record: &RunRecord, distances_on: Option<String>, seconds: f64) -> Self {
         let index = record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
         let (engine, device) = (record.engine.to_string(), record.device.name.clone());
-        Self { engine, device, distances_on, index, tiles: None, seconds }
+        Self { points: record.summary.n, engine, device, distances_on, index, tiles: None, seconds }
     }
 }
 
@@ -100,6 +103,7 @@ pub fn in_batches(
     take: &mut Take<'_>,
 ) -> anyhow::Result<AnswerStats> {
     let on_cpu = |engine: &Descriptor, index, seconds| AnswerStats {
+        points: job.cloud.len() as u64,
         engine: engine.id.to_string(),
         device: "CPU".to_owned(),
         distances_on: None,
@@ -228,6 +232,7 @@ fn in_tiles(
     let distances_on = tiled.is_refined().then(|| "CPU".to_owned());
     let seconds = since.elapsed().as_secs_f64();
     Ok(AnswerStats {
+        points: job.cloud.len() as u64,
         engine,
         device: device.unwrap_or_default(),
         distances_on,

@@ -141,7 +141,8 @@ pub fn read(
 /// A cloud whose rows stay in its file.
 pub struct OpenedTiles {
     pub tiled: Arc<TiledCloud>,
-    pub fits_f32: bool,
+    /// [`RowBlocks::fits_f32`](formats::RowBlocks::fits_f32), and the buffer for reading.
+    pub reading: (bool, u64),
     /// Why the points are not loaded.
     pub why: String,
 }
@@ -175,7 +176,7 @@ pub fn open_tiles(
     }
     check_once(source)?;
     output::note(&format!("{why}; searching in tiles"));
-    let fits_f32 = blocks.fits_f32();
+    let reading = (blocks.fits_f32(), blocks.buffer());
     let guess = (*columns == ColumnChoice::Default).then_some(guess);
     let chosen = guess.as_ref().map_or_else(|| columns.clone(), ColumnGuess::choice);
     let source = Source::File { path: path.clone(), columns: chosen };
@@ -185,7 +186,7 @@ pub fn open_tiles(
         note_inferred(guess);
     }
     let loaded = LoadedCloud { cloud: Arc::clone(tiled.header()), columns: columns.clone(), guess };
-    Ok(Some((OpenedTiles { tiled, fits_f32, why }, loaded)))
+    Ok(Some((OpenedTiles { tiled, reading, why }, loaded)))
 }
 
 /// Notes that the first line of a file was skipped.

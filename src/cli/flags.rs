@@ -322,8 +322,8 @@ pub struct LimitArgs {
     pub threads: Option<usize>,
     /// Memory to use at most: 4G, 512M [default: what is free]
     ///
-    /// What needs more is refused before it starts, except `knn`, which searches files with rows of a fixed
-    /// size in tiles.
+    /// What needs more is refused before it starts, except `knn` and `analyse`, which search some files in
+    /// tiles, and store neighbours in a scratch file.
     #[arg(long, value_name = "SIZE", value_parser = values::bytes, help_heading = "Search")]
     pub memory: Option<u64>,
     /// Memory of each GPU to use at most: 8G, 512M [default: what is free]

@@ -75,6 +75,12 @@ impl Request {
         if self.queries == Some(QueryChoice::Count(0)) { Err(ProblemError::NoQueries.into()) } else { Ok(()) }
     }
 
+    /// Whether rows without a direction are dropped, which changes the numbers of the others.
+    pub fn drops_zero_rows(&self) -> bool {
+        let metric = self.ranking.and_then(Ranking::metric).unwrap_or_default();
+        self.drop_nonfinite && metric.compares_directions()
+    }
+
     /// Rejects a flag about the query's own row if queries are not rows.
     ///
     /// # Errors

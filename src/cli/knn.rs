@@ -1,7 +1,6 @@
 //! `warpscope knn`: answers once, without measuring.
 
 mod out;
-mod tiles;
 
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
@@ -12,26 +11,25 @@ use clap::Arg;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::announce;
-use super::answer::{AnswerStats, Delivery, answer, in_batches, with_device};
+use super::answer::{Delivery, in_batches, with_device};
 use super::bar::Bar;
-use super::columns::OpenedTiles;
 use super::flags::{
     CloudArgs, DryRunArgs, EngineArgs, ExcludeSelfArgs, GraphArgs, KArgs, LimitArgs, MetricArgs, SeedArgs,
 };
 use super::job::{Job, Request, check_device};
-use super::paths::{self, protect_files};
+use super::lists::{self, ResultBytes};
+use super::paths::protect_files;
 use super::queries::QueryChoice;
 use super::usage::UsageError;
 use super::values::{self, rankings};
+use super::{paths, tiles};
 use crate::cloud::{Source, formats};
 use crate::engines::registry;
 use crate::export::{self, NeighborFormat};
 use crate::files;
 use crate::knn::{DeviceKind, Goal, Metric, Parameters, Radius, Ranking, Unit};
-use crate::run::graph::KnnGraph;
 use crate::run::{
-    AnswerBatch, Arithmetic, BatchError, BatchResult, BatchSearch, EngineChoice, EnginePool, LoadedSpec,
-    RunSpec,
+    AnswerBatch, Arithmetic, BatchError, BatchSearch, EngineChoice, EnginePool, LoadedSpec, RunSpec,
 };
 use out::{OutArgs, Sink};
 
@@ -112,7 +110,7 @@ const INFERRED: &str = "Numbers are 0-based. If not given, the columns are infer
                         columns except labels, ids, times, colours and mostly empty ones.";
 
 const K: &str = "Neighbours per query\n\nResults are streamed to --out, so they may exceed memory (except \
-                 with --graph or inner products).";
+                 with inner products).";
 
 /// Rewords or extends shared flags for this command.
 fn reworded(arg: Arg) -> Arg {
@@ -157,7 +155,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     let driver = is_large(&request.source)
         .then(|| registry::start(request.device.unwrap_or(DeviceKind::Gpu.first())))
         .flatten();
-    let loaded = load(&args, &request);
+    let loaded = tiles::load(&request, needs_all_rows(&args, &request));
     // Waits for it even after an error: a process must not end while a driver starts.
     let _started = driver.map(JoinHandle::join);
     let (args, (job, tiles)) = (&args, loaded?);
@@ -180,22 +178,24 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     let sink = Sink::new((&job, goal), &batches, columns, &args.out, &args.graph);
     sink.announce()?;
     sink.fill(&args.input, |take| {
-        if args.graph.file().is_none() {
-            let delivery = Delivery {
-                at_once: args.out.is_single_batch(),
-                own_first: args.self_first,
-                behind: args.out.printed().is_none(),
-            };
+        let delivery = Delivery {
+            at_once: args.out.is_single_batch(),
+            own_first: args.self_first,
+            behind: args.out.printed().is_none(),
+        };
+        let Some(file) = args.graph.file() else {
             return in_batches(&mut engines, (&job, &batches), since, delivery, take);
-        }
-        // The graph needs all neighbours in memory; free the second copy of the queries.
+        };
+        let mut lists = lists::writer(&job, tiles.is_some(), ResultBytes::default(), &[file])?;
+        let take = &mut |batch: AnswerBatch<'_>| {
+            lists.append(batch)?;
+            take(batch)
+        };
+        let answered = in_batches(&mut engines, (&job, &batches), since, delivery, take)?;
         drop(batches);
-        let BatchResult { record, distances, distances_on } = answer(&mut engines, &job, args.arithmetic)?;
-        let answered = AnswerStats::new(&record, distances_on, since.elapsed().as_secs_f64());
-        let graph = KnnGraph::of_run(&record).map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
+        let lists = lists.finish()?;
+        let graph = lists.graph().map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
         args.graph.write(&graph, &job.cloud)?;
-        let batch = AnswerBatch::of_run(&record, 0..record.neighbors.queries(), 0);
-        take(batch.with_distances(distances.as_deref()))?;
         Ok(answered)
     })
 }
@@ -206,32 +206,20 @@ fn is_large(source: &Source) -> bool {
     formats::file_of(path).metadata().is_ok_and(|file| file.len() >= 64 << 20)
 }
 
-/// Loads the job, or opens its cloud for a search over tiles if it does not fit into memory.
-fn load(args: &KnnArgs, request: &Request) -> anyhow::Result<(Job, Option<OpenedTiles>)> {
-    if let Some((job, tiles)) = request.open_tiles(needs_all_rows(args, request))? {
-        return Ok((job, Some(tiles)));
-    }
-    let job = request.load().map_err(tiles::with_way_out)?;
-    Ok((job, None))
-}
-
 /// A flag that needs all points in memory.
 fn needs_all_rows(args: &KnnArgs, request: &Request) -> Option<&'static str> {
     let [(with, columns), (with_query, of_queries)] = args.out.columns();
     let is_geojson = args.out.file().is_some_and(|file| {
         file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("geojson"))
     });
-    let metric = request.ranking.and_then(Ranking::metric).unwrap_or_default();
     [
-        ("--graph", args.graph.file().is_some()),
         ("--radius", args.radius.is_some()),
         ("--metric inner-product", request.ranking == Some(Ranking::InnerProduct)),
         ("--dry-run", args.dry.dry_run),
         (with, !columns.is_empty()),
         (with_query, !of_queries.is_empty()),
         ("--out .geojson", is_geojson),
-        // Rows that are dropped would change the numbers of the others.
-        ("--drop-nonfinite", args.cloud.drop_nonfinite && metric.compares_directions()),
+        ("--drop-nonfinite", request.drops_zero_rows()),
     ]
     .into_iter()
     .find_map(|(flag, given)| given.then_some(flag))

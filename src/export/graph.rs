@@ -264,9 +264,9 @@ fn finish(mut npz: NpzWriter<'_>, graph: &KnnGraph<'_>, cloud: &PointCloud) -> i
     npz.finish()
 }
 
-/// `row` and the columns of each analysis; `rows` are the rows of the graph's points.
-pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, analysis: &'a Analysis) -> Table<'a> {
-    let mut table = Table::new(rows.len()).with("row", |point| cloud.record(rows[point] as usize));
+/// `row` and the columns of each analysis of n points; `record` returns the record number of a point.
+pub fn analysis<'a>(n: usize, record: impl Fn(usize) -> u64 + 'a, analysis: &'a Analysis) -> Table<'a> {
+    let mut table = Table::new(n).with("row", record);
     if let Some(values) = &analysis.density {
         table = table.with("k_distance", |point| values[point]);
     }
@@ -277,7 +277,7 @@ pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, analysis: &'a Analys
         table = table.with("k_occurrence", |point| values[point]);
     }
     if let Some(values) = &analysis.lid {
-        table = table.with("lid", |point| values[point]);
+        table = table.with("lid", |point| Some(values[point]).filter(|value| !value.is_nan()));
     }
     if let Some(values) = &analysis.shades {
         table = table.with("shade", |point| values[point]);

@@ -1,4 +1,4 @@
-//! `knn` among points that are larger than `--memory`.
+//! `knn` and `analyse` among points that are larger than `--memory`.
 
 use std::fs;
 
@@ -6,14 +6,19 @@ use super::{TestDir, json};
 
 /// A `.npy` file of `rows` points in three dimensions along a line, with some noise.
 fn write_points(dir: &TestDir, name: &str, rows: usize) {
-    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, 3), }}");
+    write_wide(dir, name, rows, 3);
+}
+
+/// As [`write_points`], in three or more dimensions.
+fn write_wide(dir: &TestDir, name: &str, rows: usize, columns: usize) {
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((header.len() as u16).to_le_bytes());
     file.extend(header.as_bytes());
     let noise = |at: usize, axis: usize| ((at * 2_654_435_761 + axis * 40_503) >> 7 & 1023) as f32 / 64.0;
     for at in 0..rows {
-        let place = [at as f32 / 100.0, 0.0, 5e6];
-        for (axis, place) in place.into_iter().enumerate() {
+        let place = [at as f32 / 100.0, 0.0, 5e6].into_iter().chain(std::iter::repeat(0.0));
+        for (axis, place) in place.take(columns).enumerate() {
             file.extend((place + noise(at, axis)).to_le_bytes());
         }
     }
@@ -57,16 +62,24 @@ fn tiles_write_the_same_file_and_the_answer_says_so() {
 fn what_needs_all_points_is_refused_under_a_limit() {
     let dir = TestDir::new();
     write_points(&dir, "line.npy", ROWS);
-    for flags in ["10 --radius 3", "--graph g.csv", "10 --metric inner-product", "10 -o a.csv --with x"] {
-        let error = dir.fails(1, &format!("knn line.npy {flags} {LIMIT}"));
-        assert!(error.contains(" needs all points in memory: 400,000 points"), "{flags}: {error}");
+    for command in [
+        "knn line.npy 10 --radius 3",
+        "knn line.npy 10 --metric inner-product",
+        "knn line.npy 10 -o a.csv --with x",
+        "analyse line.npy --labels x",
+        "analyse line.npy --lof --metric cosine --drop-nonfinite",
+    ] {
+        let error = dir.fails(1, &format!("{command} {LIMIT}"));
+        assert!(error.contains(" needs all points in memory: 400,000 points"), "{command}: {error}");
     }
     let mut text = "x,y,z\n".to_owned();
     (0..ROWS).for_each(|at| text += &format!("{at},{},0.5\n", at % 1000));
     dir.write("line.csv", &text);
     let error = dir.fails(1, "knn line.csv 10 --memory 24M");
     assert!(
-        error.contains("convert it to .npy (in C order), .fbin, .fvecs or .las, which are searched in tiles"),
+        error.contains(
+            "convert it to .npy (in C order), .parquet, .arrow or .laz, which are searched in tiles"
+        ),
         "{error}"
     );
     assert!(error.ends_with("line.csv"), "{error}");
@@ -82,4 +95,91 @@ fn sizes_of_memory_are_checked() {
         error.contains("only 0 B is free of --memory 1.05 MB") || error.contains("0 MiB is free"),
         "{error}"
     );
+}
+
+/// The files that two commands with the same outputs write.
+fn both(dir: &TestDir, command: &str, outputs: &[&str], limit: &str) -> [Vec<Vec<u8>>; 2] {
+    [("", false), (limit, true)].map(|(limit, is_limited)| {
+        let done = dir.ok(&format!("{command} {limit}"));
+        let is_stored = done.stderr.contains("they are stored in a scratch file: ");
+        assert_eq!(is_stored, is_limited, "{command}: {}", done.stderr);
+        let report: serde_json::Value = serde_json::from_str(&done.stdout).unwrap_or_default();
+        let mut written: Vec<Vec<u8>> = vec![without(report, "tiles").to_string().into_bytes()];
+        written.extend(outputs.iter().map(|name| fs::read(dir.path(name)).unwrap()));
+        outputs.iter().for_each(|name| fs::remove_file(dir.path(name)).unwrap());
+        written
+    })
+}
+
+fn without(mut report: serde_json::Value, key: &str) -> serde_json::Value {
+    report.as_object_mut().map(|report| report.remove(key));
+    report
+}
+
+#[test]
+fn analyses_in_tiles_write_the_same_files() {
+    let dir = TestDir::new();
+    write_wide(&dir, "wide.npy", 60_000, 16);
+    write_wide(&dir, "other.npy", 500, 16);
+    let limit = "--memory 31M";
+    for (flags, outputs) in [
+        ("--density --lof --lid --hubness --duplicates 9 --components --out a.csv", &["a.csv"][..]),
+        ("--lof --graph g.npz --graph-as umap --out a.parquet", &["g.npz", "a.parquet"]),
+        ("--overlap wide.npy --metric cosine --out a.npz", &["a.npz"]),
+        ("--graph g.csv --mutual", &["g.csv"]),
+    ] {
+        let command = format!("analyse wide.npy -k 4 --engine bvh {flags} --json");
+        let [resident, tiled] = both(&dir, &command, outputs, limit);
+        assert_eq!(String::from_utf8_lossy(&resident[0]), String::from_utf8_lossy(&tiled[0]));
+        assert!(resident[1..] == tiled[1..], "{flags}");
+        assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 2, "nothing is left behind");
+    }
+    let [resident, tiled] = both(
+        &dir,
+        "knn wide.npy -k 3 --engine bvh -o n.ibin --graph g.csv",
+        &["n.ibin", "n.fbin", "g.csv"],
+        limit,
+    );
+    assert!(resident[1..] == tiled[1..]);
+    for other in ["other.npy", "wide.npy"] {
+        let leaks = format!("analyse wide.npy --leaks {other} --eps 0.5 --out leaks.csv --json --engine bvh");
+        let done = dir.ok(&format!("{leaks} {limit}"));
+        assert!(json(&done.stdout)["tiles"]["tiles"].as_u64() > Some(1), "{}", done.stdout);
+        let tiled = fs::read(dir.path("leaks.csv")).unwrap();
+        dir.ok(&leaks);
+        assert!(fs::read(dir.path("leaks.csv")).unwrap() == tiled, "{other}");
+    }
+    let shown = dir.ok(&format!("analyse wide.npy -k 2 --density {limit}")).stdout;
+    assert!(
+        shown.contains("\ntiles ") && shown.contains("60,000 points with an index need about"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_graph_that_does_not_fit_is_stored_in_a_scratch_file() {
+    let dir = TestDir::new();
+    write_points(&dir, "line.npy", 20_000);
+    let command = "analyse line.npy -k 100 --engine bvh --density --lof --components --out a.csv --json";
+    let [resident, stored] = both(&dir, command, &["a.csv"], "--memory 40M");
+    assert!(resident == stored);
+    assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 1, "nothing is left behind");
+    let error = dir.fails(1, "analyse line.npy -k 100 --density --memory 10M");
+    assert!(error.contains("needs") || error.contains("free"), "{error}");
+}
+
+#[test]
+fn tables_are_searched_in_tiles() {
+    let dir = TestDir::new();
+    write_points(&dir, "line.npy", ROWS);
+    // A table of numbers of several types.
+    for extension in ["parquet", "arrow"] {
+        let table = format!("table.{extension}");
+        dir.ok(&format!("knn line.npy rows:0-3999 -k 100 --engine bvh -o {table}"));
+        let knn = format!("knn {table} 300 -k 5 --engine bvh --columns index,distance,query");
+        dir.ok(&format!("{knn} -o resident.csv"));
+        let done = dir.ok(&format!("{knn} -o tiled.csv --json {LIMIT}"));
+        assert!(json(&done.stdout)["tiles"]["tiles"].as_u64() > Some(1), "{}", done.stdout);
+        assert!(fs::read(dir.path("resident.csv")).unwrap() == fs::read(dir.path("tiled.csv")).unwrap());
+    }
 }

@@ -13,9 +13,35 @@ const RESERVE: u64 = 8 << 20;
 /// The limit of [`set_limit`]; `u64::MAX` without one.
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Limits the memory of this process, as the user demands.
+/// Limits the memory of this process, as the user demands. Large freed blocks return to the system, as glibc
+/// would otherwise keep up to 32 MiB of each, which count as used.
 pub fn set_limit(bytes: u64) {
     LIMIT.store(bytes, Relaxed);
+    tune_allocator(Mallopt::TrimThreshold, 1 << 18);
+    tune_allocator(Mallopt::MmapThreshold, 1 << 18);
+}
+
+/// Parameters of glibc's mallopt(3).
+#[derive(Clone, Copy)]
+enum Mallopt {
+    TrimThreshold = -1,
+    MmapThreshold = -3,
+    ArenaMax = -8,
+}
+
+/// Sets a parameter of glibc's allocator; other systems have none.
+fn tune_allocator(parameter: Mallopt, value: i32) {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn mallopt(parameter: i32, value: i32) -> i32;
+        }
+        // SAFETY: sets a number inside the allocator, as mallopt(3) allows at any time. The result tells
+        // whether it succeeded and is not needed.
+        unsafe { mallopt(parameter as i32, value) };
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    let _ = (parameter, value);
 }
 
 /// The limit that the user set.
@@ -39,15 +65,8 @@ pub fn available() -> Option<u64> {
 /// glibc otherwise reserves 64 MiB of address space per thread if it can. These reservations count as used.
 /// Under a low limit they fail, so that a job could fit there but be refused under a higher limit.
 pub fn share_arenas() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if std::fs::read_to_string("/proc/self/limits").is_ok_and(|limits| address_space(&limits).is_some()) {
-        const M_ARENA_MAX: i32 = -8;
-        unsafe extern "C" {
-            fn mallopt(parameter: i32, value: i32) -> i32;
-        }
-        // SAFETY: sets a number inside the allocator, as mallopt(3) allows at any time. The result tells
-        // whether it succeeded and is not needed.
-        unsafe { mallopt(M_ARENA_MAX, 1) };
+        tune_allocator(Mallopt::ArenaMax, 1);
     }
 }
 

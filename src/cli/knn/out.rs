@@ -447,7 +447,7 @@ impl Report {
         let radius = if let Goal::Within(radius) = goal { Some(radius) } else { None };
         let radius_open = radius.is_some_and(|radius| radius.open);
         let radius = radius.map(|radius| radius.distance);
-        let AnswerStats { engine, device, distances_on, index, tiles, seconds } = answered;
+        let AnswerStats { engine, device, distances_on, index, tiles, seconds, .. } = answered;
         let [wrote, graph] = wrote.map(|path| path.map(Path::to_owned));
         Self {
             schema_version: SchemaVersion::default().number(),

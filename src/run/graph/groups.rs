@@ -70,7 +70,7 @@ impl PointGroups {
 /// [`Cancelled`].
 pub fn components(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<PointGroups, Cancelled> {
     let mut forest = UnionFind::new(graph.len());
-    graph.blocks(progress, |block| {
+    for block in graph.blocks(progress) {
         let mutual = |point: usize| {
             let others =
                 graph.neighbors(point).0.iter().copied().filter(move |&other| point < other as usize);
@@ -78,9 +78,9 @@ pub fn components(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Point
                 .filter(move |&other| graph.neighbors(other as usize).0.contains(&(point as u32)))
                 .map(move |other| (point as u32, other))
         };
-        let edges: Vec<(u32, u32)> = block.into_par_iter().flat_map_iter(mutual).collect();
+        let edges: Vec<(u32, u32)> = block?.into_par_iter().flat_map_iter(mutual).collect();
         edges.into_iter().for_each(|(a, b)| forest.join(a, b));
-    })?;
+    }
     Ok(forest.sets(1))
 }
 
@@ -103,15 +103,15 @@ pub fn duplicates(
 ) -> Result<DuplicateGroups, Cancelled> {
     let mut forest = UnionFind::new(graph.len());
     let mut full = Vec::new();
-    graph.blocks(progress, |block| {
-        for point in block {
+    for block in graph.blocks(progress) {
+        for point in block? {
             let within = graph.distances(point).take_while(|&distance| distance <= eps).count();
             graph.neighbors(point).0[..within].iter().for_each(|&other| forest.join(point as u32, other));
             if within == graph.k() && within + 1 < graph.len() && eps > 0.0 {
                 full.push(point);
             }
         }
-    })?;
+    }
     let sets = forest.sets(2);
     let mut open = vec![false; sets.sizes.len()];
     full.into_iter().filter_map(|point| sets.group_of[point]).for_each(|group| open[group as usize] = true);

@@ -49,7 +49,8 @@ impl CsrGraph {
         let names = |point: usize, other: usize| graph.neighbors(point).0.contains(&(other as u32));
         // Whether the neighbour at a rank has the point as a neighbour too.
         let mut mutual = memory::filled(n * k, false)?;
-        graph.blocks(progress, |block| {
+        for block in graph.blocks(progress) {
+            let block = block?;
             let flags = mutual[block.start * k..block.end * k].par_chunks_exact_mut(k);
             block.into_par_iter().zip(flags).for_each(|(point, flags)| {
                 graph
@@ -59,7 +60,7 @@ impl CsrGraph {
                     .zip(flags)
                     .for_each(|(&other, flag)| *flag = names(other as usize, point));
             });
-        })?;
+        }
         // Passes a point's edges to `take`, with their start: its own edges, and reverse edges from
         // neighbours that lack them.
         let pass_edges = |point: usize, take: &mut dyn FnMut(usize, (u32, f32))| {
@@ -79,17 +80,17 @@ impl CsrGraph {
         let mut edges = memory::filled(starts[n] as usize, (0, 0.0))?;
         let mut next: Vec<u64> = memory::filled(n, 0)?;
         next.copy_from_slice(&starts[..n]);
-        graph.blocks(progress, |block| {
-            for point in block {
+        for block in graph.blocks(progress) {
+            for point in block? {
                 pass_edges(point, &mut |from, edge| {
                     edges[next[from] as usize] = edge;
                     next[from] += 1;
                 });
             }
-        })?;
+        }
         let mut rest = &mut edges[..];
-        graph.blocks(progress, |block| {
-            let of_points: Vec<&mut [(u32, f32)]> = block
+        for block in graph.blocks(progress) {
+            let of_points: Vec<&mut [(u32, f32)]> = block?
                 .map(|point| {
                     rest.split_off_mut(..(starts[point + 1] - starts[point]) as usize).unwrap_or_default()
                 })
@@ -97,7 +98,7 @@ impl CsrGraph {
             of_points
                 .into_par_iter()
                 .for_each(|edges| edges.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0))));
-        })?;
+        }
         Ok(Self { starts, edges, metric: graph.metric })
     }
 

@@ -4,6 +4,7 @@
 //! - `labels.rs`: the labels of neighbours, and classification by them
 //! - `groups.rs`: groups of points within a distance, components of the mutual graph, and disjoint sets
 //! - `links.rs`: directed, symmetric and mutual edges
+//! - `lists.rs`: the neighbours of all rows, collected from batches, also in a scratch file
 //! - `other_cloud.rs`: the overlap of neighbours with another cloud, and its points near points of this one
 //! - `surface.rs`: how light falls on the surface through a point's neighbours, in space
 //! - `summary.rs`: a summary and a sentence for each of these
@@ -14,19 +15,25 @@
 pub mod groups;
 pub mod labels;
 pub mod links;
+mod lists;
 pub mod other_cloud;
 pub mod scores;
 pub mod summary;
 pub mod surface;
 
 use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
 
+use bytemuck::Pod;
 use rayon::prelude::*;
 
 use super::RunRecord;
+use crate::files::{ScratchError, StoreWriter, Stored};
 use crate::knn::{Metric, NONE, Neighbors};
 use crate::memory;
 use crate::progress::Progress;
+pub use lists::{ListWriter, StoredLists};
 
 /// Points between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
@@ -38,6 +45,15 @@ const RESULT_BYTES: u64 = 128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Cancelled;
+
+/// Why an analysis whose results may be in a scratch file failed.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalysisError {
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+}
 
 /// Why a run has no graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +79,10 @@ pub struct KnnGraph<'a> {
     /// n × k, as points of the graph, padded with [`NONE`].
     indices: Cow<'a, [u32]>,
     squared_distances: &'a [f32],
-    rows: &'a [u32],
+    /// The ascending rows of the points in their cloud, if they are not 0 to n − 1.
+    rows: Option<&'a [u32]>,
+    /// Where values of all points are stored; in memory without a folder.
+    scratch: Option<&'a Path>,
 }
 
 impl<'a> KnnGraph<'a> {
@@ -90,24 +109,22 @@ impl<'a> KnnGraph<'a> {
 
     /// A graph of neighbours given as rows of a cloud; `rows` are the ascending rows of its points.
     fn new(neighbors: &'a Neighbors, metric: Metric, rows: &'a [u32]) -> Self {
-        // If rows were dropped, such as zero rows under the angular metric, points and rows have different
-        // numbers.
-        let point = |&row: &u32| rows.binary_search(&row).map_or(NONE, |point| point as u32);
-        let indices = if is_identity(rows) {
-            Cow::Borrowed(&neighbors.indices[..])
-        } else {
-            neighbors.indices.par_iter().map(point).collect()
+        let rows = (!is_identity(rows)).then_some(rows);
+        let indices = match rows {
+            None => Cow::Borrowed(&neighbors.indices[..]),
+            Some(rows) => Cow::Owned(points(rows, &neighbors.indices)),
         };
-        Self { k: neighbors.k, metric, indices, squared_distances: &neighbors.squared_distances, rows }
+        let squared_distances = &neighbors.squared_distances[..];
+        Self { k: neighbors.k, metric, indices, squared_distances, rows, scratch: None }
     }
 
     /// The number of points.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.squared_distances.len() / self.k
     }
 
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.squared_distances.is_empty()
     }
 
     /// Neighbours requested per point; a point has fewer if there are not enough others.
@@ -115,14 +132,9 @@ impl<'a> KnnGraph<'a> {
         self.k
     }
 
-    /// The rows of the points in their cloud, ascending.
-    pub fn rows(&self) -> &'a [u32] {
-        self.rows
-    }
-
     /// A point's row in its cloud.
     pub fn row(&self, point: usize) -> u32 {
-        self.rows[point]
+        self.rows.map_or(point as u32, |rows| rows[point])
     }
 
     /// A point's neighbours and their squared distances, nearest first.
@@ -155,25 +167,45 @@ impl<'a> KnnGraph<'a> {
         value: impl Fn(usize) -> T + Sync,
     ) -> Result<Vec<T>, Cancelled> {
         let mut all = Vec::with_capacity(self.len());
-        self.blocks(progress, |block| all.par_extend(block.into_par_iter().map(&value)))?;
+        for block in self.blocks(progress) {
+            all.par_extend(block?.into_par_iter().map(&value));
+        }
         Ok(all)
     }
 
-    /// Processes the points block by block.
-    fn blocks(
+    /// As [`Self::map`], for values that are stored where the graph is.
+    fn stored<T: Pod + Send>(
         &self,
         progress: &dyn Progress,
-        mut work: impl FnMut(std::ops::Range<usize>),
-    ) -> Result<(), Cancelled> {
-        for start in (0..self.len()).step_by(BLOCK) {
+        value: impl Fn(usize) -> T + Sync,
+    ) -> Result<Stored<T>, AnalysisError> {
+        let mut all = StoreWriter::new(self.len(), self.scratch)?;
+        for block in self.blocks(progress) {
+            all.extend(&block?.into_par_iter().map(&value).collect::<Vec<T>>())?;
+        }
+        Ok(all.finish()?)
+    }
+
+    /// The points, block by block.
+    fn blocks<'p>(
+        &self,
+        progress: &'p dyn Progress,
+    ) -> impl Iterator<Item = Result<Range<usize>, Cancelled>> + use<'p> {
+        let n = self.len();
+        (0..n).step_by(BLOCK).map(move |start| {
             if progress.cancelled() {
                 return Err(Cancelled);
             }
-            work(start..(start + BLOCK).min(self.len()));
-            progress.update(start as u64, self.len() as u64);
-        }
-        Ok(())
+            progress.update(start as u64, n as u64);
+            Ok(start..(start + BLOCK).min(n))
+        })
     }
+}
+
+/// The points of some rows. If rows were dropped, such as zero rows under the angular metric, points and rows
+/// have different numbers.
+fn points(rows: &[u32], of: &[u32]) -> Vec<u32> {
+    of.par_iter().map(|row| rows.binary_search(row).map_or(NONE, |point| point as u32)).collect()
 }
 
 /// Whether ascending rows are 0 to n − 1.
@@ -182,16 +214,16 @@ fn is_identity(rows: &[u32]) -> bool {
 }
 
 /// The results of analyses of a graph, per point, as requested.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Analysis {
     /// [`scores::k_distances`].
-    pub density: Option<Vec<f64>>,
+    pub density: Option<Stored<f64>>,
     /// [`scores::outlier_factors`].
-    pub lof: Option<Vec<f64>>,
+    pub lof: Option<Stored<f64>>,
     /// [`scores::occurrences`].
     pub occurrences: Option<Vec<u32>>,
     /// [`scores::dimensions`].
-    pub lid: Option<Vec<Option<f64>>>,
+    pub lid: Option<Stored<f64>>,
     /// [`labels::votes`].
     pub labels: Option<(labels::Labels, Vec<labels::Vote>)>,
     /// [`groups::duplicates`].
@@ -206,11 +238,14 @@ pub struct Analysis {
 
 /// The points with the largest values in descending order, ties by number.
 pub fn largest(values: &[f64], most: usize) -> Vec<usize> {
-    let mut points: Vec<usize> = (0..values.len()).collect();
+    let mut points: Vec<usize> = Vec::new();
     let order = |&a: &usize, &b: &usize| values[b].total_cmp(&values[a]).then(a.cmp(&b));
-    if most < points.len() {
-        points.select_nth_unstable_by(most, order);
-        points.truncate(most);
+    for start in (0..values.len()).step_by(BLOCK) {
+        points.extend(start..(start + BLOCK).min(values.len()));
+        if most < points.len() {
+            points.select_nth_unstable_by(most, order);
+            points.truncate(most);
+        }
     }
     points.sort_unstable_by(order);
     points

@@ -16,15 +16,16 @@
 
 use serde::Serialize;
 
-use super::{Cancelled, KnnGraph};
+use super::{AnalysisError, Cancelled, KnnGraph};
+use crate::files::Stored;
 use crate::progress::Progress;
 
 /// Each point's distance to its k-th neighbour, or to the last one if there are fewer.
 ///
 /// # Errors
-/// [`Cancelled`].
-pub fn k_distances(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<f64>, Cancelled> {
-    graph.map(progress, |point| graph.distances(point).last().unwrap_or(f64::INFINITY))
+/// [`AnalysisError`].
+pub fn k_distances(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Stored<f64>, AnalysisError> {
+    graph.stored(progress, |point| graph.distances(point).last().unwrap_or(f64::INFINITY))
 }
 
 /// Added to the mean reach, which is 0 among duplicates; scikit-learn's value.
@@ -34,16 +35,16 @@ const SMALLEST_REACH: f64 = 1e-10;
 /// `LocalOutlierFactor(n_neighbors=k)`.
 ///
 /// # Errors
-/// [`Cancelled`].
-pub fn outlier_factors(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<f64>, Cancelled> {
+/// [`AnalysisError`].
+pub fn outlier_factors(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Stored<f64>, AnalysisError> {
     let k_distances = k_distances(graph, progress)?;
-    let densities = graph.map(progress, |point| {
+    let densities = graph.stored(progress, |point| {
         let neighbours = graph.neighbors(point).0.iter().map(|&other| k_distances[other as usize]);
         let reach =
             neighbours.zip(graph.distances(point)).map(|(k_distance, distance)| k_distance.max(distance));
         1.0 / (mean(reach) + SMALLEST_REACH)
     })?;
-    graph.map(progress, |point| {
+    graph.stored(progress, |point| {
         mean(graph.neighbors(point).0.iter().map(|&other| densities[other as usize] / densities[point]))
     })
 }
@@ -59,11 +60,11 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 /// [`Cancelled`].
 pub fn occurrences(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<u32>, Cancelled> {
     let mut occurrences = vec![0; graph.len()];
-    graph.blocks(progress, |block| {
-        for point in block {
+    for block in graph.blocks(progress) {
+        for point in block? {
             graph.neighbors(point).0.iter().for_each(|&other| occurrences[other as usize] += 1);
         }
-    })?;
+    }
     Ok(occurrences)
 }
 
@@ -105,15 +106,15 @@ impl Hubness {
     }
 }
 
-/// Each point's dimension; `None` if fewer than two neighbours have a positive distance, or all distances are
+/// Each point's dimension; NaN if fewer than two neighbours have a positive distance, or all distances are
 /// equal.
 ///
 /// # Errors
-/// [`Cancelled`].
-pub fn dimensions(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<Option<f64>>, Cancelled> {
-    graph.map(progress, |point| {
+/// [`AnalysisError`].
+pub fn dimensions(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Stored<f64>, AnalysisError> {
+    graph.stored(progress, |point| {
         let apart = graph.distances(point).filter(|&distance| distance > 0.0);
-        dimension(&apart.collect::<Vec<f64>>())
+        dimension(&apart.collect::<Vec<f64>>()).unwrap_or(f64::NAN)
     })
 }
 
@@ -126,10 +127,10 @@ fn dimension(distances: &[f64]) -> Option<f64> {
 
 /// The dimension of the whole cloud: the harmonic mean of the local ones, as their inverses are the unbiased
 /// estimates (MacKay and Ghahramani 2005); `None` without local ones.
-pub fn overall_dimension(dimensions: &[Option<f64>]) -> Option<f64> {
+pub fn overall_dimension(dimensions: &[f64]) -> Option<f64> {
     let (sum, count) = dimensions
         .iter()
-        .flatten()
+        .filter(|dimension| !dimension.is_nan())
         .fold((0.0, 0.0), |(sum, count), dimension| (sum + 1.0 / dimension, count + 1.0));
     (count > 0.0).then(|| count / sum)
 }
@@ -142,7 +143,7 @@ mod tests {
 
     #[test]
     fn k_distances_use_the_kth_or_last_neighbour() {
-        let far = |k| k_distances(&graph(&line(&[0.0, 1.0, 3.0, 7.0], k)), &NoProgress).unwrap();
+        let far = |k| k_distances(&graph(&line(&[0.0, 1.0, 3.0, 7.0], k)), &NoProgress).unwrap().to_vec();
         assert_eq!(far(1), [1.0, 1.0, 2.0, 4.0]);
         assert_eq!(far(2), [3.0, 2.0, 3.0, 6.0]);
         assert_eq!(far(9), [7.0, 6.0, 4.0, 7.0]);
@@ -216,9 +217,9 @@ mod tests {
         assert_eq!([dimension(&[]), dimension(&[1.0]), dimension(&[2.0, 2.0])], [None; 3]);
         // The duplicate is skipped; 1 and 2 remain.
         let dimensions = dimensions(&graph(&line(&[0.0, 0.0, 1.0, 2.0], 3)), &NoProgress).unwrap();
-        assert!((dimensions[0].unwrap() - 1.0 / 2f64.ln()).abs() < 1e-6, "{dimensions:?}");
-        assert_eq!(overall_dimension(&[Some(1.0), None, Some(3.0)]), Some(1.5));
-        assert_eq!(overall_dimension(&[None]), None);
+        assert!((dimensions[0] - 1.0 / 2f64.ln()).abs() < 1e-6, "{dimensions:?}");
+        assert_eq!(overall_dimension(&[1.0, f64::NAN, 3.0]), Some(1.5));
+        assert_eq!(overall_dimension(&[f64::NAN]), None);
     }
 
     #[test]

@@ -144,11 +144,13 @@ pub struct LocalDimensions {
 }
 
 impl LocalDimensions {
-    pub fn new(dimensions: &[Option<f64>]) -> Self {
+    pub fn new(dimensions: &[f64]) -> Self {
+        let is_undefined = |dimension: &&f64| dimension.is_nan();
+        let defined = dimensions.iter().filter(|dimension| !is_undefined(dimension));
         Self {
-            spread: SummaryStats::new(dimensions.iter().flatten().copied()),
+            spread: SummaryStats::new(defined.copied()),
             all: scores::overall_dimension(dimensions),
-            undefined: dimensions.iter().filter(|dimension| dimension.is_none()).count() as u64,
+            undefined: dimensions.iter().filter(is_undefined).count() as u64,
         }
     }
 

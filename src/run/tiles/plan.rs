@@ -70,10 +70,16 @@ impl TilePlan {
 
     /// Divides the available memory: three quarters for the points of a tile, its index, the tile that is read
     /// ahead, a block of queries and their lists, and the rest for batches that are searched or ranked.
+    /// `fits_f32` and `buffer` are those of [`RowBlocks`].
     ///
     /// # Errors
     /// [`EngineError::HostMemory`] if even small tiles do not fit.
-    pub fn new(header: &PointCloud, fits_f32: bool, spec: &RunSpec, why: String) -> Result<Self, RunError> {
+    pub fn new(
+        header: &PointCloud,
+        (fits_f32, buffer): (bool, u64),
+        spec: &RunSpec,
+        why: String,
+    ) -> Result<Self, RunError> {
         let (n, metric) = (header.len() as u64, spec.metric);
         // Some are only candidates.
         let (k, dims) = ((spec.k + 3 + spec.k / 4) as u64, metric.dims(header.dims()) as u64);
@@ -83,9 +89,10 @@ impl TilePlan {
         let query = row.read + 4 * dims + 8 * k + 8;
         // Candidates of a query may all be different rows, which are gathered. An engine's answer, its download
         // and its report exist at once.
-        let ranked = k * (row.read + row.unit + 8 * dims + 16) + 16 * k + 128;
+        let ranked = k * (row.read + row.unit + 8 * dims + 32) + 16 * k + 128;
         let searched = 32 * k + 8 * dims + 16;
-        let free = memory::available().unwrap_or(u64::MAX);
+        // A tile is read ahead while rows are gathered.
+        let free = memory::available().unwrap_or(u64::MAX).saturating_sub(2 * buffer);
         let least = LEAST_ROWS.min(n) * 2 * point.max(2 * query).max(2 * (ranked + searched));
         if free < least {
             let needed = least.div_ceil(1 << 20);
@@ -128,7 +135,7 @@ mod tests {
 
     #[test]
     fn small_points_are_searched_in_one_tile() {
-        let plan = TilePlan::new(&squares(100), true, &spec(), "a test".to_owned()).unwrap();
+        let plan = TilePlan::new(&squares(100), (true, 0), &spec(), "a test".to_owned()).unwrap();
         assert_eq!((plan.tile, plan.why.as_str()), (100, "a test"));
         assert!(plan.block >= 100 && plan.batch > 100);
     }

@@ -9,6 +9,7 @@ mod batch;
 mod latching;
 mod live;
 mod small;
+mod stored;
 mod target;
 mod temp;
 #[cfg(any(test, feature = "testing"))]
@@ -18,5 +19,6 @@ pub use batch::{Batch, IsOwn, locate, recover};
 pub use latching::LatchingWriter;
 pub use live::{LivePath, made, remove_all};
 pub use small::{open_regular, read_at_most, read_small, write_small};
+pub use stored::{ScratchError, StoreWriter, Stored};
 pub use target::{check, is_pipe, room, same, write};
 pub use temp::{ScratchFile, StagingDir, is_private, named_scratch};

@@ -123,9 +123,12 @@ pub(super) fn fill(
     }
     let mut out = BufWriter::new(file);
     content(&mut out)?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    sync(&out.into_inner().map_err(io::IntoInnerError::into_error)?)
+}
+
+/// Syncs a file if its file system supports it.
+pub(super) fn sync(file: &File) -> io::Result<()> {
     match file.sync_all() {
-        // The file system does not support syncing.
         Err(why) if matches!(why.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
         result => result,
     }

@@ -1,7 +1,8 @@
 //! Rows of a file in any order, for clouds that are larger than the memory.
 //!
-//! Only formats with records of a fixed size can be read like this. Reads are positional rather than through
-//! a mapping, because a mapped file that shrinks would kill the program.
+//! Formats with records of a fixed size, or with chunks that are decoded one by one, can be read like this.
+//! Reads are positional rather than through a mapping, because a mapped file that shrinks would kill the
+//! program.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -9,10 +10,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::{
-    ColumnGuess, ColumnRequest, DeclaredCoordinates, FileStamp, FixedRecords, FormatError, Input, Result,
+    ColumnGuess, ColumnKind, ColumnRequest, DeclaredCoordinates, FileStamp, FixedRecords, Input, Result,
     Sheet, SheetColumn, recognise,
 };
-use crate::progress::Progress;
+use crate::progress::{NoProgress, Progress};
 use crate::table::{Values, with_values};
 use crate::{AutoColumns, Column, ColumnChoice};
 
@@ -22,19 +23,25 @@ const PIECE: u64 = 1 << 20;
 /// Unwanted bytes between two records that are read rather than skipped.
 const GAP: u64 = 1 << 14;
 
+/// Appends the selected columns of rows, which are ascending ranges.
+pub(super) type ReadRows =
+    dyn Fn(&Input<'_>, &[Range<u64>], &[usize], &mut Values) -> Result<()> + Send + Sync;
+
 /// Appends the selected columns of whole records; the error says what is wrong with a record.
 type Decode = dyn Fn(&[u8], &[usize], &mut Values) -> Result<(), String> + Send + Sync;
 
-/// A file whose records have a fixed size.
+/// How the rows of a file are read.
 pub(super) struct BlockLayout {
-    pub records: FixedRecords,
+    pub rows: u64,
     pub columns: Vec<SheetColumn>,
     pub declared: Option<DeclaredCoordinates>,
-    /// Whether f32 holds every value.
-    pub fits_f32: bool,
-    /// Whether f64 may round values, as it does large integers.
-    pub exceeds_f64: bool,
-    pub decode: Box<Decode>,
+    /// Whether f32 holds every value of a column.
+    pub fits_f32: Vec<bool>,
+    /// Whether f64 may round values of a column, as it does large integers.
+    pub exceeds_f64: Vec<bool>,
+    /// Bytes that reading needs besides the values.
+    pub buffer: u64,
+    pub read: Box<ReadRows>,
 }
 
 /// The coordinates of a file, read in blocks of rows.
@@ -61,14 +68,19 @@ pub fn open_blocks(
     let request = ColumnRequest::Selected(choice);
     let layout = recognise(&input)?.blocks.map_or(Ok(None), |layout| layout(&input, &request))?;
     let Some(layout) = layout else { return Ok(None) };
-    let selected = request.resolve(&layout.columns, &input)?;
-    let values = Values::new(layout.fits_f32);
+    let mut selected = request.resolve(&layout.columns, &input)?;
+    let is_number = |at: &usize| layout.columns[*at].kind == ColumnKind::Numeric;
+    let is_default = *choice == ColumnChoice::Default;
+    if !is_default && !selected.iter().all(is_number) {
+        return Ok(None);
+    }
+    selected.retain(is_number);
     let sheet = Sheet {
         declared: layout.declared.clone(),
-        ..Sheet::new(&input, String::new(), layout.columns.clone(), selected, layout.records.rows, values)
+        ..Sheet::new(&input, String::new(), layout.columns.clone(), selected, layout.rows, Values::new(true))
     };
     let guess = sheet.guess();
-    if guess.is_by_value() {
+    if is_default && guess.is_by_value() {
         return Ok(None);
     }
     let selected = match (choice, how) {
@@ -82,7 +94,7 @@ pub fn open_blocks(
 
 impl RowBlocks {
     pub fn rows(&self) -> u64 {
-        self.layout.records.rows
+        self.layout.rows
     }
 
     pub fn columns(&self) -> &[Column] {
@@ -91,12 +103,17 @@ impl RowBlocks {
 
     /// Whether f32 holds every value.
     pub fn fits_f32(&self) -> bool {
-        self.layout.fits_f32
+        self.selected.iter().all(|&at| self.layout.fits_f32[at])
     }
 
     /// Whether f64 may round values, as it does large integers.
     pub fn exceeds_f64(&self) -> bool {
-        self.layout.exceeds_f64
+        self.selected.iter().any(|&at| self.layout.exceeds_f64[at])
+    }
+
+    /// Bytes that reading needs besides the values.
+    pub fn buffer(&self) -> u64 {
+        self.layout.buffer
     }
 
     /// The state of the file when it was opened.
@@ -107,81 +124,87 @@ impl RowBlocks {
     /// The values of consecutive rows.
     ///
     /// # Errors
-    /// [`FormatError::Changed`] if the file has changed since it was opened; I/O errors.
+    /// [`FormatError::Changed`](super::FormatError::Changed) if the file has changed since it was opened; I/O
+    /// errors.
     pub fn read(&self, rows: Range<u64>) -> Result<Values> {
-        self.checked(rows.end - rows.start, |file, values| {
-            let step = (PIECE / self.record()).max(1);
-            let mut raw = Vec::new();
-            for first in rows.clone().step_by(step as usize) {
-                let piece = first..rows.end.min(first + step);
-                self.read_raw(file, piece.clone(), &mut raw)?;
-                self.decode(piece.start, &raw, values)?;
-            }
-            Ok(())
-        })
+        self.read_ranges(&[rows])
     }
 
-    /// The values of some rows, which must ascend. Rows that are close together are read together.
+    /// The values of some rows, which must ascend. A chunk is decoded once for all rows in it.
     ///
     /// # Errors
     /// As [`Self::read`].
     pub fn gather(&self, rows: &[u32]) -> Result<Values> {
-        let record = self.record();
-        let is_near = |a: &u32, b: &u32| u64::from(b - a - 1) * record <= GAP;
-        self.checked(rows.len() as u64, |file, values| {
-            let most = (PIECE / record).max(1) as usize;
-            let mut raw = Vec::new();
-            // A chunk spans at most `GAP` bytes for each of its rows.
-            for near in rows.chunk_by(is_near).flat_map(|near| near.chunks(most.min(1 << 10))) {
-                let first = u64::from(near[0]);
-                self.read_raw(file, first..u64::from(near[near.len() - 1]) + 1, &mut raw)?;
-                for run in near.chunk_by(|a, b| a + 1 == *b) {
-                    let from = ((u64::from(run[0]) - first) * record) as usize;
-                    self.decode(run[0].into(), &raw[from..from + run.len() * record as usize], values)?;
-                }
-            }
-            Ok(())
-        })
+        let run = |run: &[u32]| u64::from(run[0])..u64::from(run[0]) + run.len() as u64;
+        self.read_ranges(&rows.chunk_by(|a, b| a + 1 == *b).map(run).collect::<Vec<_>>())
     }
 
-    /// Bytes of a record.
-    fn record(&self) -> u64 {
-        self.layout.records.record as u64
-    }
-
-    /// Reads values from the file, which must not have changed.
-    fn checked(&self, rows: u64, read: impl FnOnce(&mut File, &mut Values) -> Result<()>) -> Result<Values> {
-        let mut values = Values::new(self.layout.fits_f32);
-        let count = usize::try_from(rows).unwrap_or(usize::MAX).saturating_mul(self.columns.len());
+    fn read_ranges(&self, rows: &[Range<u64>]) -> Result<Values> {
+        let mut values = Values::new(self.fits_f32());
+        let count = rows.iter().map(|rows| rows.end - rows.start).sum::<u64>();
+        let count = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(self.columns.len());
         let room = with_values!(&mut values, values => values.try_reserve_exact(count).is_ok());
         let done = if room {
-            File::open(self.stamp.path())
-                .map_err(|why| self.io(why))
-                .and_then(|mut file| read(&mut file, &mut values))
+            Input::new(self.stamp.path(), &NoProgress)
+                .and_then(|input| (self.layout.read)(&input, rows, &self.selected, &mut values))
         } else {
             Err(super::sheet::no_memory(count as u64, size_of::<f64>(), self.stamp.path().to_owned()))
         };
         self.stamp.check(done.map(|()| values))
     }
+}
 
-    fn io(&self, why: std::io::Error) -> FormatError {
-        FormatError::Io { why, path: self.stamp.path().to_owned() }
-    }
+/// Reads records of a fixed size. Records that are close together are read together.
+pub(super) fn fixed(records: FixedRecords, decode: Box<Decode>) -> Box<ReadRows> {
+    let FixedRecords { start, record, .. } = records;
+    let most = (PIECE / record as u64).max(1);
+    Box::new(move |input, rows, selected, values| {
+        let mut file = File::open(&input.path).map_err(|why| input.io(why))?;
+        let split = |rows: &Range<u64>| {
+            let end = rows.end;
+            rows.clone().step_by(most as usize).map(move |first| first..end.min(first + most))
+        };
+        let mut pieces = rows.iter().flat_map(split).peekable();
+        let (mut near, mut raw) = (Vec::new(), Vec::new());
+        while let Some(piece) = pieces.next() {
+            let (first, mut end) = (piece.start, piece.end);
+            near.clear();
+            near.push(piece);
+            let is_near = |end: u64, next: &Range<u64>| {
+                (next.start - end) * record as u64 <= GAP && next.end - first <= most
+            };
+            while let Some(next) = pieces.next_if(|next| is_near(end, next)) {
+                end = next.end;
+                near.push(next);
+            }
+            let byte = |row: u64| (row - first) as usize * record;
+            raw.resize(byte(end), 0);
+            file.seek(SeekFrom::Start(start + first * record as u64))
+                .and_then(|_| file.read_exact(&mut raw))
+                .map_err(|why| input.io(why))?;
+            for run in &near {
+                decode(&raw[byte(run.start)..byte(run.end)], selected, values)
+                    .map_err(|why| input.malformed(format!("a record from {} on", run.start), why))?;
+            }
+        }
+        Ok(())
+    })
+}
 
-    /// The bytes of consecutive records.
-    fn read_raw(&self, file: &mut File, rows: Range<u64>, raw: &mut Vec<u8>) -> Result<()> {
-        raw.resize(((rows.end - rows.start) * self.record()) as usize, 0);
-        file.seek(SeekFrom::Start(self.layout.records.start + rows.start * self.record()))
-            .and_then(|_| file.read_exact(raw))
-            .map_err(|why| self.io(why))
-    }
+/// From the first to the last row of a chunk that is among ascending ranges.
+pub(super) fn hull(rows: &[Range<u64>], chunk: Range<u64>) -> Option<Range<u64>> {
+    let first = rows.get(rows.partition_point(|rows| rows.end <= chunk.start))?;
+    let last = &rows[..rows.partition_point(|rows| rows.start < chunk.end)].last()?;
+    let hull = first.start.max(chunk.start)..last.end.min(chunk.end);
+    (hull.start < hull.end).then_some(hull)
+}
 
-    /// Appends the coordinates of records, from number `first` on.
-    fn decode(&self, first: u64, raw: &[u8], values: &mut Values) -> Result<()> {
-        (self.layout.decode)(raw, &self.selected, values).map_err(|why| FormatError::Malformed {
-            what: format!("a record from {first} on"),
-            why,
-            path: self.stamp.path().to_owned(),
-        })
-    }
+/// The parts of a chunk that are among ascending ranges, counted from its first row.
+pub(super) fn parts(rows: &[Range<u64>], chunk: Range<u64>) -> impl Iterator<Item = Range<usize>> {
+    let from = rows.partition_point(|rows| rows.end <= chunk.start);
+    let (start, end) = (chunk.start, chunk.end);
+    rows[from..]
+        .iter()
+        .take_while(move |rows| rows.start < end)
+        .map(move |rows| (rows.start.max(start) - start) as usize..(rows.end.min(end) - start) as usize)
 }

@@ -41,7 +41,6 @@ use std::path::{Path, PathBuf};
 
 // Readers import shared items from here.
 pub use arrow::TimestampType;
-use blocks::BlockLayout;
 pub use blocks::{RowBlocks, open_blocks};
 use columns::{CategoryBuilder, FixedRecords, RecordPicker, claim_cells, integer_cell, number_cell};
 pub use columns::{

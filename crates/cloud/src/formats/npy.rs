@@ -5,11 +5,12 @@ use std::io::Read;
 
 use serde_json::Value;
 
+use super::blocks::{BlockLayout, fixed};
 use super::columns::Cell;
 use super::limits::{MAX_COLUMNS, MAX_HEADER};
 use super::sheet::positions_by_column;
 use super::{
-    BlockLayout, ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn,
+    ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn,
     integer_cell, printable, read_bytes, whole,
 };
 use crate::table::{Real, Values, with_values};
@@ -41,16 +42,22 @@ pub(super) fn blocks(input: &Input<'_>) -> Result<Option<BlockLayout>> {
         return Ok(None);
     }
     let (number, endian, width) = (header.number, header.endian, header.columns);
+    let records = FixedRecords { start: header.length, ..header.fixed_records() };
+    let columns = header.sheet_columns(input)?;
     Ok(Some(BlockLayout {
-        records: FixedRecords { start: header.length, ..header.fixed_records() },
-        columns: header.sheet_columns(input)?,
+        rows: records.rows,
         declared: None,
-        fits_f32: number.fits_f32(),
-        exceeds_f64: number.exceeds_f64(),
-        decode: Box::new(move |rows, selected, values| {
-            with_values!(values, values => number.decode_selected(endian, rows, width, selected, values));
-            Ok(())
-        }),
+        fits_f32: vec![number.fits_f32(); columns.len()],
+        exceeds_f64: vec![number.exceeds_f64(); columns.len()],
+        columns,
+        buffer: 0,
+        read: fixed(
+            records,
+            Box::new(move |rows, selected, values| {
+                with_values!(values, values => number.decode_selected(endian, rows, width, selected, values));
+                Ok(())
+            }),
+        ),
     }))
 }
 

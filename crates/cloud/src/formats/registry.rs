@@ -3,9 +3,10 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::blocks::BlockLayout;
 use super::{
-    BlockLayout, ColumnRequest, DatasetInfo, Input, Records, Result, Sheet, arrow, delimited, e57, hdf5, idx,
-    json, las, molecule, npy, npz, pcd, ply, unpacked, vectors, words,
+    ColumnRequest, DatasetInfo, Input, Records, Result, Sheet, arrow, delimited, e57, hdf5, idx, json, las,
+    molecule, npy, npz, pcd, ply, unpacked, vectors, words,
 };
 
 /// Lists the clouds of a file.
@@ -153,6 +154,7 @@ pub fn registry() -> &'static [Format] {
             magic: &[b"PAR1"],
             read: arrow::read_parquet,
             records: arrow::parquet_records,
+            blocks: Some(arrow::parquet_blocks),
             attribute: Some(arrow::parquet_attribute),
             ..PLAIN
         },
@@ -164,6 +166,7 @@ pub fn registry() -> &'static [Format] {
             sniff: arrow::is_stream,
             read: arrow::read_ipc,
             records: arrow::ipc_records,
+            blocks: Some(arrow::ipc_blocks),
             attribute: Some(arrow::ipc_attribute),
             ..PLAIN
         },

@@ -6,10 +6,11 @@
 
 use std::io::{Cursor, Read};
 
+use super::blocks::{BlockLayout, fixed};
 use super::limits::{MAX_COLUMNS, MAX_EMPTY_COLUMNS};
 use super::{
-    BlockLayout, ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn,
-    number_cell, whole,
+    ColumnRequest, Endian, FixedRecords, Input, NumberType, Records, Result, Sheet, SheetColumn, number_cell,
+    whole,
 };
 use crate::table::{Real, Values, with_values};
 
@@ -131,12 +132,13 @@ impl<R: Read> VectorReader<R> {
             Ok(())
         };
         Ok(BlockLayout {
-            records: self.layout,
+            rows: self.layout.rows,
             columns: SheetColumn::elements(dims),
             declared: None,
-            fits_f32: number.fits_f32(),
-            exceeds_f64: false,
-            decode: Box::new(decode),
+            fits_f32: vec![number.fits_f32(); dims],
+            exceeds_f64: vec![false; dims],
+            buffer: 0,
+            read: fixed(self.layout, Box::new(decode)),
         })
     }
 

@@ -23,7 +23,7 @@ use crate::progress::{Progress, SubProgress};
 use crate::run::graph::labels::{self, Classification, Labels};
 use crate::run::graph::other_cloud::{self, LeakCandidates, OverlapError};
 use crate::run::graph::summary::{self, Components, Duplicates, Hubs, LocalDimensions, ScoreSummary};
-use crate::run::graph::{Analysis, Cancelled, KnnGraph, groups, scores, surface};
+use crate::run::graph::{Analysis, AnalysisError, Cancelled, KnnGraph, groups, scores, surface};
 use crate::run::stats::SummaryStats;
 use crate::run::{EnginePool, LoadedSpec, QuerySpec, ResidentPoints, RunError, RunRecord, RunSpec};
 use crate::text;
@@ -124,7 +124,7 @@ fn sentences(
 ) -> Vec<(AnalysisKind, Result<String, String>)> {
     let (cloud, metric) = (&asked.question.cloud, asked.question.spec.metric);
     let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
-    let scores = |values: &Vec<f64>| ScoreSummary::new(graph, cloud, values).sentence();
+    let scores = |values: &[f64]| ScoreSummary::new(graph, cloud, values).sentence();
     let of = |kind: AnalysisKind| {
         Some(Ok(match kind {
             AnalysisKind::Density => {
@@ -168,6 +168,15 @@ pub enum Failure {
 impl From<Cancelled> for Failure {
     fn from(_: Cancelled) -> Self {
         Self::Cancelled
+    }
+}
+
+impl From<AnalysisError> for Failure {
+    fn from(why: AnalysisError) -> Self {
+        match why {
+            AnalysisError::Cancelled(_) => Self::Cancelled,
+            AnalysisError::Scratch(_) => Self::Message(why.to_string()),
+        }
     }
 }
 
@@ -367,7 +376,7 @@ fn overlap(
     let shares = other_cloud::overlap(&here, &theirs, &sub_progress(progress, 0.9, 1.0))
         .map_err(|why| overlap_failure(why, path))?;
     let mut values = vec![f64::NAN; record.cloud.len()];
-    here.rows().iter().zip(&shares).for_each(|(&row, &share)| values[row as usize] = share);
+    shares.iter().enumerate().for_each(|(point, &share)| values[here.row(point) as usize] = share);
     let other = file_name(path);
     let sentence =
         SummaryStats::new(shares).map_or_else(String::new, |spread| summary::overlap(&other, &spread));

@@ -200,7 +200,7 @@ impl AnalysisResults {
             AnalysisKind::Hubness => {
                 all.occurrences.as_ref().map(|of| fill(&|point| Some(f64::from(of[point]))))
             }
-            AnalysisKind::Dimension => all.lid.as_ref().map(|of| fill(&|point| of[point])),
+            AnalysisKind::Dimension => all.lid.as_ref().map(|of| fill(&|point| Some(of[point]))),
             AnalysisKind::Labels => all.labels.as_ref().map(|(_, votes)| fill(&|point| votes[point].same)),
             AnalysisKind::Duplicates => {
                 let size = |sets: &PointGroups, point: usize| {

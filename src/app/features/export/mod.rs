@@ -102,8 +102,9 @@ impl PaneData {
             }
             Self::AllNeighbors(record) => Some(tables::neighbors(record, 0..record.neighbors.queries())),
             Self::Analysis(of, comparisons) => {
-                let rows = &of.record.query_rows;
-                let table = crate::export::graph::analysis(rows, &of.record.cloud, &of.all);
+                let (rows, cloud) = (&of.record.query_rows, &of.record.cloud);
+                let record = |point| cloud.record(rows[point] as usize);
+                let table = crate::export::graph::analysis(rows.len(), record, &of.all);
                 Some(comparisons.iter().fold(table, |table, other| other.with(table, move |at| rows[at])))
             }
             Self::FileComparisons(comparisons) => {

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_buffer::Buffer;
@@ -19,7 +20,8 @@ use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 use parquet::arrow::ARROW_SCHEMA_META_KEY;
 use parquet::file::metadata::KeyValue;
 
-use super::{BatchReader, Each, error};
+use super::{BATCH, BatchReader, Each, error};
+use crate::formats::blocks;
 use crate::formats::limits::{LZ4, MAX_ARROW_DEPTH};
 use crate::formats::{FormatError, Input, Result};
 
@@ -235,7 +237,15 @@ impl BatchReader for File<'_, '_> {
         )
     }
 
-    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<()> {
+    fn buffer(&self) -> u64 {
+        let size = |batch: &Batch| 2 * batch.block.bodyLength().max(0).unsigned_abs();
+        let (rows, dictionaries) =
+            self.batches.iter().partition::<Vec<&Batch>, _>(|batch| batch.rows.is_some());
+        let largest = rows.into_iter().map(size).max().unwrap_or(0);
+        dictionaries.into_iter().map(size).fold(largest, u64::saturating_add)
+    }
+
+    fn read(&self, columns: &[usize], wanted: &[Range<u64>], each: &mut Each<'_>) -> Result<()> {
         let mut file = fs::File::open(&self.input.path).map_err(|why| self.input.io(why))?;
         let fail = |why: ArrowError| error(self.input, "data", why);
         let mut decoder = FileDecoder::new(self.schema(), self.version).with_projection(columns.to_vec());
@@ -249,7 +259,7 @@ impl BatchReader for File<'_, '_> {
                 continue;
             };
             let end = start.saturating_add(*rows);
-            if end > from {
+            if let Some(hull) = blocks::hull(wanted, start..end) {
                 let (data, taken) = self.block(&mut file, block)?;
                 let mut goes_on = true;
                 if let Some(batch) = decoder.read_record_batch(block, &data).map_err(fail)? {
@@ -257,7 +267,14 @@ impl BatchReader for File<'_, '_> {
                         let why = format!("a batch declares {rows} rows but has {}", batch.num_rows());
                         return Err(self.input.malformed("cut short", why));
                     }
-                    goes_on = each(start, &batch)?;
+                    for first in hull.clone().step_by(BATCH) {
+                        let part = first..hull.end.min(first + BATCH as u64);
+                        let rows = batch.slice((first - start) as usize, (part.end - first) as usize);
+                        goes_on = blocks::hull(wanted, part).is_none() || each(first, &rows)?;
+                        if !goes_on {
+                            break;
+                        }
+                    }
                 }
                 // Unlike a batch, a dictionary stays in memory to the end.
                 self.input.release(taken);

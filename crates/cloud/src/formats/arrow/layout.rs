@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field};
 use serde_json::Value;
 
 use super::values::TimestampType;
-use super::{BatchReader, values};
+use super::{ALL, BatchReader, values};
 use crate::formats::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS, MAX_PROMISED_COLUMNS};
 use crate::formats::vector_cell::{
     Candidate, POINTS, VectorColumn, VectorDetector, axes, parse, rank, unreadable,
@@ -224,7 +224,7 @@ impl Layout {
         }
         let mut detectors = vec![VectorDetector::default(); roots.len()];
         let (mut numbers, mut batches) = (Vec::new(), 0);
-        file.read(&roots, 0, &mut |_, batch| {
+        file.read(&roots, ALL, &mut |_, batch| {
             input.check()?;
             batches += 1;
             for (array, detector) in batch.columns().iter().zip(&mut detectors) {
@@ -451,7 +451,7 @@ fn widths(file: &dyn BatchReader, lists: &[usize], input: &Input<'_>) -> Result<
         })
         .collect();
     if widths.iter().any(Option::is_none) {
-        file.read(lists, 0, &mut |_, batch| {
+        file.read(lists, ALL, &mut |_, batch| {
             input.check()?;
             for (position, width) in widths.iter_mut().enumerate().filter(|(_, width)| width.is_none()) {
                 let array = batch.column(position);

@@ -6,6 +6,7 @@
 //! Other malformed data makes the decoder panic; the caller contains the panic.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::ops::Range;
 
 use laz::laszip::{ChunkTable, CompressorType, LazItemType};
 use laz::record::{
@@ -16,13 +17,14 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, Pa
 
 use super::times::{ChunkTimeDecoder, TimeDecompressor};
 use super::{Layout, Take};
+use crate::formats::blocks::hull;
 use crate::formats::limits::{MAX_CHUNK_BYTES, MAX_CHUNK_POINTS, MAX_POINTS_PER_BYTE};
 use crate::formats::{Input, Result, catch_panics, whole};
 
 pub(super) fn visit(
     layout: &Layout,
     xyz_only: bool,
-    from: u64,
+    rows: &[Range<u64>],
     input: &Input<'_>,
     take: &mut Take<'_>,
 ) -> Result<()> {
@@ -61,7 +63,7 @@ pub(super) fn visit(
     let layers =
         if layered { Some(layers(&vlr).ok_or_else(|| bad("unknown kind of layers"))?) } else { None };
     if let Some(chunks) = ChunkList::read(&mut file, &vlr, layers, layout, input) {
-        return chunks.visit(file, xyz_only, from, input, take);
+        return chunks.visit(file, xyz_only, rows, input, take);
     }
     // Without a usable chunk table, points are decoded sequentially.
     file.seek(SeekFrom::Start(layout.start)).map_err(io)?;
@@ -116,6 +118,19 @@ pub(super) fn visit(
         input.release(2 * bytes);
     }
     Ok(())
+}
+
+/// The memory for decoding some chunks; `None` if chunks cannot be decoded one by one, or are damaged.
+pub(super) fn chunk_bytes(layout: &Layout, input: &Input<'_>) -> Option<u64> {
+    let vlr = LazVlr::from_buffer(layout.laszip.as_ref()?).ok()?;
+    let mut file = input.open().ok()?;
+    let count = chunks_in_table(&mut file, layout, input).ok()??;
+    if count.saturating_mul(layout.record as u64) > input.size {
+        return None;
+    }
+    let chunks = ChunkList::read(&mut file, &vlr, layers(&vlr), layout, input)?;
+    let largest = chunks.chunks.iter().map(|chunk| chunks.taken(chunk)).max()?;
+    Some((largest * rayon::current_num_threads() as u64).min(MAX_CHUNK_BYTES).max(largest))
 }
 
 /// Decodes the points of chunks, one after the other.
@@ -311,6 +326,8 @@ const DECODER: u64 = 1 << 14;
 struct Chunk {
     start: u64,
     bytes: u64,
+    /// Number of the first point.
+    first: u64,
     points: u64,
 }
 
@@ -351,31 +368,28 @@ impl<'l> ChunkList<'l> {
             {
                 return None;
             }
-            chunks.push(Chunk { start, bytes, points });
+            chunks.push(Chunk { start, bytes, first: layout.points - left, points });
             (start, left) = (end, left - points);
         }
         (left == 0).then_some(Self { chunks, vlr, layers, layout })
     }
 
-    /// Passes raw records with the number of the first to `take`, starting with the chunk that contains
-    /// record `from`. `xyz_only`: only x, y and z are needed.
+    /// Passes raw records of the chunks that have some of `rows`, with the number of the first, to `take`.
+    /// `xyz_only`: only x, y and z are needed.
     pub fn visit(
         &self,
         mut file: impl Read + Seek,
         xyz_only: bool,
-        from: u64,
+        rows: &[Range<u64>],
         input: &Input<'_>,
         take: &mut Take<'_>,
     ) -> Result<()> {
-        let (mut first, mut skipped) = (0, 0);
-        while let Some(chunk) = self.chunks.get(skipped).filter(|chunk| first + chunk.points <= from) {
-            first += chunk.points;
-            skipped += 1;
-        }
-        let mut left = &self.chunks[skipped..];
+        let has_rows = |chunk: &&Chunk| hull(rows, chunk.first..chunk.first + chunk.points).is_some();
+        let chunks: Vec<&Chunk> = self.chunks.iter().filter(has_rows).collect();
+        let mut left = &chunks[..];
         while !left.is_empty() {
             input.check()?;
-            let (group, bytes) = self.group(left, if from > 0 { 1 } else { rayon::current_num_threads() });
+            let (group, bytes) = self.group(left, rayon::current_num_threads());
             left = &left[group.len()..];
             input.claim(bytes, "compressed points")?;
             let mut packed = Vec::new();
@@ -386,7 +400,7 @@ impl<'l> ChunkList<'l> {
                     .map_err(|why| input.io(why))?;
                 packed.push(bytes);
             }
-            let unpack = |(chunk, packed): (&Chunk, &Vec<u8>)| {
+            let unpack = |(chunk, packed): (&&Chunk, &Vec<u8>)| {
                 catch_panics(|| self.unpack(packed, chunk.points, xyz_only))
             };
             let unpacked: Vec<_> = group.par_iter().zip(&packed).map(unpack).collect();
@@ -399,27 +413,29 @@ impl<'l> ChunkList<'l> {
                     }
                     Err(why) => return Err(why.error("compressed points", input)),
                 };
-                if !take(first, &records)? {
+                if !take(chunk.first, &records)? {
                     return Ok(());
                 }
-                first += chunk.points;
             }
             input.release(bytes);
         }
         Ok(())
     }
 
+    /// The memory for decoding a chunk.
+    fn taken(&self, chunk: &Chunk) -> u64 {
+        2 * chunk.bytes + self.layout.record as u64 * (chunk.points + DECODER)
+    }
+
     /// The chunks decoded at a time, at least one, and their memory.
-    fn group<'c>(&self, chunks: &'c [Chunk], threads: usize) -> (&'c [Chunk], u64) {
-        let record = self.layout.record as u64;
-        let taken = |chunk: &Chunk| 2 * chunk.bytes + record * (chunk.points + DECODER);
+    fn group<'c>(&self, chunks: &'c [&'c Chunk], threads: usize) -> (&'c [&'c Chunk], u64) {
         let (mut count, mut sum) = (0, 0);
         for chunk in &chunks[..threads.min(chunks.len())] {
-            if count > 0 && sum + taken(chunk) > MAX_CHUNK_BYTES {
+            if count > 0 && sum + self.taken(chunk) > MAX_CHUNK_BYTES {
                 break;
             }
             count += 1;
-            sum += taken(chunk);
+            sum += self.taken(chunk);
         }
         (&chunks[..count], sum)
     }
@@ -456,9 +472,11 @@ mod tests {
         let vlr = LazVlrBuilder::default().with_point_format(1, 0).unwrap().build();
         let taken = |points: u64, record: usize| {
             let layout = layout(16 * points, record);
-            let chunks = (0..16).map(|at| Chunk { start: 100 * at, bytes: 100, points }).collect();
+            let chunks =
+                (0..16).map(|at| Chunk { start: 100 * at, bytes: 100, first: at * points, points }).collect();
             let chunks = ChunkList { chunks, vlr: &vlr, layers: None, layout: &layout };
-            let (group, bytes) = chunks.group(&chunks.chunks, 8);
+            let all: Vec<&Chunk> = chunks.chunks.iter().collect();
+            let (group, bytes) = chunks.group(&all, 8);
             (group.len(), bytes)
         };
         assert_eq!(taken(MAX_CHUNK_POINTS, 1 << 10), (1, 200 + (1 << 10) * (MAX_CHUNK_POINTS + DECODER)));

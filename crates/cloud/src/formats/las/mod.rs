@@ -8,15 +8,17 @@ mod fields;
 mod times;
 
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 
 use las::raw;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
+use super::blocks::{self, BlockLayout, fixed};
 use super::limits::{BATCH_POINTS, MAX_POINTS_PER_BYTE};
 use super::{
-    BlockLayout, ColumnRequest, ColumnStats, Crs, DeclaredCoordinates, FixedRecords, Input, RecordPicker,
-    Records, Result, Sheet, SheetColumn, catch_panics, decoded, number_cell, read_bytes, whole,
+    ColumnRequest, ColumnStats, Crs, DeclaredCoordinates, FixedRecords, Input, RecordPicker, Records, Result,
+    Sheet, SheetColumn, catch_panics, decoded, number_cell, read_bytes, whole,
 };
 use crate::ColumnChoice;
 use crate::table::Values;
@@ -43,6 +45,9 @@ const MIN_RECORD: [usize; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];
 /// Handles a batch of raw records, given the number of the first; returns false to stop.
 type Take<'a> = dyn FnMut(u64, &[u8]) -> Result<bool> + Send + 'a;
 
+/// All points.
+const ALL: &[Range<u64>] = &[Range { start: 0, end: u64::MAX }];
+
 pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {
     let layout = Layout::read(input)?;
     let mut columns = layout.columns();
@@ -53,7 +58,7 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
         // Record only the ranges: all fields together are much larger than the coordinates.
         selected.clear();
         let mut ranges = vec![ColumnStats::default(); columns.len()];
-        layout.visit(input, false, 0, &mut |_, records| {
+        layout.visit(input, false, ALL, &mut |_, records| {
             layout.fields.par_iter().zip(&mut ranges).for_each(|(field, range)| {
                 records.chunks_exact(layout.record).for_each(|record| range.add(field.value(record)));
             });
@@ -64,7 +69,7 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
         if !layout.compressed {
             input.reserve_all(&mut values, layout.points, selected.len())?;
         }
-        layout.visit(input, selected.iter().all(|&at| at < 3), 0, &mut |_, records| {
+        layout.visit(input, is_xyz(&selected), ALL, &mut |_, records| {
             input.reserve(&mut values, records.len() / layout.record * selected.len())?;
             layout.decode(records, &selected, &mut values);
             Ok(true)
@@ -93,27 +98,44 @@ pub(super) fn read(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<She
     Ok(Sheet { skipped, declared, ..Sheet::new(input, format, columns, selected, layout.points, values) })
 }
 
-/// The records of points that are not compressed.
+/// Whether only x, y and z are selected.
+fn is_xyz(selected: &[usize]) -> bool {
+    selected.iter().all(|&at| at < 3)
+}
+
+/// The points; `None` if they are compressed without chunks.
 pub(super) fn blocks(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Option<BlockLayout>> {
     let layout = Layout::read(input)?;
-    if layout.compressed {
-        return Ok(None);
-    }
     let mut columns = layout.columns();
     let declared = declare(&layout, &mut columns, input, request)?;
-    Ok(Some(BlockLayout {
-        records: FixedRecords { start: layout.start, record: layout.record, rows: layout.points },
-        columns,
-        declared,
-        fits_f32: false,
-        exceeds_f64: false,
-        decode: Box::new(move |records, selected, values| {
-            if let Values::F64(values) = values {
-                layout.decode(records, selected, values);
-            }
+    let buffer = if layout.compressed {
+        let Ok(Some(buffer)) = catch_panics(|| compressed::chunk_bytes(&layout, input)) else {
+            return Ok(None);
+        };
+        buffer
+    } else {
+        0
+    };
+    let (rows, record) = (layout.points, layout.record);
+    let read: Box<blocks::ReadRows> = if layout.compressed {
+        Box::new(move |input, rows, selected, values| {
+            layout.visit(input, is_xyz(selected), rows, &mut |start, records| {
+                for part in blocks::parts(rows, start..start + (records.len() / record) as u64) {
+                    layout.append(&records[part.start * record..part.end * record], selected, values);
+                }
+                Ok(true)
+            })
+        })
+    } else {
+        let records = FixedRecords { start: layout.start, record, rows };
+        let decode = move |records: &[u8], selected: &[usize], values: &mut Values| {
+            layout.append(records, selected, values);
             Ok(())
-        }),
-    }))
+        };
+        fixed(records, Box::new(decode))
+    };
+    let (fits_f32, exceeds_f64) = (vec![false; columns.len()], vec![false; columns.len()]);
+    Ok(Some(BlockLayout { rows, columns, declared, fits_f32, exceeds_f64, buffer, read }))
 }
 
 /// Applies the coordinate system: degrees become `longitude` and `latitude`, which are searched on the globe.
@@ -153,8 +175,9 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
         return Ok(Records { columns, rows: fixed.records(input, wanted, cells)? });
     }
     let mut picked = RecordPicker::new(wanted);
-    let (first, after) = (wanted.iter().copied().min().unwrap_or(0), picked.end());
-    layout.visit(input, false, first, &mut |start, records| {
+    let after = picked.end();
+    let rows: Vec<Range<u64>> = picked.found.keys().map(|&record| record..record + 1).collect();
+    layout.visit(input, false, &rows, &mut |start, records| {
         let end = start + (records.len() / layout.record) as u64;
         for (record, row) in picked.found.range_mut(start..end) {
             *row = cells(&records[(record - start) as usize * layout.record..][..layout.record]);
@@ -360,12 +383,25 @@ impl Layout {
         });
     }
 
-    /// Passes raw records to `take` in batches. `xyz_only`: only x, y and z are needed. Records before `from`
-    /// may be skipped.
-    fn visit(&self, input: &Input<'_>, xyz_only: bool, from: u64, take: &mut Take<'_>) -> Result<()> {
+    /// As [`Self::decode`], for values of either type.
+    fn append(&self, records: &[u8], selected: &[usize], values: &mut Values) {
+        if let Values::F64(values) = values {
+            self.decode(records, selected, values);
+        }
+    }
+
+    /// Passes raw records to `take` in batches. `xyz_only`: only x, y and z are needed. Records that are not
+    /// in `rows`, which are ascending ranges, may be skipped.
+    fn visit(
+        &self,
+        input: &Input<'_>,
+        xyz_only: bool,
+        rows: &[Range<u64>],
+        take: &mut Take<'_>,
+    ) -> Result<()> {
         if self.compressed {
             return decoded("compressed points", input, || {
-                compressed::visit(self, xyz_only, from, input, take)
+                compressed::visit(self, xyz_only, rows, input, take)
             });
         }
         let mut file = input.open()?;

@@ -1,13 +1,19 @@
+use ::parquet::basic::Compression;
+
 use super::*;
 use crate::table::Values;
 
 /// The values of some rows of a table.
-fn rows_of(values: &[f64], width: usize, rows: impl IntoIterator<Item = usize>) -> Vec<f64> {
-    rows.into_iter().flat_map(|row| values[row * width..][..width].to_vec()).collect()
+fn rows_of(values: &[f64], width: usize, rows: impl IntoIterator<Item = usize>) -> Vec<u64> {
+    rows.into_iter().flat_map(|row| bits(values[row * width..][..width].iter().copied())).collect()
 }
 
-fn list(values: &Values) -> Vec<f64> {
-    values.iter().collect()
+fn bits(values: impl IntoIterator<Item = f64>) -> Vec<u64> {
+    values.into_iter().map(f64::to_bits).collect()
+}
+
+fn list(values: &Values) -> Vec<u64> {
+    bits(values.iter())
 }
 
 #[test]
@@ -21,7 +27,15 @@ fn blocks_have_the_values_of_the_whole_file() {
         ("a.las", las::scan(3, false, 70), "intensity,z"),
         ("a.bvecs", texmex, ""),
         ("a.fbin", big_ann, "2,0"),
-    ] {
+        ("a.laz", las::scan(3, true, 60_000), ""),
+        ("a.laz", las::scan(6, true, 60_000), "intensity,z"),
+        ("a.laz", las::scan(7, true, 60_000), ""),
+    ]
+    .into_iter()
+    .chain(arrow::tables(20_000, 9000).map(|(name, content)| (name, content, "")))
+    .chain(arrow::tables(100, 7).map(|(name, content)| (name, content, "id,z,y")))
+    .chain([("a.parquet", arrow::parquet(Compression::SNAPPY), "vector2,id")])
+    {
         let sample = SampleFile::new(name, content);
         let (names, values) = sample.table(columns);
         let choice: ColumnChoice = columns.parse().unwrap();
@@ -30,20 +44,56 @@ fn blocks_have_the_values_of_the_whole_file() {
         let width = names.len();
         let found: Vec<&str> = blocks.columns().iter().map(|column| column.name.as_str()).collect();
         assert_eq!((blocks.rows() as usize * width, found.join(",")), (values.len(), names.join(",")));
-        assert_eq!(list(&blocks.read(0..blocks.rows()).unwrap()), values, "{name}");
-        assert_eq!(list(&blocks.read(7..29).unwrap()), rows_of(&values, width, 7..29), "{name}");
-        let rows = [0, 1, 2, 9, 11, 28];
-        let expected = rows_of(&values, width, rows.map(|row| row as usize));
-        assert_eq!(list(&blocks.gather(&rows).unwrap()), expected, "{name}");
+        assert_eq!(list(&blocks.read(0..blocks.rows()).unwrap()), bits(values.clone()), "{name}");
+        let n = blocks.rows();
+        for rows in [n / 4..n / 2, n - 1..n, n / 3..n / 3] {
+            let expected = rows_of(&values, width, rows.start as usize..rows.end as usize);
+            assert_eq!(list(&blocks.read(rows).unwrap()), expected, "{name}");
+        }
+        for step in [2, 97, 9001] {
+            let rows: Vec<u32> = (0..n as u32).filter(|row| row % step < 2 && row % 5 < 3).collect();
+            let expected = rows_of(&values, width, rows.iter().map(|&row| row as usize));
+            assert_eq!(list(&blocks.gather(&rows).unwrap()), expected, "{name}, {step}");
+        }
     }
 }
 
 #[test]
-fn files_without_fixed_rows_have_no_blocks() {
-    for (name, content) in [("a.csv", b"x,y\n1,2\n".to_vec()), ("a.laz", las::scan(0, true, 10))] {
+fn files_that_must_be_read_whole_have_no_blocks() {
+    // The offset of the chunk table, without which points are decoded one after the other.
+    let mut without_table = las::scan(0, true, 10);
+    let start = u32::from_le_bytes(without_table[96..100].try_into().unwrap()) as usize;
+    without_table[start..start + 8].fill(0xff);
+    let text = arrow::tables(9, 9)[0].1.clone();
+    for (name, content, columns) in
+        [("a.csv", b"x,y\n1,2\n".to_vec(), ""), ("a.laz", without_table, ""), ("a.parquet", text, "x,name")]
+    {
         let sample = SampleFile::new(name, content);
-        let opened = open_blocks(&sample.path, &ColumnChoice::Default, AutoColumns::Inferred, &NoProgress);
+        let choice: ColumnChoice = columns.parse().unwrap();
+        let opened = open_blocks(&sample.path, &choice, AutoColumns::Inferred, &NoProgress);
         assert!(opened.unwrap().is_none(), "{name}");
+    }
+}
+
+#[test]
+fn chunks_of_a_file_that_changes_are_an_error() {
+    for (name, content) in arrow::tables(100, 30).into_iter().chain([("a.laz", las::scan(3, true, 100))]) {
+        let sample = SampleFile::new(name, &content);
+        let open = || {
+            let (choice, how) = (ColumnChoice::Default, AutoColumns::Inferred);
+            open_blocks(&sample.path, &choice, how, &NoProgress).unwrap().expect(name).0
+        };
+        let other = [&content[..content.len() / 2], &[7; 99], &content[content.len() / 2..]].concat();
+        for changed in [&content[..content.len() / 2], &other, b""] {
+            std::fs::write(&sample.path, &content).unwrap();
+            let blocks = open();
+            assert_eq!(blocks.read(3..5).unwrap().len(), 6);
+            std::fs::write(&sample.path, changed).unwrap();
+            for read in [blocks.read(0..100), blocks.gather(&[1, 99])] {
+                let why = read.unwrap_err().to_string();
+                assert!(why.starts_with("the file changed while it was being read"), "{name}: {why}");
+            }
+        }
     }
 }
 
@@ -56,5 +106,5 @@ fn a_vector_of_another_dimension_is_refused() {
     let (blocks, _) = opened.unwrap().unwrap();
     let message = blocks.read(0..20).unwrap_err().to_string();
     assert!(message.contains("its dimension is 3, but the first one's is 2: "), "{message}");
-    assert_eq!(list(&blocks.read(13..14).unwrap()), [1.0, 2.0]);
+    assert_eq!(list(&blocks.read(13..14).unwrap()), bits([1.0, 2.0]));
 }

@@ -5,6 +5,7 @@ mod pages;
 
 use std::fs;
 use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_schema::{ArrowError, DataType, SchemaRef};
@@ -22,6 +23,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use ruzstd::decoding::FrameDecoder;
 
 use super::{BATCH, BatchReader, Each, error, ipc};
+use crate::formats::blocks::hull;
 use crate::formats::limits::{BATCH_TEXTS, BATCH_VALUES, MAX_ZSTD_WINDOW};
 use crate::formats::{FormatError, Input, Result, catch_panics, whole};
 use footer::FooterError;
@@ -135,13 +137,23 @@ impl BatchReader for File<'_, '_> {
         (rows, format!("Parquet, {groups} row group{}", if groups == 1 { "" } else { "s" }))
     }
 
-    fn read(&self, columns: &[usize], from: u64, each: &mut Each<'_>) -> Result<()> {
+    fn buffer(&self) -> u64 {
+        let size = |group: &RowGroupMetaData| group.total_byte_size().max(0).unsigned_abs();
+        self.metadata.metadata().row_groups().iter().map(size).max().unwrap_or(0)
+    }
+
+    fn read(&self, columns: &[usize], wanted: &[Range<u64>], each: &mut Each<'_>) -> Result<()> {
         self.check(columns)?;
         let mut start = 0;
         for (group, about) in self.metadata.metadata().row_groups().iter().enumerate() {
             let rows = u64::try_from(about.num_rows()).unwrap_or(0);
             let end = start + rows;
-            if end > from && !self.read_group(columns, group, start, from.max(start), each)? {
+            if let Some(needed) = hull(wanted, start..end)
+                && !self.read_group(columns, (group, start), needed, &mut |first, batch| {
+                    let rows = first..first + batch.num_rows() as u64;
+                    Ok(hull(wanted, rows).is_none() || each(first, batch)?)
+                })?
+            {
                 break;
             }
             start = end;
@@ -151,14 +163,13 @@ impl BatchReader for File<'_, '_> {
 }
 
 impl File<'_, '_> {
-    /// Reads the rows of a group, starting with row `from` of the file; `start` is the group's first row.
-    /// False if `each` stopped.
+    /// Reads some rows of a group, given as rows of the file; `start` is the group's first row. False if
+    /// `each` stopped.
     fn read_group(
         &self,
         columns: &[usize],
-        group: usize,
-        start: u64,
-        from: u64,
+        (group, start): (usize, u64),
+        wanted: Range<u64>,
         each: &mut Each<'_>,
     ) -> Result<bool> {
         let about = self.metadata.metadata().row_group(group);
@@ -195,7 +206,8 @@ impl File<'_, '_> {
             batch /= 2;
         }
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
-        let skipped = from - start;
+        // Not only up to the last wanted row: whole batches show whether they are damaged.
+        let skipped = wanted.start - start;
         let selection = (skipped > 0).then(|| {
             vec![RowSelector::skip(skipped as usize), RowSelector::select((rows - skipped) as usize)].into()
         });
@@ -209,7 +221,7 @@ impl File<'_, '_> {
             .and_then(|levels| {
                 ParquetRecordBatchReader::try_new_with_row_groups(&levels, &group, batch as usize, selection)
             });
-        let mut at = from;
+        let mut at = wanted.start;
         for batch in reader.map_err(|why| failed(self.input, "columns", why))? {
             let batch = batch.map_err(|why: ArrowError| error(self.input, "data", why))?;
             if !each(at, &batch)? {
@@ -217,9 +229,12 @@ impl File<'_, '_> {
                 return Ok(false);
             }
             at += batch.num_rows() as u64;
+            if at >= wanted.end && wanted.end < start + rows {
+                break;
+            }
         }
         self.input.release(bytes);
-        if at < start + rows {
+        if at < wanted.end {
             return Err(self.input.malformed(
                 "cut short",
                 format!("a row group declares {} rows but has {}", rows, at - start),

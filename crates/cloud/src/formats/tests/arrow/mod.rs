@@ -9,9 +9,9 @@ use ::parquet::file::properties::WriterProperties;
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, Int32Builder, ListBuilder};
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array,
-    RecordBatch, StringArray, Time32SecondArray, TimestampMicrosecondArray, TimestampMillisecondArray,
-    TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
+    Int64Array, RecordBatch, StringArray, Time32SecondArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray, UInt8Array,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -103,6 +103,44 @@ pub(super) fn batches(count: usize, rows: usize) -> Vec<u8> {
     writer.finish().unwrap();
     drop(writer);
     out
+}
+
+/// A table of coordinates of two types with an id and a name, in parts of `part` rows: as Parquet, as an Arrow
+/// file with and without compression, and as an Arrow stream.
+pub(super) fn tables(rows: usize, part: usize) -> [(&'static str, Vec<u8>); 4] {
+    let value = |row: usize, axis: usize| 5e5 + (row * 7919 % 1013) as f64 * 0.001 + axis as f64;
+    let floats = |axis| Float64Array::from_iter_values((0..rows).map(|row| value(row, axis)));
+    let narrow = Float32Array::from_iter_values((0..rows).map(|row| (row % 331) as f32));
+    let columns: [(&str, ArrayRef); 5] = [
+        ("id", Arc::new(Int64Array::from_iter_values(0..rows as i64))),
+        ("x", Arc::new(floats(0))),
+        ("name", Arc::new(StringArray::from_iter_values((0..rows).map(|row| format!("n{}", row % 9))))),
+        ("y", Arc::new(narrow)),
+        ("z", Arc::new(floats(2))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let parts = || (0..rows).step_by(part).map(|first| batch.slice(first, part.min(rows - first)));
+    let mut parquet = Vec::new();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(part)).build();
+    let mut writer = ArrowWriter::try_new(&mut parquet, batch.schema(), Some(properties)).unwrap();
+    parts().for_each(|part| writer.write(&part).unwrap());
+    writer.close().unwrap();
+    let file = |compression| {
+        let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+        let mut writer = FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+        parts().for_each(|part| writer.write(&part).unwrap());
+        writer.finish().unwrap();
+        writer.into_inner().unwrap()
+    };
+    let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    parts().for_each(|part| stream.write(&part).unwrap());
+    stream.finish().unwrap();
+    [
+        ("a.parquet", parquet),
+        ("a.arrow", file(None)),
+        ("a.feather", file(Some(CompressionType::LZ4_FRAME))),
+        ("a.arrows", stream.into_inner().unwrap()),
+    ]
 }
 
 fn stream_of(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u8> {

@@ -154,9 +154,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     if declared != std::mem::replace(&mut request.ranking, declared) {
         check(&args, &request)?;
     }
-    let driver = is_large(&request.source)
-        .then(|| registry::start(request.device.unwrap_or(DeviceKind::Gpu.first())))
-        .flatten();
+    let driver = is_large(&request.source).then(|| registry::start(request.device)).flatten();
     let loaded = load(&args, &request);
     // Waits for it even after an error: a process must not end while a driver starts.
     let _started = driver.map(JoinHandle::join);

@@ -53,6 +53,7 @@ pub fn with_device(engines: &mut EnginePool, job: &Job) -> Job {
 }
 
 /// How a job was answered.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub struct AnswerStats {
     pub engine: String,
     pub device: String,
@@ -62,6 +63,8 @@ pub struct AnswerStats {
     pub index: bool,
     /// The tiles, if the points were searched in some.
     pub tiles: Option<TileStats>,
+    /// The number of processes, if there were several.
+    pub ranks: Option<usize>,
     /// From the loaded cloud to the last neighbour, including building an index.
     pub seconds: f64,
 }
@@ -70,7 +73,22 @@ impl AnswerStats {
     pub fn new(record: &RunRecord, distances_on: Option<String>, seconds: f64) -> Self {
         let index = record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
         let (engine, device) = (record.engine.to_string(), record.device.name.clone());
-        Self { engine, device, distances_on, index, tiles: None, seconds }
+        Self { engine, device, distances_on, index, tiles: None, ranks: None, seconds }
+    }
+
+    /// Adds those of another process, which worked at the same time.
+    pub fn add(&mut self, other: Self) {
+        let both =
+            |own: &mut String, other| *own = joined(Some(own.clone()), Some(other)).unwrap_or_default();
+        both(&mut self.engine, other.engine);
+        both(&mut self.device, other.device);
+        self.distances_on = joined(self.distances_on.take(), other.distances_on);
+        self.index |= other.index;
+        if let (Some(tiles), Some(other)) = (&mut self.tiles, other.tiles) {
+            tiles.query_blocks += other.query_blocks;
+            tiles.tiles_read += other.tiles_read;
+        }
+        self.seconds = self.seconds.max(other.seconds);
     }
 }
 
@@ -105,6 +123,7 @@ pub fn in_batches(
         distances_on: None,
         index,
         tiles: None,
+        ranks: None,
         seconds,
     };
     match batches {
@@ -233,14 +252,17 @@ fn in_tiles(
         distances_on,
         index,
         tiles: Some(stats),
+        ranks: None,
         seconds,
     })
 }
 
-/// The devices of earlier batches and of the last one.
+/// The names of earlier batches or other processes, and the last one if it is new.
 fn joined(before: Option<String>, last: Option<String>) -> Option<String> {
     match (before, last) {
-        (Some(before), Some(last)) if !before.contains(&last) => Some(format!("{before} and {last}")),
+        (Some(before), Some(last)) if !before.split(" and ").any(|known| known == last) => {
+            Some(format!("{before} and {last}"))
+        }
         (before, last) => before.or(last),
     }
 }

@@ -1,6 +1,7 @@
 //! `warpscope knn`: answers once, without measuring.
 
 mod out;
+mod ranks;
 mod tiles;
 
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use clap::Arg;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::announce;
-use super::answer::{AnswerStats, Delivery, answer, in_batches, with_device};
+use super::answer::{AnswerStats, Delivery, Take, answer, in_batches, with_device};
 use super::bar::Bar;
 use super::columns::OpenedTiles;
 use super::flags::{
@@ -28,12 +29,14 @@ use crate::engines::registry;
 use crate::export::{self, NeighborFormat};
 use crate::files;
 use crate::knn::{DeviceKind, Goal, Metric, Parameters, Radius, Ranking, Unit};
+use crate::ranks::Team;
 use crate::run::graph::KnnGraph;
 use crate::run::{
     AnswerBatch, Arithmetic, BatchError, BatchResult, BatchSearch, EngineChoice, EnginePool, LoadedSpec,
     RunSpec,
 };
 use out::{OutArgs, Sink};
+use ranks::{RankArgs, Work};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(mut_args(reworded))]
@@ -102,6 +105,8 @@ pub struct KnnArgs {
     out: OutArgs,
     #[command(flatten)]
     graph: GraphArgs,
+    #[command(flatten)]
+    ranks: RankArgs,
 }
 
 const COLUMNS: &str = "Columns to search, by name or number: lon,lat or 0-63";
@@ -145,7 +150,39 @@ impl KnnArgs {
 /// # Errors
 /// One sentence saying why it failed.
 pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
-    check(args, &args.request())?;
+    let Some(launch) = args.ranks.launch()? else {
+        check(args, &args.request())?;
+        return search(args, None);
+    };
+    let mut args = args.clone();
+    if launch.rank.rank > 0 {
+        args.out = args.out.without_output();
+    }
+    check(&args, &args.request())?;
+    check_ranks(&args)?;
+    let flags = (&args.input, &args.metric, args.k, args.own, args.arithmetic, args.self_first, args.seed);
+    let team = args.ranks.meet(&launch, &flags)?;
+    ranks::close(&team, search(&args, Some(&team)))
+}
+
+/// Refuses flags that need one process.
+fn check_ranks(args: &KnnArgs) -> anyhow::Result<()> {
+    let flags = [
+        ("--graph", args.graph.file().is_some()),
+        ("--radius", args.radius.is_some()),
+        ("--metric inner-product", args.metric.metric == Some(Ranking::InnerProduct)),
+        ("--dry-run", args.dry.dry_run),
+    ];
+    match flags.into_iter().find(|&(_, given)| given) {
+        Some((flag, _)) => bail!(UsageError(format!(
+            "{flag}: not available with several processes; start one without a launcher"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Answers with checked flags, alone or together with other processes.
+fn search(args: &KnnArgs, team: Option<&Team>) -> anyhow::Result<()> {
     let mut args = args.clone();
     let asked = if let QueryChoice::File(path) = &mut args.queries { Some(path) } else { None };
     let _kept = paths::spool([&mut args.input].into_iter().chain(asked))?;
@@ -161,10 +198,13 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     let (args, (job, tiles)) = (&args, loaded?);
     args.graph.check_rows(job.cloud.len(), job.spec.k)?;
     let goal = goal_of(args, &job)?;
+    if team.is_some() && goal != Goal::Nearest {
+        bail!("{}not available with several processes; start one without a launcher", goal_flag(goal));
+    }
     let columns = args.out.file_columns(&job)?;
     let (since, mut engines) = (Instant::now(), EnginePool::default());
     let job = if goal == Goal::Nearest { with_device(&mut engines, &job) } else { job };
-    let batches = match &tiles {
+    let mut batches = match &tiles {
         Some(tiles) => tiles::search(&job, tiles, args.arithmetic)?,
         None => BatchSearch::new(&engines, goal, job.loaded(), args.arithmetic)?,
     };
@@ -175,16 +215,28 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
             .on(&job.spec.engine);
         return announce::forecast(&plan, "setup and one search", args.out.json().is_some());
     }
+    let delivery = Delivery {
+        at_once: args.out.is_single_batch(),
+        own_first: args.self_first,
+        behind: args.out.printed().is_none(),
+    };
+    let work = team.map(|team| Work::new(team, &job, &mut batches)).transpose()?;
+    let share = work.as_ref().map_or_else(|| job.clone(), |work| work.share(&job));
+    if let Some(work) = work.as_ref().filter(|work| !work.is_first()) {
+        // Batches are sent by another thread anyway.
+        let delivery = Delivery { behind: false, ..delivery };
+        return work.answer(|take| in_batches(&mut engines, (&share, &batches), since, delivery, take));
+    }
     let sink = Sink::new((&job, goal), &batches, columns, &args.out, &args.graph);
     sink.announce()?;
     sink.fill(&args.input, |take| {
         if args.graph.file().is_none() {
-            let delivery = Delivery {
-                at_once: args.out.is_single_batch(),
-                own_first: args.self_first,
-                behind: args.out.printed().is_none(),
+            let mut search =
+                |take: &mut Take<'_>| in_batches(&mut engines, (&share, &batches), since, delivery, take);
+            return match &work {
+                Some(work) => work.collect(&job, take, search),
+                None => search(take),
             };
-            return in_batches(&mut engines, (&job, &batches), since, delivery, take);
         }
         // The graph needs all neighbours in memory; free the second copy of the queries.
         drop(batches);

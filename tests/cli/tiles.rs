@@ -5,7 +5,7 @@ use std::fs;
 use super::{TestDir, json};
 
 /// A `.npy` file of `rows` points in three dimensions along a line, with some noise.
-fn write_points(dir: &TestDir, name: &str, rows: usize) {
+pub fn write_points(dir: &TestDir, name: &str, rows: usize) {
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, 3), }}");
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((header.len() as u16).to_le_bytes());

@@ -159,26 +159,9 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
         args.out = args.out.without_output();
     }
     check(&args, &args.request())?;
-    check_ranks(&args)?;
     let flags = (&args.input, &args.metric, args.k, args.own, args.arithmetic, args.self_first, args.seed);
     let team = args.ranks.meet(&launch, &flags)?;
     ranks::close(&team, search(&args, Some(&team)))
-}
-
-/// Refuses flags that need one process.
-fn check_ranks(args: &KnnArgs) -> anyhow::Result<()> {
-    let flags = [
-        ("--graph", args.graph.file().is_some()),
-        ("--radius", args.radius.is_some()),
-        ("--metric inner-product", args.metric.metric == Some(Ranking::InnerProduct)),
-        ("--dry-run", args.dry.dry_run),
-    ];
-    match flags.into_iter().find(|&(_, given)| given) {
-        Some((flag, _)) => bail!(UsageError(format!(
-            "{flag}: not available with several processes; start one without a launcher"
-        ))),
-        None => Ok(()),
-    }
 }
 
 /// Answers with checked flags, alone or together with other processes.
@@ -198,9 +181,6 @@ fn search(args: &KnnArgs, team: Option<&Team>) -> anyhow::Result<()> {
     let (args, (job, tiles)) = (&args, loaded?);
     args.graph.check_rows(job.cloud.len(), job.spec.k)?;
     let goal = goal_of(args, &job)?;
-    if team.is_some() && goal != Goal::Nearest {
-        bail!("{}not available with several processes; start one without a launcher", goal_flag(goal));
-    }
     let columns = args.out.file_columns(&job)?;
     let (since, mut engines) = (Instant::now(), EnginePool::default());
     let job = if goal == Goal::Nearest { with_device(&mut engines, &job) } else { job };
@@ -272,19 +252,29 @@ fn needs_all_rows(args: &KnnArgs, request: &Request) -> Option<&'static str> {
         file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("geojson"))
     });
     let metric = request.ranking.and_then(Ranking::metric).unwrap_or_default();
-    [
-        ("--graph", args.graph.file().is_some()),
-        ("--radius", args.radius.is_some()),
-        ("--metric inner-product", request.ranking == Some(Ranking::InnerProduct)),
-        ("--dry-run", args.dry.dry_run),
+    let flags = [
         (with, !columns.is_empty()),
         (with_query, !of_queries.is_empty()),
         ("--out .geojson", is_geojson),
         // Rows that are dropped would change the numbers of the others.
         ("--drop-nonfinite", args.cloud.drop_nonfinite && metric.compares_directions()),
-    ]
-    .into_iter()
-    .find_map(|(flag, given)| given.then_some(flag))
+    ];
+    needs_whole_job(args, request).or_else(|| given(flags))
+}
+
+/// A flag that needs all points and queries in one process.
+fn needs_whole_job(args: &KnnArgs, request: &Request) -> Option<&'static str> {
+    given([
+        ("--graph", args.graph.file().is_some()),
+        ("--radius", args.radius.is_some()),
+        ("--metric inner-product", request.ranking == Some(Ranking::InnerProduct)),
+        ("--dry-run", args.dry.dry_run),
+    ])
+}
+
+/// The first flag that was given.
+fn given<const N: usize>(flags: [(&'static str, bool); N]) -> Option<&'static str> {
+    flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
 }
 
 /// Refuses flags that make no sense and unwritable outputs before anything is read.
@@ -302,6 +292,13 @@ fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
     }
     if args.radius.is_some() && args.arithmetic == Arithmetic::F32 {
         bail!(UsageError("--arithmetic f32: --radius uses the file's values; drop --arithmetic".to_owned()));
+    }
+    if args.ranks.launch()?.is_some()
+        && let Some(flag) = needs_whole_job(args, request)
+    {
+        bail!(UsageError(format!(
+            "{flag}: not available with several processes; start one without a launcher"
+        )));
     }
     check_graph(args)?;
     if args.self_first {

@@ -15,7 +15,7 @@ use crate::run::{AnswerBatch, BatchAnswers};
 pub struct Turns {
     queries: usize,
     world: usize,
-    count: usize,
+    pub count: usize,
 }
 
 impl Turns {
@@ -23,10 +23,6 @@ impl Turns {
     pub fn new(queries: usize, world: usize, limit: usize) -> Self {
         let rounds = queries.div_ceil(world.saturating_mul(limit.max(1))).max(1);
         Self { queries, world, count: world * rounds }
-    }
-
-    pub fn count(&self) -> usize {
-        self.count
     }
 
     /// The rank that answers a turn.
@@ -130,12 +126,12 @@ mod tests {
             [(10, 3, 100), (10, 3, 2), (2, 4, 9), (1, 2, 1), (3, 2, 1), (4, 3, 1), (1000, 7, 31), (5, 2, 0)]
         {
             let turns = Turns::new(queries, world, limit);
-            let all: Vec<_> = (0..turns.count()).map(|turn| turns.queries(turn)).collect();
+            let all: Vec<_> = (0..turns.count).map(|turn| turns.queries(turn)).collect();
             assert_eq!(all.iter().cloned().flatten().collect::<Vec<_>>(), Vec::from_iter(0..queries));
             let (least, most) =
                 (all.iter().map(Range::len).min().unwrap(), all.iter().map(Range::len).max().unwrap());
             assert!(most - least <= 1 && most <= limit.max(1) && !all[0].is_empty(), "{all:?}");
-            assert_eq!(turns.count() % world, 0);
+            assert_eq!(turns.count % world, 0);
             let of_ranks: usize = (0..world).flat_map(|rank| turns.of(rank)).map(|range| range.len()).sum();
             assert_eq!(of_ranks, queries);
         }

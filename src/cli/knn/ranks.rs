@@ -175,7 +175,7 @@ impl<'a> Work<'a> {
             }
             turn += 1;
             // The turns of the others, until the next one of this rank.
-            while turn < self.turns.count() {
+            while turn < self.turns.count {
                 let (rank, mut left) = (self.turns.rank(turn), self.turns.queries(turn));
                 if rank == 0 && !left.is_empty() {
                     break;

@@ -97,13 +97,15 @@ pub type Take<'a> = dyn FnMut(AnswerBatch<'_>) -> anyhow::Result<()> + Send + 'a
 
 /// How a job's answers are delivered.
 #[derive(Clone, Copy)]
-pub struct Delivery {
+pub struct Delivery<'a> {
     /// As a single batch, in radius searches.
     pub at_once: bool,
     /// With a query's own row first among equals.
     pub own_first: bool,
     /// While the next batch is searched. Its progress bar would mix with printed batches.
     pub behind: bool,
+    /// Called when a search behind the delivery fails, which may wait for other processes.
+    pub failed: &'a dyn Fn(&anyhow::Error),
 }
 
 /// Answers a job batch by batch; `since` is when it began.
@@ -114,7 +116,7 @@ pub fn in_batches(
     engines: &mut EnginePool,
     (job, batches): (&Job, &BatchSearch),
     since: Instant,
-    delivery: Delivery,
+    delivery: Delivery<'_>,
     take: &mut Take<'_>,
 ) -> anyhow::Result<AnswerStats> {
     let on_cpu = |engine: &Descriptor, index, seconds| AnswerStats {
@@ -153,7 +155,7 @@ fn nearest(
     engines: &mut EnginePool,
     (batches, plan): (&QueryBatches, &Plan),
     since: Instant,
-    Delivery { own_first, behind, .. }: Delivery,
+    Delivery { own_first, behind, failed, .. }: Delivery<'_>,
     take: &mut Take<'_>,
 ) -> anyhow::Result<AnswerStats> {
     let mut take = |(first, BatchResult { mut record, distances, .. }): (usize, BatchResult)| {
@@ -179,7 +181,12 @@ fn nearest(
         let mut send = |batch| sender.send(batch).map_err(|_| RunError::Cancelled.into());
         spawned
             .and_then(|_| search_each(engines, (batches, plan), since, &go_on, &mut send))
-            .map_err(|why| first_error.set(why))
+            .map_err(|why| {
+                if first_error.get().is_none() {
+                    failed(&why);
+                }
+                first_error.set(why)
+            })
             .ok()
     });
     match first_error.into_inner() {
@@ -313,6 +320,8 @@ const CANNOT_RUN: &str = " engine cannot run here: ";
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
     use super::*;
     use crate::knn::{EngineError, EngineId};
     use crate::run::testing::{Script, engines, spec, squares};
@@ -335,14 +344,18 @@ mod tests {
         let loaded = LoadedSpec::new(&spec, &cloud, None);
         let plan = engines.plan_answer(loaded, &mut |_, _| true).unwrap();
         let batches = QueryBatches::new(&engines, loaded, Arithmetic::F32).unwrap().with_limit(3);
-        let (mut taken, delivery) = (Vec::new(), Delivery { at_once: false, own_first: true, behind });
+        let (mut taken, failures) = (Vec::new(), AtomicUsize::new(0));
+        let failed = |_: &anyhow::Error| _ = failures.fetch_add(1, Relaxed);
+        let delivery = Delivery { at_once: false, own_first: true, behind, failed: &failed };
         let ended = nearest(&mut engines, (&batches, &plan), Instant::now(), delivery, &mut |batch| {
             takes(batch.first)?;
             let BatchAnswers::Nearest { rows, .. } = batch.found else { anyhow::bail!("another goal") };
             taken.push((batch.first, rows.to_vec()));
             Ok(())
         });
-        (taken, ended.map_or_else(|why| why.to_string(), |stats| stats.engine))
+        let ended = ended.map_or_else(|why| why.to_string(), |stats| stats.engine);
+        assert_eq!(failures.load(Relaxed), usize::from(behind && ended.contains("memory access")));
+        (taken, ended)
     }
 
     #[test]

@@ -199,6 +199,7 @@ fn search(args: &KnnArgs, team: Option<&Team>) -> anyhow::Result<()> {
         at_once: args.out.is_single_batch(),
         own_first: args.self_first,
         behind: args.out.printed().is_none(),
+        failed: &|error| _ = team.map(|team| ranks::tell(team, error)),
     };
     let work = team.map(|team| Work::new(team, &job, &mut batches)).transpose()?;
     let share = work.as_ref().map_or_else(|| job.clone(), |work| work.share(&job));

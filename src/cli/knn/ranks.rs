@@ -62,21 +62,28 @@ impl RankArgs {
     }
 }
 
-/// Ends a search of several processes: the others learn of an error, which gets the number of the rank.
+/// Ends the other processes with an error of this one.
+///
+/// # Errors
+/// [`RankError`].
+pub fn tell(team: &Team, error: &anyhow::Error) -> Result<(), RankError> {
+    let why = stop::requested().map_or_else(|| format!("{error:#}"), stop::Signal::sentence);
+    team.close(Some(&format!("rank {}: {why}", team.rank.rank)))
+}
+
+/// Ends a search of several processes. An error gets the number of the rank.
 ///
 /// # Errors
 /// That of the search, and [`RankError`].
 pub fn close(team: &Team, ended: anyhow::Result<()>) -> anyhow::Result<()> {
-    let rank = format!("rank {}", team.rank.rank);
-    let sentence = ended.as_ref().err().map(|error| {
-        let why = stop::requested().map_or_else(|| format!("{error:#}"), stop::Signal::sentence);
-        format!("{rank}: {why}")
-    });
-    let closed = team.close(sentence.as_deref());
-    match ended {
-        Err(error) if error.is::<output::BrokenPipe>() => Err(error),
-        ended => ended.and(closed.map_err(Into::into)).map_err(|error| error.context(rank)),
-    }
+    let ended = match ended {
+        Ok(()) => team.close(None).map_err(Into::into),
+        Err(error) => tell(team, &error).map_err(Into::into).and(Err(error)),
+    };
+    let is_named = |error: &anyhow::Error| !error.is::<output::BrokenPipe>();
+    ended.map_err(
+        |error| if is_named(&error) { error.context(format!("rank {}", team.rank.rank)) } else { error },
+    )
 }
 
 /// The part of a process in a search.

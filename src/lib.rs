@@ -17,6 +17,7 @@
 //! - [`lesson`]: one query's search as a list of steps, a cursor over them, lessons and questions
 //! - [`run`]: executes a spec into a record; the worker thread; sweeps; comparison
 //! - [`export`]: CSV, traces, neighbours, lessons' pictures and handouts; all written through [`files`]
+//! - [`ranks`]: several processes that answer one job
 //! - [`cli`]: the command line, one file per subcommand
 //! - `app`: the window (feature `gui`)
 //!
@@ -27,6 +28,7 @@
 pub mod app;
 pub mod cli;
 pub mod export;
+pub mod ranks;
 pub mod run;
 pub mod version;
 

@@ -53,7 +53,7 @@ pub fn with_device(engines: &mut EnginePool, job: &Job) -> Job {
 }
 
 /// How a job was answered.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct AnswerStats {
     /// Number of points searched.
     pub points: u64,
@@ -65,6 +65,8 @@ pub struct AnswerStats {
     pub index: bool,
     /// The tiles, if the points were searched in some.
     pub tiles: Option<TileStats>,
+    /// The number of processes, if there were several.
+    pub ranks: Option<usize>,
     /// From the loaded cloud to the last neighbour, including building an index.
     pub seconds: f64,
 }
@@ -73,7 +75,23 @@ impl AnswerStats {
     pub fn new(record: &RunRecord, distances_on: Option<String>, seconds: f64) -> Self {
         let index = record.samples.iter().any(|sample| sample.phase == Phase::BuildIndex);
         let (engine, device) = (record.engine.to_string(), record.device.name.clone());
-        Self { points: record.summary.n, engine, device, distances_on, index, tiles: None, seconds }
+        let points = record.summary.n;
+        Self { points, engine, device, distances_on, index, tiles: None, ranks: None, seconds }
+    }
+
+    /// Adds those of another process, which worked at the same time.
+    pub fn add(&mut self, other: Self) {
+        let both =
+            |own: &mut String, other| *own = joined(Some(own.clone()), Some(other)).unwrap_or_default();
+        both(&mut self.engine, other.engine);
+        both(&mut self.device, other.device);
+        self.distances_on = joined(self.distances_on.take(), other.distances_on);
+        self.index |= other.index;
+        if let (Some(tiles), Some(other)) = (&mut self.tiles, other.tiles) {
+            tiles.query_blocks += other.query_blocks;
+            tiles.tiles_read += other.tiles_read;
+        }
+        self.seconds = self.seconds.max(other.seconds);
     }
 }
 
@@ -82,13 +100,15 @@ pub type Take<'a> = dyn FnMut(AnswerBatch<'_>) -> anyhow::Result<()> + Send + 'a
 
 /// How a job's answers are delivered.
 #[derive(Clone, Copy)]
-pub struct Delivery {
+pub struct Delivery<'a> {
     /// As a single batch, in radius searches.
     pub at_once: bool,
     /// With a query's own row first among equals.
     pub own_first: bool,
     /// While the next batch is searched. Its progress bar would mix with printed batches.
     pub behind: bool,
+    /// Called when a search behind the delivery fails, which may wait for other processes.
+    pub failed: &'a dyn Fn(&anyhow::Error),
 }
 
 /// Answers a job batch by batch; `since` is when it began.
@@ -99,7 +119,7 @@ pub fn in_batches(
     engines: &mut EnginePool,
     (job, batches): (&Job, &BatchSearch),
     since: Instant,
-    delivery: Delivery,
+    delivery: Delivery<'_>,
     take: &mut Take<'_>,
 ) -> anyhow::Result<AnswerStats> {
     let on_cpu = |engine: &Descriptor, index, seconds| AnswerStats {
@@ -109,6 +129,7 @@ pub fn in_batches(
         distances_on: None,
         index,
         tiles: None,
+        ranks: None,
         seconds,
     };
     match batches {
@@ -138,7 +159,7 @@ fn nearest(
     engines: &mut EnginePool,
     (batches, plan): (&QueryBatches, &Plan),
     since: Instant,
-    Delivery { own_first, behind, .. }: Delivery,
+    Delivery { own_first, behind, failed, .. }: Delivery<'_>,
     take: &mut Take<'_>,
 ) -> anyhow::Result<AnswerStats> {
     let mut take = |(first, BatchResult { mut record, distances, .. }): (usize, BatchResult)| {
@@ -164,7 +185,12 @@ fn nearest(
         let mut send = |batch| sender.send(batch).map_err(|_| RunError::Cancelled.into());
         spawned
             .and_then(|_| search_each(engines, (batches, plan), since, &go_on, &mut send))
-            .map_err(|why| first_error.set(why))
+            .map_err(|why| {
+                if first_error.get().is_none() {
+                    failed(&why);
+                }
+                first_error.set(why)
+            })
             .ok()
     });
     match first_error.into_inner() {
@@ -238,14 +264,17 @@ fn in_tiles(
         distances_on,
         index,
         tiles: Some(stats),
+        ranks: None,
         seconds,
     })
 }
 
-/// The devices of earlier batches and of the last one.
+/// The names of earlier batches or other processes, and the last one if it is new.
 fn joined(before: Option<String>, last: Option<String>) -> Option<String> {
     match (before, last) {
-        (Some(before), Some(last)) if !before.contains(&last) => Some(format!("{before} and {last}")),
+        (Some(before), Some(last)) if !before.split(" and ").any(|known| known == last) => {
+            Some(format!("{before} and {last}"))
+        }
         (before, last) => before.or(last),
     }
 }
@@ -299,6 +328,8 @@ const CANNOT_RUN: &str = " engine cannot run here: ";
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
     use super::*;
     use crate::knn::{EngineError, EngineId};
     use crate::run::testing::{Script, engines, spec, squares};
@@ -321,14 +352,18 @@ mod tests {
         let loaded = LoadedSpec::new(&spec, &cloud, None);
         let plan = engines.plan_answer(loaded, &mut |_, _| true).unwrap();
         let batches = QueryBatches::new(&engines, loaded, Arithmetic::F32).unwrap().with_limit(3);
-        let (mut taken, delivery) = (Vec::new(), Delivery { at_once: false, own_first: true, behind });
+        let (mut taken, failures) = (Vec::new(), AtomicUsize::new(0));
+        let failed = |_: &anyhow::Error| _ = failures.fetch_add(1, Relaxed);
+        let delivery = Delivery { at_once: false, own_first: true, behind, failed: &failed };
         let ended = nearest(&mut engines, (&batches, &plan), Instant::now(), delivery, &mut |batch| {
             takes(batch.first)?;
             let BatchAnswers::Nearest { rows, .. } = batch.found else { anyhow::bail!("another goal") };
             taken.push((batch.first, rows.to_vec()));
             Ok(())
         });
-        (taken, ended.map_or_else(|why| why.to_string(), |stats| stats.engine))
+        let ended = ended.map_or_else(|why| why.to_string(), |stats| stats.engine);
+        assert_eq!(failures.load(Relaxed), usize::from(behind && ended.contains("memory access")));
+        (taken, ended)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `warpscope knn`: answers once, without measuring.
 
 mod out;
+mod ranks;
 
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
@@ -11,7 +12,7 @@ use clap::Arg;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::announce;
-use super::answer::{Delivery, in_batches, with_device};
+use super::answer::{Delivery, Take, in_batches, with_device};
 use super::bar::Bar;
 use super::flags::{
     CloudArgs, DryRunArgs, EngineArgs, ExcludeSelfArgs, GraphArgs, KArgs, LimitArgs, MetricArgs, SeedArgs,
@@ -28,10 +29,12 @@ use crate::engines::registry;
 use crate::export::{self, NeighborFormat};
 use crate::files;
 use crate::knn::{DeviceKind, Goal, Metric, Parameters, Radius, Ranking, Unit};
+use crate::ranks::Team;
 use crate::run::{
     AnswerBatch, Arithmetic, BatchError, BatchSearch, EngineChoice, EnginePool, LoadedSpec, RunSpec,
 };
 use out::{OutArgs, Sink};
+use ranks::{RankArgs, Work};
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(mut_args(reworded))]
@@ -100,6 +103,8 @@ pub struct KnnArgs {
     out: OutArgs,
     #[command(flatten)]
     graph: GraphArgs,
+    #[command(flatten)]
+    ranks: RankArgs,
 }
 
 const COLUMNS: &str = "Columns to search, by name or number: lon,lat or 0-63";
@@ -143,7 +148,22 @@ impl KnnArgs {
 /// # Errors
 /// One sentence saying why it failed.
 pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
-    check(args, &args.request())?;
+    let Some(launch) = args.ranks.launch()? else {
+        check(args, &args.request())?;
+        return search(args, None);
+    };
+    let mut args = args.clone();
+    if launch.rank.rank > 0 {
+        args.out = args.out.without_output();
+    }
+    check(&args, &args.request())?;
+    let flags = (&args.input, &args.metric, args.k, args.own, args.arithmetic, args.self_first, args.seed);
+    let team = args.ranks.meet(&launch, &flags)?;
+    ranks::close(&team, search(&args, Some(&team)))
+}
+
+/// Answers with checked flags, alone or together with other processes.
+fn search(args: &KnnArgs, team: Option<&Team>) -> anyhow::Result<()> {
     let mut args = args.clone();
     let asked = if let QueryChoice::File(path) = &mut args.queries { Some(path) } else { None };
     let _kept = paths::spool([&mut args.input].into_iter().chain(asked))?;
@@ -152,9 +172,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     if declared != std::mem::replace(&mut request.ranking, declared) {
         check(&args, &request)?;
     }
-    let driver = is_large(&request.source)
-        .then(|| registry::start(request.device.unwrap_or(DeviceKind::Gpu.first())))
-        .flatten();
+    let driver = is_large(&request.source).then(|| registry::start(request.device)).flatten();
     let loaded = tiles::load(&request, needs_all_rows(&args, &request));
     // Waits for it even after an error: a process must not end while a driver starts.
     let _started = driver.map(JoinHandle::join);
@@ -164,7 +182,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     let columns = args.out.file_columns(&job)?;
     let (since, mut engines) = (Instant::now(), EnginePool::default());
     let job = if goal == Goal::Nearest { with_device(&mut engines, &job) } else { job };
-    let batches = match &tiles {
+    let mut batches = match &tiles {
         Some(tiles) => tiles::search(&job, tiles, args.arithmetic)?,
         None => BatchSearch::new(&engines, goal, job.loaded(), args.arithmetic)?,
     };
@@ -175,23 +193,34 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
             .on(&job.spec.engine);
         return announce::forecast(&plan, "setup and one search", args.out.json().is_some());
     }
+    let delivery = Delivery {
+        at_once: args.out.is_single_batch(),
+        own_first: args.self_first,
+        behind: args.out.printed().is_none(),
+        failed: &|error| _ = team.map(|team| ranks::tell(team, error)),
+    };
+    let work = team.map(|team| Work::new(team, &job, &mut batches)).transpose()?;
+    let share = work.as_ref().map_or_else(|| job.clone(), |work| work.share(&job));
+    if let Some(work) = work.as_ref().filter(|work| !work.is_first()) {
+        // Batches are sent by another thread anyway.
+        let delivery = Delivery { behind: false, ..delivery };
+        return work.answer(|take| in_batches(&mut engines, (&share, &batches), since, delivery, take));
+    }
     let sink = Sink::new((&job, goal), &batches, columns, &args.out, &args.graph);
     sink.announce()?;
     sink.fill(&args.input, |take| {
-        let delivery = Delivery {
-            at_once: args.out.is_single_batch(),
-            own_first: args.self_first,
-            behind: args.out.printed().is_none(),
-        };
-        let Some(file) = args.graph.file() else {
-            return in_batches(&mut engines, (&job, &batches), since, delivery, take);
-        };
+        let mut search =
+            |take: &mut Take<'_>| in_batches(&mut engines, (&share, &batches), since, delivery, take);
+        if let Some(work) = &work {
+            return work.collect(&job, take, search);
+        }
+        let Some(file) = args.graph.file() else { return search(take) };
         let mut lists = lists::writer(&job, tiles.is_some(), ResultBytes::default(), &[file])?;
         let take = &mut |batch: AnswerBatch<'_>| {
             lists.append(batch)?;
             take(batch)
         };
-        let answered = in_batches(&mut engines, (&job, &batches), since, delivery, take)?;
+        let answered = search(take)?;
         drop(batches);
         let lists = lists.finish()?;
         let graph = lists.graph().map_err(|why| anyhow!("{why}: {}", args.input.display()))?;
@@ -212,17 +241,32 @@ fn needs_all_rows(args: &KnnArgs, request: &Request) -> Option<&'static str> {
     let is_geojson = args.out.file().is_some_and(|file| {
         file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("geojson"))
     });
-    [
-        ("--radius", args.radius.is_some()),
-        ("--metric inner-product", request.ranking == Some(Ranking::InnerProduct)),
-        ("--dry-run", args.dry.dry_run),
+    let flags = [
         (with, !columns.is_empty()),
         (with_query, !of_queries.is_empty()),
         ("--out .geojson", is_geojson),
         ("--drop-nonfinite", request.drops_zero_rows()),
-    ]
-    .into_iter()
-    .find_map(|(flag, given)| given.then_some(flag))
+    ];
+    needs_one_search(args, request).or_else(|| given(flags))
+}
+
+/// A flag that needs all points and queries in one search.
+fn needs_one_search(args: &KnnArgs, request: &Request) -> Option<&'static str> {
+    given([
+        ("--radius", args.radius.is_some()),
+        ("--metric inner-product", request.ranking == Some(Ranking::InnerProduct)),
+        ("--dry-run", args.dry.dry_run),
+    ])
+}
+
+/// A flag that needs one process.
+fn needs_one_process(args: &KnnArgs, request: &Request) -> Option<&'static str> {
+    given([("--graph", args.graph.file().is_some())]).or_else(|| needs_one_search(args, request))
+}
+
+/// The first flag that was given.
+fn given<const N: usize>(flags: [(&'static str, bool); N]) -> Option<&'static str> {
+    flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
 }
 
 /// Refuses flags that make no sense and unwritable outputs before anything is read.
@@ -240,6 +284,13 @@ fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
     }
     if args.radius.is_some() && args.arithmetic == Arithmetic::F32 {
         bail!(UsageError("--arithmetic f32: --radius uses the file's values; drop --arithmetic".to_owned()));
+    }
+    if args.ranks.launch()?.is_some()
+        && let Some(flag) = needs_one_process(args, request)
+    {
+        bail!(UsageError(format!(
+            "{flag}: not available with several processes; start one without a launcher"
+        )));
     }
     check_graph(args)?;
     if args.self_first {

@@ -106,6 +106,15 @@ pub fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
+/// Set by [`set_silent`].
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Suppresses all notes, also of inferred choices: another process prints the same.
+pub fn set_silent() {
+    set_quiet(true);
+    SILENT.store(true, Ordering::Relaxed);
+}
+
 pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
@@ -145,7 +154,7 @@ pub fn note(text: &str) {
 
 /// Notes what was chosen for the user; even with `--quiet` if the choice was inferred and may be wrong.
 pub fn note_choice(text: &str, inferred: bool) {
-    if inferred || !is_quiet() {
+    if (inferred && !SILENT.load(Ordering::Relaxed)) || !is_quiet() {
         line("note", text);
     }
 }

@@ -4,10 +4,10 @@
 //! it, such as building an index, is ended after a moment; a second signal ends it at once. No temporary file
 //! remains either way.
 
-#[cfg(unix)]
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::time::Duration;
 #[cfg(unix)]
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The signal that came first; 0 for none.
 static FIRST_SIGNAL: AtomicI32 = AtomicI32::new(0);
@@ -35,6 +35,10 @@ impl Signal {
         let name = "a signal";
         format!("stopped by {name}; incomplete files were removed")
     }
+
+    fn end(self) -> ! {
+        end(&self.sentence(), self.exit_code())
+    }
 }
 
 /// Starts listening for signals. Work that does not stop in time is ended.
@@ -45,10 +49,10 @@ pub fn watch() {
     watch_with(|signal| {
         let wait = move || {
             std::thread::sleep(GRACE);
-            end(signal);
+            Signal(signal).end();
         };
         if std::thread::Builder::new().name("stopping".to_owned()).spawn(wait).is_err() {
-            end(signal);
+            Signal(signal).end();
         }
     });
 }
@@ -59,7 +63,7 @@ pub fn watch() {
 pub fn watch_window(close: impl Fn() -> bool + Send + 'static) {
     watch_with(move |signal| {
         if !close() {
-            end(signal);
+            Signal(signal).end();
         }
     });
 }
@@ -84,7 +88,7 @@ fn watch_with(first: impl Fn(i32) + Send + 'static) {
                     first(signal);
                 }
                 Some(began) if began.elapsed() < ECHO => {}
-                Some(_) => end(signal),
+                Some(_) => Signal(signal).end(),
             }
         }
     };
@@ -98,8 +102,15 @@ pub fn watch() {}
 #[cfg(all(not(unix), feature = "gui"))]
 pub fn watch_window(_: impl Fn() -> bool + Send + 'static) {}
 
+/// Ends the process because another one of its job has failed. A signal that stopped both has precedence.
+pub fn abandon(why: &str) -> ! {
+    match requested() {
+        Some(signal) => signal.end(),
+        None => end(why, 1),
+    }
+}
+
 /// How long work may take to stop.
-#[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(1);
 
 /// One request may arrive as several signals: `timeout` signals the process and its group, and an ending
@@ -107,18 +118,21 @@ const GRACE: Duration = Duration::from_secs(1);
 #[cfg(unix)]
 const ECHO: Duration = Duration::from_millis(300);
 
-#[cfg(unix)]
-fn end(signal: i32) -> ! {
+/// Ends the process from any thread.
+fn end(sentence: &str, exit_code: u8) -> ! {
     static ENDING: AtomicBool = AtomicBool::new(false);
     if ENDING.swap(true, Ordering::Relaxed) {
         // Another thread is ending the process, but may wait for a blocked terminal.
         std::thread::sleep(GRACE);
     } else {
         crate::files::remove_all();
-        super::output::error(&Signal(signal).sentence());
+        super::output::error(sentence);
     }
     // Skips exit handlers, as the work is still running on other threads.
-    signal_hook::low_level::exit(Signal(signal).exit_code().into())
+    #[cfg(unix)]
+    signal_hook::low_level::exit(exit_code.into());
+    #[cfg(not(unix))]
+    std::process::exit(exit_code.into())
 }
 
 /// Whether the process was started with a signal ignored, if the system reports it.

@@ -61,7 +61,7 @@ pub fn answer(
         Some(tiled) => search(job, tiled, Arithmetic::File)?,
         None => BatchSearch::new(engines, Goal::Nearest, job.loaded(), Arithmetic::File)?,
     };
-    let delivery = Delivery { at_once: false, own_first: false, behind: true };
+    let delivery = Delivery { at_once: false, own_first: false, behind: true, failed: &|_| () };
     in_batches(engines, (job, &batches), since, delivery, take)
 }
 

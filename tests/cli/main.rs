@@ -11,6 +11,7 @@ mod knn;
 mod lesson;
 mod metrics;
 mod presets;
+mod ranks;
 mod recall;
 mod recording;
 mod tiles;

@@ -5,7 +5,7 @@ use std::fs;
 use super::{TestDir, json};
 
 /// A `.npy` file of `rows` points in three dimensions along a line, with some noise.
-fn write_points(dir: &TestDir, name: &str, rows: usize) {
+pub fn write_points(dir: &TestDir, name: &str, rows: usize) {
     write_wide(dir, name, rows, 3);
 }
 

@@ -2,6 +2,8 @@
 //! descriptors.
 
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
 use super::{cuda, several, streamed};
@@ -52,10 +54,29 @@ pub fn limit_device_memory(bytes: u64) {
     cuda::limit_memory(bytes);
 }
 
-/// Starts the GPUs of a device in the background, as that takes as long as reading a large file. They
-/// stay started as long as what the thread returns.
-pub fn start(device: DeviceId) -> Option<JoinHandle<impl Sized + Send + use<>>> {
-    let start = move || match device {
+/// The number of the default GPU, modulo that of GPUs.
+static PREFERRED: AtomicU32 = AtomicU32::new(0);
+
+/// Changes the default GPU, before the first engine is opened: several processes of a machine use one each.
+/// Its number may exceed that of GPUs.
+pub fn prefer_gpu(number: u32) {
+    PREFERRED.store(number, Relaxed);
+}
+
+/// The number of GPUs of this machine.
+fn gpus() -> u32 {
+    static GPUS: OnceLock<u32> = OnceLock::new();
+    *GPUS.get_or_init(cuda::gpus)
+}
+
+fn default_gpu() -> DeviceId {
+    DeviceId::Gpu(PREFERRED.load(Relaxed) % gpus().max(1))
+}
+
+/// Starts the GPUs of a device, or the default one, in the background, as that takes as long as reading a
+/// large file. They stay started as long as what the thread returns.
+pub fn start(device: Option<DeviceId>) -> Option<JoinHandle<impl Sized + Send + use<>>> {
+    let start = move || match device.unwrap_or_else(default_gpu) {
         DeviceId::Gpus(gpus) => gpus.devices().filter_map(cuda::start).collect(),
         device => Vec::from_iter(cuda::start(device)),
     };
@@ -86,9 +107,12 @@ pub fn grouped() -> impl Iterator<Item = (Group, Vec<&'static Descriptor>)> {
 
 /// The default device of an engine: the first of its device kinds that this machine has.
 pub fn default_device(engine: &Descriptor) -> DeviceId {
-    static GPU: OnceLock<bool> = OnceLock::new();
-    let there = |kind: &DeviceKind| *kind == DeviceKind::Cpu || *GPU.get_or_init(|| cuda::gpus() > 0);
-    engine.runs_on.iter().copied().find(there).map_or_else(|| engine.first_device(), DeviceKind::first)
+    let there = |kind: &DeviceKind| *kind == DeviceKind::Cpu || gpus() > 0;
+    match engine.runs_on.iter().copied().find(there) {
+        Some(DeviceKind::Gpu) => default_gpu(),
+        Some(DeviceKind::Cpu) => DeviceId::Cpu,
+        None => engine.first_device(),
+    }
 }
 
 /// The devices of this machine that an engine can run on, the default first. GPU 0 is always listed, even if

@@ -83,6 +83,12 @@ impl Format {
 }
 
 impl OutArgs {
+    /// The same without output, for processes that send their answers to another one.
+    #[must_use]
+    pub fn without_output(self) -> Self {
+        Self { out: None, format: None, with: Vec::new(), with_query: Vec::new(), ..self }
+    }
+
     /// The schema of the JSON to print, if requested.
     pub fn json(&self) -> Option<SchemaVersion> {
         self.json.json.then_some(self.schema.schema)
@@ -408,6 +414,9 @@ pub struct Report {
     /// The tiles, if the points were searched in some.
     #[serde(skip_serializing_if = "Option::is_none")]
     tiles: Option<TileStats>,
+    /// The number of processes, if there were several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranks: Option<usize>,
     /// From the loaded cloud to the last neighbour, including building an index.
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -447,7 +456,7 @@ impl Report {
         let radius = if let Goal::Within(radius) = goal { Some(radius) } else { None };
         let radius_open = radius.is_some_and(|radius| radius.open);
         let radius = radius.map(|radius| radius.distance);
-        let AnswerStats { engine, device, distances_on, index, tiles, seconds, .. } = answered;
+        let AnswerStats { engine, device, distances_on, index, tiles, ranks, seconds, .. } = answered;
         let [wrote, graph] = wrote.map(|path| path.map(Path::to_owned));
         Self {
             schema_version: SchemaVersion::default().number(),
@@ -470,6 +479,7 @@ impl Report {
             device,
             distances_on,
             tiles,
+            ranks,
             seconds,
             wrote,
             graph,
@@ -538,6 +548,7 @@ impl Report {
             ],
         ];
         rows.extend(self.tiles.iter().map(|tiles| vec!["tiles".to_owned(), tiles.to_string()]));
+        rows.extend(self.ranks.map(|ranks| vec!["ranks".to_owned(), format!("{ranks} processes")]));
         let written: Vec<String> =
             self.wrote.iter().chain(&self.graph).map(|path| path.display().to_string()).collect();
         if !written.is_empty() {

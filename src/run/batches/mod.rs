@@ -120,6 +120,24 @@ impl BatchSearch {
         }
     }
 
+    /// The most queries to answer without interruption, and the most that are passed on at a time.
+    pub fn limits(&self) -> (usize, usize) {
+        match self {
+            Self::Nearest(batches) => (batches.max_queries, batches.max_queries),
+            Self::Tiled(tiled) => tiled.limits(),
+            Self::Within(_) | Self::LargestProduct(_) => (usize::MAX, usize::MAX),
+        }
+    }
+
+    /// Limits the k nearest to some of the queries: ascending ranges.
+    pub fn answer_only(&mut self, queries: Vec<Range<usize>>) {
+        match self {
+            Self::Nearest(batches) => batches.answered = queries,
+            Self::Tiled(tiled) => tiled.answered = Some(queries),
+            Self::Within(_) | Self::LargestProduct(_) => {}
+        }
+    }
+
     /// Neighbours per query; 0 if the number varies.
     pub fn k(&self) -> usize {
         match self {
@@ -354,6 +372,8 @@ pub struct QueryBatches {
     is_refined: bool,
     /// Maximum queries per batch.
     max_queries: usize,
+    /// The queries to answer: ascending ranges, all by default.
+    answered: Vec<Range<usize>>,
 }
 
 /// What the order of neighbours follows.
@@ -416,8 +436,8 @@ impl QueryBatches {
             problem = build(&RunSpec { k, ..spec.clone() })?;
         }
         let max_queries = queries_per_batch(&problem, memory::available())?;
-        let (spec, cloud) = (single_pass(spec), Arc::clone(cloud));
-        Ok(Self { spec, cloud, query_cloud, problem, arithmetic, is_refined, max_queries })
+        let (spec, cloud, answered) = (single_pass(spec), Arc::clone(cloud), vec![0..problem.q(); 1]);
+        Ok(Self { spec, cloud, query_cloud, problem, arithmetic, is_refined, max_queries, answered })
     }
 
     /// Limits the queries per batch.
@@ -487,10 +507,11 @@ impl QueryBatches {
 
     /// The batches, in order.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (queries, max_queries) = (self.queries(), self.max_queries);
-        (0..queries)
-            .step_by(max_queries)
-            .map(move |start| start..queries.min(start.saturating_add(max_queries)))
+        let max_queries = self.max_queries;
+        self.answered.clone().into_iter().flat_map(move |Range { start, end }| {
+            let starts = (start..end).step_by(max_queries);
+            starts.map(move |start| start..end.min(start.saturating_add(max_queries)))
+        })
     }
 
     /// The problem of some queries.

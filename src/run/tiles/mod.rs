@@ -37,6 +37,8 @@ pub struct TiledSearch {
     /// Two points with the extents of all, over which queries are checked.
     spanning: Arc<Points>,
     queries: TileQueries,
+    /// The queries to answer: ascending ranges, all by default.
+    pub(super) answered: Option<Vec<Range<usize>>>,
     pub arithmetic: Arithmetic,
     /// Whether the lists are ranked by the file's values.
     is_refined: bool,
@@ -73,7 +75,7 @@ pub struct TiledAnswer {
 }
 
 /// The tiles of a search.
-#[derive(Clone, Debug, Default, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct TileStats {
     pub tiles: usize,
     /// Points of the largest tile.
@@ -176,9 +178,8 @@ impl TiledSearch {
                 Queries::Cloud(_) => TileQueries::All,
             },
         };
-        let tiled = Arc::clone(tiled);
-        let spec = single_pass(spec);
-        Ok(Self { spec, tile_spec, tiled, plan, tiles, spanning, queries, arithmetic, is_refined })
+        let (tiled, spec, answered) = (Arc::clone(tiled), single_pass(spec), None);
+        Ok(Self { spec, tile_spec, tiled, plan, tiles, spanning, queries, answered, arithmetic, is_refined })
     }
 
     /// Whether distances are computed from the file's values.
@@ -200,15 +201,26 @@ impl TiledSearch {
         self.spec.k
     }
 
+    /// The most queries of a block, and the most that are passed on at a time.
+    pub(super) fn limits(&self) -> (usize, usize) {
+        (self.plan.block, self.plan.batch)
+    }
+
     /// The blocks of queries. If all rows are queried, each is within a tile.
     fn blocks(&self) -> Vec<Range<usize>> {
-        let most = self.plan.block;
-        match self.queries {
-            TileQueries::All => (self.tiles.iter())
-                .flat_map(|tile| TilePlan::parts(tile.rows.start as usize..tile.rows.end as usize, most))
-                .collect(),
-            _ => TilePlan::parts(0..self.queries(), most).collect(),
-        }
+        let whole = vec![0..self.queries(); 1];
+        let answered = self.answered.as_ref().unwrap_or(&whole);
+        let tiles: Vec<Range<usize>> = match self.queries {
+            TileQueries::All => {
+                self.tiles.iter().map(|tile| tile.rows.start as usize..tile.rows.end as usize).collect()
+            }
+            _ => whole.clone(),
+        };
+        let common =
+            |(part, tile): (&Range<usize>, &Range<usize>)| part.start.max(tile.start)..part.end.min(tile.end);
+        let pairs = answered.iter().flat_map(|part| tiles.iter().map(move |tile| (part, tile)));
+        let parts = pairs.map(common).filter(|common| !common.is_empty());
+        parts.flat_map(|part| TilePlan::parts(part, self.plan.block)).collect()
     }
 
     /// Answers the queries in order and passes them to `take`, some at a time. `own_first` puts a query's own

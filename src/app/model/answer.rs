@@ -32,11 +32,17 @@ impl QueryAnswer {
         self.record.query_cloud.as_ref().unwrap_or(&self.record.cloud)
     }
 
+    /// The rows of the neighbours found, nearest first.
+    pub fn neighbor_rows(&self) -> &[u32] {
+        let rows = self.record.neighbors.for_query(self.query).0;
+        // Padding is at the end.
+        &rows[..rows.partition_point(|&row| row != NONE)]
+    }
+
     /// The neighbours found, as (data row, squared distance).
     pub fn neighbors(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + Clone + '_ {
-        let (rows, distances) = self.record.neighbors.for_query(self.query);
-        let there = rows.iter().take_while(|&&row| row != NONE).count();
-        rows[..there].iter().copied().zip(distances[..there].iter().copied())
+        let distances = self.record.neighbors.for_query(self.query).1;
+        self.neighbor_rows().iter().copied().zip(distances.iter().copied())
     }
 
     /// The rows whose other columns are needed: the neighbours by rank, then the query's own row unless it is

@@ -393,7 +393,7 @@ fn class_ui(ui: &mut Ui, text: &str, color: Color32) {
     });
 }
 
-/// A tick for each neighbour; the query is at the left end.
+/// A tick at each neighbour's distance; the query is at the left end.
 fn distances_ui(ui: &mut Ui, summary: &AnswerSummary, palette: &Palette) {
     let (Some(&nearest), Some(&farthest)) = (summary.distances.first(), summary.distances.last()) else {
         return;
@@ -408,8 +408,11 @@ fn distances_ui(ui: &mut Ui, summary: &AnswerSummary, palette: &Palette) {
     let tick = |distance: f64, color: Color32, width: f32| {
         ui.painter().vline(at(distance), rect.y_range(), Stroke::new(width, color))
     };
-    for &distance in &summary.distances {
+    // Ticks less than half a screen point apart are drawn once, however many neighbours there are.
+    let mut left = &summary.distances[..];
+    while let Some(&distance) = left.first() {
         tick(distance, palette.neighbor.gamma_multiply(0.6), 1.0);
+        left = &left[left.partition_point(|&other| at(other) < at(distance) + 0.5).max(1)..];
     }
     let middle = summary.distances.len() / 2;
     let median = if summary.distances.len() % 2 == 1 {

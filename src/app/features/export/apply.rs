@@ -334,6 +334,9 @@ impl App {
             None if matches!(cloud.source(), Source::File { .. }) && !has_none => {
                 format!("{without}, which are still being read")
             }
+            Some(Ok(others)) if others.total > 0 => {
+                answered.lookup_note().map_or_else(String::new, |note| format!("; {note}"))
+            }
             Some(Ok(_)) | None => String::new(),
         }
     }

@@ -244,7 +244,7 @@ pub fn answer_ui(ui: &mut Ui, answered: &QueryAnswer, context: &mut UiContext<'_
     };
     ui.add(Label::new(RichText::new(summary.sentence()).size(15.0)).wrap()).on_hover_text(order);
     if let Some(classes) = &summary.classes {
-        classes_ui(ui, session, classes, palette);
+        classes_ui(ui, session, classes, summary.found, palette);
     }
     distances_ui(ui, &summary, palette);
     if workspace == Workspace::Explore {
@@ -330,7 +330,7 @@ fn why_ui(ui: &mut Ui, answered: &QueryAnswer, context: &mut UiContext<'_>) {
     }
 }
 
-fn classes_ui(ui: &mut Ui, session: &Session, classes: &ClassCounts, palette: &Palette) {
+fn classes_ui(ui: &mut Ui, session: &Session, classes: &ClassCounts, found: usize, palette: &Palette) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
     let sentence = classes.sentence();
     name_widget(&response, Role::Image, &sentence);
@@ -365,7 +365,8 @@ fn classes_ui(ui: &mut Ui, session: &Session, classes: &ClassCounts, palette: &P
     response.on_hover_text(&sentence);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        ui.label(palette.weak(&classes.column));
+        let nearest = format!("{} of the nearest {}", classes.column, text::thousands(total as u64));
+        ui.label(palette.weak(if total < found { &nearest } else { &classes.column }));
         for (at, (kind, count)) in parts.iter().enumerate() {
             class_ui(ui, &format!("{kind} ({count})"), color(at));
         }

@@ -7,7 +7,8 @@ use crate::app::features::color::state::ColorMap;
 use crate::app::features::color::state::channel::ColoringState;
 use crate::app::features::live::place_ui;
 use crate::app::look::{fact_ui, follow_ui, heading_ui, if_shuffled};
-use crate::app::model::{AnswerSummary, ClassCounts, Draft, FailureReason};
+use crate::app::model::fields::number;
+use crate::app::model::{AnswerSummary, ClassCounts, Draft, FailureReason, Field};
 use crate::app::prelude::*;
 use crate::cloud::Source;
 use crate::knn::{Measure, Metric, ProblemParameters};
@@ -34,10 +35,20 @@ pub fn selection_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
 pub fn picked_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
     let (session, palette) = (context.session, context.palette);
     if let Some(answered) = &session.answered {
+        let (draft, slow) = (&context.state.draft, session.live.is_slow());
+        let wrong = number(Field::K, &draft.k, 1, draft.max_k() as u64).is_err();
+        let k = text::thousands(answered.record.spec.k as u64);
+        heading_ui(
+            ui,
+            &match () {
+                () if slow => "Answering…".to_owned(),
+                () if wrong => format!("Answer for k = {k}"),
+                () => "Answer".to_owned(),
+            },
+        );
         ui.scope(|ui| {
-            // The answer to the previous query.
-            if session.live.is_slow() {
-                ui.label("Answering…");
+            // The answer to another query than that of the fields.
+            if slow || wrong {
                 ui.multiply_opacity(0.5);
             }
             answer_ui(ui, answered, context);
@@ -233,10 +244,9 @@ fn method_ui(ui: &mut Ui, method: &str, context: &mut UiContext<'_>) {
 /// Height of the class bar and the distance line.
 const BAR: f32 = 12.0;
 
-pub fn answer_ui(ui: &mut Ui, answered: &QueryAnswer, context: &mut UiContext<'_>) {
+fn answer_ui(ui: &mut Ui, answered: &QueryAnswer, context: &mut UiContext<'_>) {
     let (session, palette, workspace) = (context.session, context.palette, context.state.workspace);
     let summary = answer_summary(ui, session, answered);
-    heading_ui(ui, "Answer");
     let order = if session.has_record(&answered.record) {
         "From the run: sorted by the measured squared distances (f32)."
     } else {

@@ -581,6 +581,13 @@ fn the_selection_is_exported_and_shown_in_the_panel() {
     press(&mut window, "Selected rows only (3)…");
     window.get_by_label("Export the selected rows");
     press(&mut window, "Close");
+    window.state_mut().send(Command::SelectAll);
+    window.run_steps(3);
+    assert_eq!(selected(&window).len(), 500);
+    assert_eq!(said(&window), "500 rows are selected, 3 before; Edit, Undo restores these");
+    window.state_mut().send(Command::Undo);
+    window.run_steps(3);
+    assert_eq!(selected(&window), expected);
     press(&mut window, "Clear");
     assert!(selected(&window).is_empty());
     press(&mut window, "Export Plane");

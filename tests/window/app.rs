@@ -211,12 +211,25 @@ fn the_field_of_k_knows_the_number_of_rows() {
     window.state_mut().send(Command::Explore);
     window.state_mut().send(Action::Load);
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
+    let metric = |window: &Window| window.get_by_role_and_label(Role::Button, "Angular").rect();
+    let before = metric(&window);
+    window.get_by_label_contains("Updates as you click");
+    window.get_by_label("Answer");
     fill(&mut window, "k", "-5");
     window.get_by_label("k = -5: must be a whole number from 1 to 500.");
+    assert_eq!(metric(&window), before, "nothing moves with the note");
+    window.get_by_label("Answer for k = 8");
     fill(&mut window, "k", "900");
     window.get_by_label("The cloud has 500 rows: at most 500 neighbours can be found.");
+    assert_eq!(metric(&window), before);
+    until(&mut window, "an answer", |app| !app.is_busy());
+    let answered = window.state().session().answered.clone().expect("an answer");
+    assert_eq!((answered.record.neighbors.k, answered.neighbors().len()), (500, 500), "without padding");
     fill(&mut window, "k", "500");
     assert!(window.query_by_label_contains("can be found").is_none());
+    until(&mut window, "an answer", |app| !app.is_busy());
+    assert!(window.query_by_label("Answer for k = 8").is_none());
+    assert_eq!(metric(&window), before);
 }
 
 #[test]

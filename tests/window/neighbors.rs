@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::driven::{Window, fill, press, small, until, until_answered, window};
 use egui::{Modifiers, Pos2};
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::commands::Action;
+use warpscope::app::commands::{Action, Command};
 use warpscope::app::session::PickedPoint;
 use warpscope::app::state::PaneKind;
 use warpscope::app::tokens::Palette;
 use warpscope::app::{DataKind, ExportKind, screen_position};
+use warpscope::run::EngineChoice;
 
 const CTRL: Modifiers = Modifiers::COMMAND;
 
@@ -441,4 +443,96 @@ fn places_are_listed_in_km_and_drawn_in_true_proportions() {
         (across / up - 1.0).abs() < 0.02,
         "0.4° of longitude at 60° N are 0.2° of latitude: {across} × {up}"
     );
+}
+
+/// What a frame with an answer takes: the indices of its triangles, and the shortest of several times.
+fn frame_cost(window: &mut Window) -> (usize, Duration) {
+    let time = |window: &mut Window| {
+        let began = Instant::now();
+        window.step();
+        began.elapsed()
+    };
+    let shortest = (0..6).map(|_| time(window)).min().expect("a frame");
+    let shapes = window.output().shapes.clone();
+    let indices = window.ctx.tessellate(shapes, 1.0).into_iter().map(|clipped| match clipped.primitive {
+        egui::epaint::Primitive::Mesh(mesh) => mesh.indices.len(),
+        egui::epaint::Primitive::Callback(_) => 0,
+    });
+    (indices.sum(), shortest)
+}
+
+#[test]
+fn frames_of_many_neighbours_take_as_long_as_frames_of_few() {
+    const ROWS: usize = 60_000;
+    let mut window = window(|state| {
+        small(state);
+        (state.draft.generator, state.draft.engine) = (format!("uniform:n={ROWS},d=3"), EngineChoice::Auto);
+        (state.plane.names, state.space.names) = (true, true);
+    });
+    press(&mut window, "Generate");
+    let panes = [PaneKind::Plane, PaneKind::Space, PaneKind::Points, PaneKind::Neighbors];
+    let mut costs = |k: usize| {
+        fill(&mut window, "k", &k.to_string());
+        until(&mut window, "the answer", |app| {
+            let answered = app.session().answered.as_ref();
+            answered.is_some_and(|answered| answered.record.spec.k == k) && !app.is_busy()
+        });
+        panes.map(|pane| {
+            window.state_mut().send(Command::Show(pane));
+            window.run_steps(3);
+            let noted = window.output().shapes.iter().any(|shape| match &shape.shape {
+                egui::Shape::Text(text) => text.galley.text() == "2,000 of 60,000 neighbours are drawn",
+                _ => false,
+            });
+            assert_eq!(noted, k == ROWS && matches!(pane, PaneKind::Plane | PaneKind::Space), "{pane:?}");
+            frame_cost(&mut window)
+        })
+    };
+    let (few, many) = (costs(1_000), costs(ROWS));
+    for ((pane, few), many) in panes.into_iter().zip(few).zip(many) {
+        assert!(many.0 < few.0 + 2_000_000, "{pane:?}: {} and {} indices", few.0, many.0);
+        assert!(many.1 < 4 * few.1 + Duration::from_millis(20), "{pane:?}: {:?} and {:?}", few.1, many.1);
+    }
+}
+
+#[test]
+fn other_columns_are_read_of_the_nearest_neighbours_only() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("many.csv");
+    let rows = (0..10_200).map(|row| format!("place {row},{},{}\n", row * 37 % 10_201, row * 61 % 10_207));
+    std::fs::write(&path, "name,x,y\n".to_owned() + &rows.collect::<String>()).expect("a file");
+    let mut window = window(|state| {
+        small(state);
+        state.keep_settings = true;
+        (state.draft.k, state.draft.engine) = ("10100".to_owned(), EngineChoice::Auto);
+    });
+    window.state_mut().send(Action::OpenPath(path));
+    press(&mut window, "Neighbours");
+    until(&mut window, "the names", |app| app.session().listed_columns().is_some() && !app.is_busy());
+    let session = window.state().session();
+    let answered = session.answered.as_ref().expect("an answer");
+    let columns = session.listed_columns().expect("names");
+    assert_eq!((answered.neighbors().len(), columns.rows.len()), (10_100, 10_000));
+    assert!(columns.rows.iter().eq(&answered.neighbor_rows()[..10_000]), "by rank");
+    window.get_by_label("other columns are read for the nearest 10,000 neighbours only");
+    let out = folder.path().join("neighbours.csv");
+    window.state_mut().send(Action::StartExport(ExportKind::Data(PaneKind::Neighbors)));
+    window.run_steps(3);
+    fill(&mut window, "File", out.to_str().expect("a plain path"));
+    press(&mut window, "Save");
+    let said = format!("10,100 rows written: {}", out.display());
+    until(&mut window, "the file", |app| app.session().log.last().is_some_and(|entry| entry.text == said));
+    let left_out = "neighbours written; other columns are read for the nearest 10,000 neighbours only";
+    let log = window.state().session().log.entries();
+    assert!(log.iter().any(|entry| entry.text == left_out), "{log:?}");
+    let mut reader = csv::Reader::from_path(&out).expect("the file");
+    let name = reader.headers().expect("a header").iter().position(|name| name == "name").expect("names");
+    let mut named = 0;
+    for (rank, row) in reader.records().enumerate() {
+        let row = row.expect("a row");
+        let expected = format!("place {}", &row[1]);
+        assert_eq!(&row[name], if rank < 10_000 { &expected } else { "" }, "rank {rank}");
+        named += usize::from(rank < 10_000);
+    }
+    assert_eq!(named, 10_000);
 }

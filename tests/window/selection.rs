@@ -572,8 +572,26 @@ fn the_selection_is_exported_and_shown_in_the_panel() {
         rows.iter().map(|row| row[0].parse::<u32>().expect("a row")).collect::<BTreeSet<_>>(),
         expected
     );
+    let said = |window: &Window| window.state().session().log.last().expect("a message").text.clone();
+    let written = format!("3 rows written: {}", path.display());
+    until(&mut window, "the message", |app| {
+        app.session().log.last().is_some_and(|entry| entry.text == written)
+    });
+    press(&mut window, "Export Plane");
+    press(&mut window, "Selected rows only (3)…");
+    window.get_by_label("Export the selected rows");
+    press(&mut window, "Close");
+    window.state_mut().send(Command::SelectAll);
+    window.run_steps(3);
+    assert_eq!(selected(&window).len(), 500);
+    assert_eq!(said(&window), "500 rows are selected, 3 before; Edit, Undo restores these");
+    window.state_mut().send(Command::Undo);
+    window.run_steps(3);
+    assert_eq!(selected(&window), expected);
     press(&mut window, "Clear");
     assert!(selected(&window).is_empty());
+    press(&mut window, "Export Plane");
+    assert!(window.query_by_label_contains("Selected rows only").is_none());
 }
 
 #[test]

@@ -475,6 +475,8 @@ fn opening_a_file_resets_settings_by_default() {
     };
     assert_eq!(state.draft, Draft { generator: state.draft.generator.clone(), ..usual });
     assert!(!state.walk.shown && window.state().session().log.problem().is_none());
+    let note = window.state().session().log.note().map(|note| note.text.as_str());
+    assert_eq!(note, Some("k = 32 for the new data; File, Keep settings keeps 5"));
     window.get_all_by_role_and_label(Role::Button, "File").next().expect("the menu").click();
     window.run_steps(3);
     window.get_by_role_and_label(Role::CheckBox, "Keep settings").click();

@@ -15,6 +15,7 @@ use warpscope::cloud::ColumnChoice;
 use warpscope::cloud::formats::read;
 use warpscope::progress::NoProgress;
 use warpscope::run::EngineChoice;
+use warpscope::text;
 
 fn key(window: &mut Window, modifiers: egui::Modifiers, key: egui::Key) {
     window.key_press_modifiers(modifiers, key);
@@ -34,7 +35,9 @@ fn answered(change: impl FnOnce(&mut State) + 'static) -> Window {
 #[track_caller]
 fn until_written(window: &mut Window, path: &Path) {
     let said = format!("written: {}", path.display());
-    until(window, "the file", move |app| app.session().log.last().is_some_and(|entry| entry.text == said));
+    until(window, "the file", move |app| {
+        app.session().log.last().is_some_and(|entry| entry.text.ends_with(&said))
+    });
 }
 
 #[test]
@@ -719,7 +722,9 @@ fn neighbours_are_exported_only_in_known_formats() {
         for [ending, beside] in [["ivecs", "fvecs"], ["ibin", "fbin"]] {
             let path = folder.path().join(format!("{} neighbours.{ending}", queries.len()));
             export_neighbours(&mut window, what, &path);
-            let said = format!("written: {}, {}", path.display(), path.with_extension(beside).display());
+            let rows = text::count((queries.len() * k) as u64, "row", "rows");
+            let beside_path = path.with_extension(beside);
+            let said = format!("{rows} written: {}, {}", path.display(), beside_path.display());
             until(&mut window, "both files", move |app| {
                 app.session().log.last().is_some_and(|entry| entry.text == said)
             });

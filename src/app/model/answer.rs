@@ -5,6 +5,11 @@ use std::sync::Arc;
 use crate::cloud::PointCloud;
 use crate::knn::NONE;
 use crate::run::RunRecord;
+use crate::text;
+
+/// Maximum number of neighbours whose other columns are read from the file: all columns of a million rows
+/// would take gigabytes, and every frame compares the rows.
+pub const MAX_LOOKED_UP: usize = 10_000;
 
 /// One query of a record.
 #[derive(Clone, Debug)]
@@ -32,21 +37,36 @@ impl QueryAnswer {
         self.record.query_cloud.as_ref().unwrap_or(&self.record.cloud)
     }
 
-    /// The neighbours found, as (data row, squared distance).
-    pub fn neighbors(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + Clone + '_ {
-        let (rows, distances) = self.record.neighbors.for_query(self.query);
-        let there = rows.iter().take_while(|&&row| row != NONE).count();
-        rows[..there].iter().copied().zip(distances[..there].iter().copied())
+    /// The rows of the neighbours found, nearest first.
+    pub fn neighbor_rows(&self) -> &[u32] {
+        let rows = self.record.neighbors.for_query(self.query).0;
+        // Padding is at the end.
+        &rows[..rows.partition_point(|&row| row != NONE)]
     }
 
-    /// The rows whose other columns are needed: the neighbours by rank, then the query's own row unless it is
-    /// among them.
+    /// The neighbours found, as (data row, squared distance).
+    pub fn neighbors(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + Clone + '_ {
+        let distances = self.record.neighbors.for_query(self.query).1;
+        self.neighbor_rows().iter().copied().zip(distances.iter().copied())
+    }
+
+    /// The rows whose other columns are needed: the nearest [`MAX_LOOKED_UP`] neighbours by rank. If these are
+    /// all, then the query's own row unless it is among them.
     pub fn rows_to_look_up(&self) -> Vec<u32> {
-        let mut rows: Vec<u32> = self.neighbors().map(|(row, _)| row).collect();
-        if self.record.query_cloud.is_none() && !rows.contains(&self.row()) {
+        let neighbors = self.neighbor_rows();
+        let mut rows: Vec<u32> = neighbors.iter().copied().take(MAX_LOOKED_UP).collect();
+        let is_own = self.record.query_cloud.is_none() && rows.len() == neighbors.len();
+        if is_own && !rows.contains(&self.row()) {
             rows.push(self.row());
         }
         rows
+    }
+
+    /// Says that not all neighbours' other columns are looked up.
+    pub fn lookup_note(&self) -> Option<String> {
+        let most = text::thousands(MAX_LOOKED_UP as u64);
+        let left_out = self.neighbor_rows().len() > MAX_LOOKED_UP;
+        left_out.then(|| format!("other columns are read for the nearest {most} neighbours only"))
     }
 
     /// The squared distance of the k-th neighbour; infinite when there are fewer than k points.

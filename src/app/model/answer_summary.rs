@@ -1,5 +1,7 @@
 //! Summary of an answer in words: how many neighbours, within which distance, and of which classes.
 
+use std::collections::HashMap;
+
 use super::answer::{PickedPoint, QueryAnswer};
 use super::files::{RoleChoice, Roles};
 use crate::app::features::picking::state::ExtraColumns;
@@ -321,14 +323,12 @@ fn label_column(table: &ExtraColumns, roles: &Roles) -> Option<usize> {
 fn classes(table: &ExtraColumns, roles: &Roles, neighbors: usize, own: Option<usize>) -> Option<ClassCounts> {
     let column = label_column(table, roles)?;
     let texts = texts_of(table, column, &roles.label);
-    let mut counts: Vec<(String, usize)> = Vec::new();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
     for (_, text) in texts.iter().enumerate().take(neighbors).filter(|&(place, _)| Some(place) != own) {
-        let kind = text.as_deref().unwrap_or("–");
-        match counts.iter_mut().find(|(known, _)| known == kind) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((kind.to_owned(), 1)),
-        }
+        *counts.entry(text.as_deref().unwrap_or("–")).or_default() += 1;
     }
+    let mut counts: Vec<(String, usize)> =
+        counts.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let total: usize = counts.iter().map(|(_, count)| count).sum();
     let same_class = own.and_then(|place| texts[place].as_ref()).map(|of_query| {

@@ -13,6 +13,7 @@ pub mod gallery;
 pub mod hover;
 pub mod log;
 pub mod map;
+pub mod marks;
 pub mod merges;
 pub mod neighbors;
 pub mod picture;

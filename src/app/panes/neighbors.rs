@@ -38,12 +38,12 @@ fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return without_answer(session).ui(ui, palette);
     };
     let view = session.table(PaneKind::Neighbors);
-    let (cloud, metric) = (&answered.record.cloud, answered.record.spec.metric);
+    let cloud = &answered.record.cloud;
     let other_columns = session.other_columns.as_ref().filter(|of| Arc::ptr_eq(&of.cloud, cloud));
     let (is_read, whole) = (session.listed_columns().is_some(), BTreeMap::new());
-    let columns = columns_of(&session.roles, cloud, Some(metric), other_columns);
-    let neighbors = Some(Neighbors { rows: answered.neighbors().collect(), metric });
-    let table = RowsTable::new(cloud, neighbors, (other_columns, is_read), &whole, columns, view);
+    let neighbors = Neighbors::new(answered);
+    let columns = columns_of(&session.roles, cloud, Some(neighbors.metric()), other_columns);
+    let table = RowsTable::new(cloud, Some(neighbors), (other_columns, is_read), &whole, columns, view);
     let items = table.cached_items(ui, view);
     let items = items.as_ref().map(|items| items.as_slice());
     let shown = items.map_or_else(|| table.count(), <[u32]>::len);

@@ -7,7 +7,7 @@ use super::empty::{Pane, PaneContext, without_cloud};
 use super::hover::hover_ui;
 use super::map::{CIRCLE_RADII, coastlines_ui, globe_circle_ui, scale_ui};
 use super::points::{
-    PointsView, controls_ui, dimensions_ui, not_loaded_ui, overlay_ui, points_ui, zoom_factor,
+    PointsView, controls_ui, dimensions_ui, joined, not_loaded_ui, overlay_ui, points_ui, zoom_factor,
 };
 use crate::app::features::color::bar;
 use crate::app::features::export::PaneData;
@@ -222,7 +222,7 @@ fn cloud_ui(
     let screen =
         |cloud: &PointCloud, row: usize| Some(camera.screen(place(scene.drawn(cloud), row, view.axes)));
     let marking = overlay_ui(ui, camera.rect, context, &canvas, [view.lines, view.names], &screen);
-    note.or(walk_note).or(marking)
+    joined([note, walk_note, marking])
 }
 
 /// Pans by dragging, if allowed, and zooms; returns whether the view moved.
@@ -268,7 +268,10 @@ fn lens(
         let [x, y] = [0, 1].map(|axis| (point[axis] - center[axis]) * stretch[axis]);
         x.hypot(y)
     };
-    let reach = answered.neighbors().map(|(row, _)| far(row)).fold(0.0, f64::max);
+    // The last are the farthest: unless all are crowded, few need to be compared.
+    let is_crowded = |far: &f64| *far < f64::from(CROWDED_RADIUS) * camera.window.units_per_point;
+    let mut distances = answered.neighbor_rows().iter().rev().map(|&row| far(row));
+    let reach = distances.try_fold(0.0, |reach, far| is_crowded(&far).then(|| f64::max(reach, far)))?;
     let (query, around) = (camera.screen(center), (reach / camera.window.units_per_point) as f32);
     let rect = lens_place(camera.rect, query, around)?;
     let crowded = reach > 0.0 && around < CROWDED_RADIUS.min(rect.width() * 0.3);

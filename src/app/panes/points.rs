@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use eframe::egui_wgpu;
 use egui::emath::GuiRounding as _;
-use egui::{Frame, Shape, UiBuilder};
+use egui::{Frame, UiBuilder};
 
 use super::bar::{bar_ui as pane_bar_ui, more_ui};
 use super::empty::PaneContext;
+use super::marks::{MAX_NEIGHBORS, marks_ui};
 use crate::app::features::color::bar;
 use crate::app::features::picking::tool::tools_ui;
 use crate::app::features::projection;
@@ -19,7 +20,7 @@ use crate::app::gpu::{Drawing, Layer, LayerColors, Points, PointsCallback, Progr
 use crate::app::look::{Paint, PointPaints};
 use crate::app::model::{FailureReason, Projection, Scene, answer_summary, source_name};
 use crate::app::prelude::*;
-use crate::cloud::{GlobeAxes, PointCloud};
+use crate::cloud::PointCloud;
 use crate::run::analysis::evenly_spaced;
 use crate::text;
 
@@ -247,9 +248,9 @@ pub fn overlay_ui(
     screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>,
 ) -> Option<String> {
     let (size, walked) = (canvas.point_size, paint::shown(context.state.walk, context.session));
-    let marking = selection_ui(ui, rect, context, size, screen);
+    let selected = selection_ui(ui, rect, context, size, screen);
     // Lines to the neighbours would give away the walk's result.
-    marks_ui(ui, rect, context, size, lines && walked.is_none(), screen);
+    let neighbors = marks_ui(ui, rect, context, size, lines && walked.is_none(), screen);
     if let Some((walked, at)) = walked {
         paint::points(canvas, walked, at);
     }
@@ -257,7 +258,12 @@ pub fn overlay_ui(
         names_ui(ui, rect, context, screen);
     }
     hovered_ui(ui, rect, context, size, screen);
-    marking
+    joined([selected, neighbors])
+}
+
+/// Notes on an incomplete picture as one.
+pub fn joined(notes: impl IntoIterator<Item = Option<String>>) -> Option<String> {
+    notes.into_iter().flatten().reduce(|notes, note| format!("{notes}; {note}"))
 }
 
 fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, palette: &Palette) {
@@ -287,89 +293,6 @@ pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palet
     if rect.contains_rect(place) {
         ui.painter().rect_filled(place.expand2(vec2(3.0, 1.0)), 2.0, palette.canvas.gamma_multiply(0.85));
         ui.put(place, Label::new(palette.small(text)).extend().selectable(false));
-    }
-}
-
-/// Whether the shortest way to a neighbour on the globe crosses the edge of the map, where a straight line
-/// would be wrong.
-fn crosses_map_edge(globe: Option<GlobeAxes>, answered: &QueryAnswer, row: usize) -> bool {
-    let (data, queries) = (&answered.record.cloud, answered.query_cloud());
-    globe.is_some_and(|globe| globe.crosses_edge((queries, answered.row() as usize), (data, row)))
-}
-
-/// Query, neighbours, and lines between them. `screen` gives a row's position; `None` is out of sight.
-fn marks_ui(
-    ui: &Ui,
-    rect: Rect,
-    context: &PaneContext<'_>,
-    point_size: f32,
-    lines: bool,
-    screen: &dyn Fn(&PointCloud, usize) -> Option<Pos2>,
-) {
-    let session = context.session;
-    let palette = context.palette;
-    let painter = ui.painter().with_clip_rect(rect);
-    let Some((cloud, row)) = session.picked_point() else { return };
-    let query = screen(cloud, row);
-    let radius = (point_size / 2.0).max(1.0) + 1.6;
-    if let Some(answered) = &session.answered {
-        let data = Arc::clone(&answered.record.cloud);
-        let rows: Vec<usize> = answered.neighbors().map(|(row, _)| row as usize).collect();
-        let places: Vec<(usize, Pos2)> = answered
-            .neighbors()
-            .enumerate()
-            .filter_map(|(rank, (row, _))| Some((rank, screen(&data, row as usize)?)))
-            .collect();
-        // From the answered query, which may lag behind a dragged one.
-        if let Some(query) = session.answered_point().and_then(|(cloud, row)| screen(cloud, row))
-            && lines
-        {
-            let stroke = Stroke::new(1.0, palette.neighbor.gamma_multiply(0.45));
-            // Names are compared once instead of for each neighbour.
-            let globe = if answered.record.spec.metric.is_on_sphere() {
-                GlobeAxes::from_axes(data.axes()).ok()
-            } else {
-                None
-            };
-            let straight = places.iter().filter(|(rank, _)| !crosses_map_edge(globe, answered, rows[*rank]));
-            painter.extend(straight.map(|(_, place)| Shape::line_segment([query, *place], stroke)));
-        }
-        for (rank, place) in &places {
-            // If colours encode values, neighbours keep theirs within a ring.
-            let edge = match bar::color_of(context.state, session, palette, rows[*rank]) {
-                None => {
-                    painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas));
-                    radius
-                }
-                Some(own) => {
-                    painter.circle(*place, radius + 1.4, own, Stroke::new(1.5, palette.neighbor));
-                    radius + 2.1
-                }
-            };
-            // Drawn over the selection's mark, which the neighbour covers.
-            if session.selection.has_row(rows[*rank] as u32) {
-                painter.circle_stroke(*place, edge + 0.75, Stroke::new(1.5, palette.selected));
-            }
-        }
-        if let Some((_, place)) = places.iter().find(|(rank, _)| Some(*rank) == session.rank) {
-            painter.circle(*place, radius + 2.5, palette.neighbor, Stroke::new(2.0, palette.selected));
-        }
-    }
-    if let Some(query) = query {
-        let selected = match session.picked {
-            Some(PickedPoint::Row(row)) => session.selection.has_row(row),
-            Some(PickedPoint::Query(query)) => {
-                session.selection.queries().binary_search(&(query as u32)).is_ok()
-            }
-            Some(PickedPoint::Coordinates) | None => false,
-        };
-        painter.circle(
-            query,
-            radius + 1.5,
-            palette.query,
-            Stroke::new(1.5, if selected { palette.selected } else { palette.canvas }),
-        );
-        painter.circle_stroke(query, radius + 6.0, Stroke::new(1.5, palette.query));
     }
 }
 
@@ -472,7 +395,8 @@ fn names_ui(
         .map(|columns| answer_summary::names(columns, &session.roles))
         .unwrap_or_default();
     let metric = answered.record.spec.metric;
-    let far: HashMap<u32, f32> = metric.unit().map(|_| answered.neighbors().collect()).unwrap_or_default();
+    let far: HashMap<u32, f32> =
+        metric.unit().map(|_| answered.neighbors().take(rows.len()).collect()).unwrap_or_default();
     let painter = ui.painter().with_clip_rect(rect);
     // Names must not cover the points themselves.
     let around = |place: Pos2| Rect::from_center_size(place, Vec2::splat(8.0));
@@ -480,6 +404,7 @@ fn names_ui(
         rows.iter().map(|&row| (row, screen(data, row as usize))).collect();
     let mut taken: Vec<Rect> = places
         .iter()
+        .take(MAX_NEIGHBORS)
         .filter_map(|(_, place)| place.filter(|place| rect.contains(*place)).map(around))
         .collect();
     // The query first: it comes last in `rows_to_look_up` if it is not its own neighbour.
@@ -502,7 +427,7 @@ fn names_ui(
             continue;
         }
         named.push(place);
-        let here: Vec<usize> = (0..places.len())
+        let here: Vec<usize> = (0..places.len().min(MAX_NEIGHBORS))
             .filter(|&other| other != at && places[other].1.is_some_and(|other| in_one_place(other, place)))
             .collect();
         let further = here.iter().copied().take(MAX_NAMES_PER_POSITION - 1);

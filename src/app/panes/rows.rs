@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use egui::{Rangef, TextStyle};
 use egui_extras::{Column, TableBuilder};
@@ -21,6 +21,7 @@ use crate::app::prelude::*;
 use crate::cloud::PointCloud;
 use crate::cloud::formats::Cell;
 use crate::knn::Metric;
+use crate::run::RunRecord;
 use crate::text;
 
 /// Number of coordinates, and of other columns, shown at first.
@@ -35,7 +36,7 @@ const IMAGE_SIDE: f32 = 28.0;
 /// The rows and columns of a table. An item is a row of the cloud or, among neighbours, a rank from 0.
 pub struct RowsTable<'a> {
     pub cloud: &'a Arc<PointCloud>,
-    pub neighbors: Option<Neighbors>,
+    pub neighbors: Option<Neighbors<'a>>,
     /// The file's other columns of the visible items or, while they are being read, of the previous ones,
     /// which have the same headings.
     other_columns: Option<&'a ExtraColumns>,
@@ -49,11 +50,27 @@ pub struct RowsTable<'a> {
     pub page: Vec<u32>,
 }
 
-/// Rows with squared distances, nearest first.
-pub struct Neighbors {
-    pub rows: Vec<(u32, f32)>,
-    pub metric: Metric,
+/// Rows with squared distances, nearest first. There may be millions, so frames copy none of them.
+pub struct Neighbors<'a> {
+    answered: &'a QueryAnswer,
+    rows: &'a [u32],
+    squared_distances: &'a [f32],
 }
+
+impl<'a> Neighbors<'a> {
+    pub fn new(answered: &'a QueryAnswer) -> Self {
+        let squared_distances = answered.record.neighbors.for_query(answered.query).1;
+        Self { answered, rows: answered.neighbor_rows(), squared_distances }
+    }
+
+    pub fn metric(&self) -> Metric {
+        self.answered.record.spec.metric
+    }
+}
+
+/// Something computed for a table, with its keys. The neighbours' record is kept so that its address, which
+/// is in a key, is not reused.
+type Cached<K, V> = (K, Arc<Vec<V>>, Option<Weak<RunRecord>>);
 
 pub struct TableColumn<'a> {
     name: &'a str,
@@ -130,7 +147,7 @@ pub fn columns_of<'a>(
 impl<'a> RowsTable<'a> {
     pub fn new(
         cloud: &'a Arc<PointCloud>,
-        neighbors: Option<Neighbors>,
+        neighbors: Option<Neighbors<'a>>,
         (other_columns, is_read): (Option<&'a ExtraColumns>, bool),
         whole: &'a BTreeMap<String, WholeColumn>,
         columns: Vec<TableColumn<'a>>,
@@ -148,15 +165,15 @@ impl<'a> RowsTable<'a> {
 
     /// The row of an item.
     pub fn row(&self, item: usize) -> u32 {
-        self.neighbors.as_ref().map_or(item as u32, |neighbors| neighbors.rows[item].0)
+        self.neighbors.as_ref().map_or(item as u32, |neighbors| neighbors.rows[item])
     }
 
     fn squared(&self, item: usize) -> f32 {
-        self.neighbors.as_ref().map_or(f32::NAN, |neighbors| neighbors.rows[item].1)
+        self.neighbors.as_ref().map_or(f32::NAN, |neighbors| neighbors.squared_distances[item])
     }
 
     fn distance(&self, item: usize) -> f64 {
-        self.neighbors.as_ref().map_or(f64::NAN, |of| of.metric.distance(of.rows[item].1))
+        self.neighbors.as_ref().map_or(f64::NAN, |of| of.metric().distance(self.squared(item)))
     }
 
     /// Names of all columns, and whether they are shown at first.
@@ -176,12 +193,12 @@ impl<'a> RowsTable<'a> {
         let mut hasher = DefaultHasher::new();
         (self.key(), view.of_rows()).hash(&mut hasher);
         let (key, id) = (hasher.finish(), Id::unique("items of a table"));
-        let known = ui.data(|data| data.get_temp::<(u64, Arc<Vec<u32>>)>(id));
-        if let Some((_, known)) = known.filter(|(of, _)| *of == key) {
+        let known = ui.data(|data| data.get_temp::<Cached<u64, u32>>(id));
+        if let Some((_, known, _)) = known.filter(|(of, ..)| *of == key) {
             return Some(known);
         }
         let items = Arc::new(self.items(view, || false));
-        ui.data_mut(|data| data.insert_temp(id, (key, Arc::clone(&items))));
+        ui.data_mut(|data| data.insert_temp(id, (key, Arc::clone(&items), self.record())));
         Some(items)
     }
 
@@ -259,7 +276,8 @@ impl<'a> RowsTable<'a> {
             .and_then(ExtraColumns::cells)
             .map_or((0, 0), |others| (others.total, others.columns.len()));
         let left_out = || format!("{listed} of {all} other columns can be shown; the export has all");
-        failed.cloned().or_else(|| (all > listed).then(left_out))
+        let unread = self.neighbors.as_ref().filter(|_| all > 0).and_then(|of| of.answered.lookup_note());
+        failed.cloned().or(unread).or_else(|| (all > listed).then(left_out))
     }
 
     /// Column widths that fit numbers and names; long names and texts are truncated.
@@ -291,7 +309,7 @@ impl<'a> RowsTable<'a> {
         let kind = hasher.finish();
         self.is_read.hash(&mut hasher);
         match &self.neighbors {
-            Some(of) => of.rows.iter().for_each(|&(row, squared)| (row, squared.to_bits()).hash(&mut hasher)),
+            Some(of) => (Arc::as_ptr(&of.answered.record), of.answered.query).hash(&mut hasher),
             None => (&self.page, self.other_columns.map(|of| &of.rows)).hash(&mut hasher),
         }
         [kind, hasher.finish()]
@@ -301,17 +319,21 @@ impl<'a> RowsTable<'a> {
         self.keys()[1]
     }
 
+    fn record(&self) -> Option<Weak<RunRecord>> {
+        self.neighbors.as_ref().map(|of| Arc::downgrade(&of.answered.record))
+    }
+
     /// The length of each column's longest text, cached: widths stay constant while scrolling through
     /// neighbours, and only grow while scrolling through all points.
     fn letters(&self, ui: &Ui) -> Arc<Vec<usize>> {
-        type Known = ([u64; 2], Arc<Vec<usize>>);
+        type Known = Cached<[u64; 2], usize>;
         let (keys, id) = (self.keys(), Id::unique(("letters of a table", self.neighbors.is_some())));
-        let known = ui.data(|data| data.get_temp::<Known>(id)).filter(|(of, _)| of[0] == keys[0]);
-        if let Some((_, known)) = known.as_ref().filter(|(of, _)| *of == keys) {
+        let known = ui.data(|data| data.get_temp::<Known>(id)).filter(|(of, ..)| of[0] == keys[0]);
+        if let Some((_, known, _)) = known.as_ref().filter(|(of, ..)| *of == keys) {
             return Arc::clone(known);
         }
         let mut most = vec![0; self.shown.len()];
-        if let Some((_, before)) = known {
+        if let Some((_, before, _)) = known {
             // While the other columns of new neighbours are read.
             let keeps = |at: usize| {
                 let is_other = matches!(self.columns[self.shown[at]].value, ColumnValue::Other(_));
@@ -330,7 +352,7 @@ impl<'a> RowsTable<'a> {
             }
         }
         let most = Arc::new(most);
-        ui.data_mut(|data| data.insert_temp(id, (keys, Arc::clone(&most))));
+        ui.data_mut(|data| data.insert_temp(id, (keys, Arc::clone(&most), self.record())));
         most
     }
 }

@@ -2,7 +2,8 @@
 //! another file. Row, selection and colours are shared; with another file, its neighbours are listed beside
 //! those of the first.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
+use std::sync::{Arc, Weak};
 
 use egui::{Frame, Margin, Panel};
 
@@ -16,6 +17,7 @@ use crate::app::features::second::{session_of, state_of};
 use crate::app::model::answer_summary::MAX_NAMED;
 use crate::app::model::source_name;
 use crate::app::prelude::*;
+use crate::run::RunRecord;
 use crate::text;
 
 /// Width of the lists of neighbours, in screen points.
@@ -84,21 +86,18 @@ fn lists_ui(ui: &mut Ui, context: &mut PaneContext<'_>, own: &Session) {
         ui.add(Label::new(palette.weak(said)).wrap());
         return;
     };
-    let rows_of = |answered: &QueryAnswer| -> BTreeSet<u32> {
-        answered.neighbors().map(|(row, _)| row).filter(|&row| row != answered.row()).collect()
-    };
-    let (in_first, in_other) = (rows_of(here), rows_of(&there));
-    let common = in_first.intersection(&in_other).count();
-    let count = in_first.len().max(in_other.len());
-    ui.add(Label::new(format!("{common} of {count} neighbours are the same.")).wrap());
-    let files = [(session, cloud, here, &in_other), (own, other, &there, &in_first)];
-    for (session, of, answered, elsewhere) in files {
+    let common = common_rows(ui, [here, &there]);
+    let others = |of: &QueryAnswer| of.neighbor_rows().iter().filter(|&&row| row != of.row()).count();
+    let [same, count] =
+        [common.len(), others(here).max(others(&there))].map(|count| text::thousands(count as u64));
+    ui.add(Label::new(format!("{same} of {count} neighbours are the same.")).wrap());
+    for (session, of, answered) in [(session, cloud, here), (own, other, &there)] {
         let summary = answer_summary(ui, session, answered);
         ui.add_space(6.0);
         ui.add(Label::new(RichText::new(source_name(of)).strong()).truncate());
         let rows = summary.nearest.iter().cloned().map(|near| GalleryRow {
             row: near.row,
-            detail: if elsewhere.contains(&near.row) {
+            detail: if common.contains(&near.row) {
                 format!("both, {}", near.distance)
             } else {
                 near.distance
@@ -112,4 +111,22 @@ fn lists_ui(ui: &mut Ui, context: &mut PaneContext<'_>, own: &Session) {
             ui.label(palette.small(format!("and {} more", text::thousands(more))));
         }
     }
+}
+
+/// The neighbours of both answers without the query's own row, cached between frames.
+fn common_rows(ui: &Ui, answers: [&QueryAnswer; 2]) -> Arc<HashSet<u32>> {
+    /// Weak, so that a replaced record is freed, while its address cannot be reused.
+    type Known = ([Weak<RunRecord>; 2], [usize; 2], Arc<HashSet<u32>>);
+    let id = Id::unique("neighbours in both files");
+    let (records, queries) = (answers.map(|of| Arc::downgrade(&of.record)), answers.map(|of| of.query));
+    let is_same = |(known, of, _): &Known| *of == queries && (0..2).all(|at| known[at].ptr_eq(&records[at]));
+    if let Some((.., rows)) = ui.data(|data| data.get_temp::<Known>(id)).filter(is_same) {
+        return rows;
+    }
+    let [first, other] = answers.map(|of| -> HashSet<u32> {
+        of.neighbor_rows().iter().copied().filter(|&row| row != of.row()).collect()
+    });
+    let rows: Arc<HashSet<u32>> = Arc::new(first.intersection(&other).copied().collect());
+    ui.data_mut(|data| data.insert_temp(id, (records, queries, Arc::clone(&rows))));
+    rows
 }

@@ -6,7 +6,7 @@ use egui::emath::GuiRounding as _;
 use super::empty::{Pane, PaneContext, without_cloud};
 use super::hover::hover_ui;
 use super::points::{
-    PointsView, controls_ui, dimensions_ui, not_loaded_ui, overlay_ui, points_ui, zoom_factor,
+    PointsView, controls_ui, dimensions_ui, joined, not_loaded_ui, overlay_ui, points_ui, zoom_factor,
 };
 use crate::app::features::color::bar;
 use crate::app::features::color::state::ColorBy;
@@ -129,7 +129,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
     let marking = overlay_ui(ui, rect, context, &canvas, [view.lines, view.names], &screen);
     axis_cross_ui(ui, rect, &view, cloud, context);
-    if let Some(note) = note.or(walk_note).or(marking) {
+    if let Some(note) = joined([note, walk_note, marking]) {
         ui.painter().text(
             rect.left_bottom() + vec2(6.0, -4.0),
             Align2::LEFT_BOTTOM,

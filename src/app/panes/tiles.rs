@@ -13,8 +13,10 @@ use super::pane;
 use crate::app::features::answer_summary::answer_summary;
 use crate::app::features::export::state::ExportKind;
 use crate::app::look::{menu_entry_ui, menu_ui};
+use crate::app::model::pane::DataFormats;
 use crate::app::model::{WindowLayout, source_name};
 use crate::app::prelude::*;
+use crate::text;
 
 /// Margin inside a pane, in screen points.
 pub const PANE_MARGIN: i8 = 6;
@@ -207,10 +209,15 @@ impl Panes<'_> {
 
     fn export_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
         let actions = &mut self.context.actions;
+        let selected = self.context.session.selection.rows().len();
         let response = menu_ui(ui, EXPORT, |ui| {
             let table = ExportKind::Data(pane).is_table();
             let data = if table { "Data as CSV, TSV, Parquet or npz…" } else { "Data as CSV…" };
             menu_entry_ui(ui, Button::new(data), Action::StartExport(ExportKind::Data(pane)), actions);
+            if pane.info().formats == DataFormats::Points && selected > 0 {
+                let only = format!("Selected rows only ({})…", text::thousands(selected as u64));
+                menu_entry_ui(ui, Button::new(only), Action::StartExport(ExportKind::Selection), actions);
+            }
             if table {
                 let copy = menu_entry_ui(ui, Button::new("Copy the table"), Action::CopyTable(pane), actions);
                 copy.on_hover_text("Tab-separated, to paste into a spreadsheet.");

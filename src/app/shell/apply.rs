@@ -344,11 +344,47 @@ mod tests {
         app.show_record(record());
         app.apply(Action::PickQuery(0));
         assert!(app.session.answered.is_some() && !app.session.live.is_waiting());
-        app.session.live.took = Some(std::time::Duration::from_secs(9));
+        app.session.live.took = Some((std::time::Duration::from_secs(9), 32));
         let draft = Draft { k: "3".to_owned(), ..app.state.draft.clone() };
         app.apply(Action::SetDraft(Box::new(draft)));
         assert!(app.session.answered.is_none(), "it answers the previous question");
         assert!(app.session.live.is_waiting());
+    }
+
+    #[test]
+    fn the_expected_time_of_many_neighbours_is_that_measured() {
+        let mut window = Harness::builder()
+            .with_size([1280.0, 800.0])
+            .build_eframe(|cc| App::bare(cc, State::default()).expect("a thread for the worker"));
+        window.state_mut().session.cloud = Some(cloud(20_000, 2, 1));
+        window.state_mut().session.live.took = Some((std::time::Duration::from_millis(10), 1000));
+        for (k, expected) in
+            [("16001", "Updates as you click."), ("16000", "Updates as you click (about 160 ms).")]
+        {
+            window.state_mut().state.draft.k = k.to_owned();
+            window.run_steps(2);
+            window.get_by_label(expected);
+        }
+    }
+
+    #[test]
+    fn an_answer_to_another_query_is_marked_once_the_next_takes_long() {
+        let mut window = Harness::builder()
+            .with_size([1280.0, 800.0])
+            .build_eframe(|cc| App::bare(cc, State::default()).expect("a thread for the worker"));
+        let app = window.state_mut();
+        app.show_record(record());
+        app.apply(Action::PickQuery(0));
+        // No query is sent, so no reply arrives, however fast the machine is.
+        (app.session.live.asked, app.session.live.since) = (1, Some(Instant::now()));
+        window.run_steps(2);
+        window.get_by_label("Answer");
+        let delay = window.output().viewport_output.values().map(|output| output.repaint_delay).min();
+        assert!(delay.is_some_and(|delay| delay <= SHOWN_AFTER), "{delay:?}");
+        window.state_mut().session.live.since = Some(Instant::now() - SHOWN_AFTER);
+        window.run_steps(2);
+        assert!(window.query_by_label("Answer").is_none());
+        window.get_by_label("Answering…");
     }
 
     #[test]

@@ -334,15 +334,19 @@ impl App {
             None if matches!(cloud.source(), Source::File { .. }) && !has_none => {
                 format!("{without}, which are still being read")
             }
+            Some(Ok(others)) if others.total > 0 => {
+                answered.lookup_note().map_or_else(String::new, |note| format!("; {note}"))
+            }
             Some(Ok(_)) | None => String::new(),
         }
     }
 
     fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<ExportedFiles, String>>) {
         match outcome.unwrap_or_else(|stopped| Err(format!("cannot write: {stopped}"))) {
-            Ok(ExportedFiles { paths, left_out }) => {
+            Ok(ExportedFiles { paths, rows, left_out }) => {
                 let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-                self.written(format!("written: {}", paths.join(", ")));
+                let rows = rows.map(|rows| format!("{} ", text::count(rows as u64, "row", "rows")));
+                self.written(format!("{}written: {}", rows.unwrap_or_default(), paths.join(", ")));
                 if let Some(left_out) = left_out {
                     self.session.log.warn(Subject::File, left_out);
                 }

@@ -60,13 +60,15 @@ pub enum PaneData {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportedFiles {
     pub paths: Vec<PathBuf>,
+    /// Number of rows of a table.
+    pub rows: Option<usize>,
     /// What could not be included, and why, as a sentence for the log.
     pub left_out: Option<String>,
 }
 
 impl From<Vec<PathBuf>> for ExportedFiles {
     fn from(paths: Vec<PathBuf>) -> Self {
-        Self { paths, left_out: None }
+        Self { paths, ..Self::default() }
     }
 }
 
@@ -147,10 +149,13 @@ impl PaneData {
                 ),
             };
             selected.table(other_columns.as_ref()).write(path).map_err(|error| error.to_string())?;
-            return Ok(ExportedFiles { paths: vec![path.to_owned()], left_out });
+            let rows = Some(selected.rows.len());
+            return Ok(ExportedFiles { paths: vec![path.to_owned()], rows, left_out });
         }
         let vectors = NeighborFormat::from_path(path).is_ok_and(|format| !format.has_query_rows());
-        let saved = match (self, self.table()) {
+        let table = self.table();
+        let rows = table.as_ref().map(Table::rows);
+        let saved = match (self, table) {
             (Self::AllNeighbors(record), _) => crate::export::neighbors(record, path),
             (Self::Neighbors(of, _), _) if vectors => {
                 crate::export::neighbors_of(&of.record, of.query..of.query + 1, path)
@@ -158,7 +163,7 @@ impl PaneData {
             (_, Some(table)) => table.write(path).map(|()| vec![path.to_owned()]),
             (_, None) => write(path, |to| self.write(to)).map(|()| vec![path.to_owned()]),
         };
-        saved.map(ExportedFiles::from).map_err(|error| error.to_string())
+        saved.map(|paths| ExportedFiles { paths, rows, left_out: None }).map_err(|error| error.to_string())
     }
 }
 

@@ -31,7 +31,14 @@ pub static FEATURE: Feature = Feature {
         }
         None
     },
-    update: App::drop_lost_snap,
+    update: |app| {
+        app.drop_lost_snap();
+        let live = &app.session.live;
+        if live.is_waiting() && !live.is_slow() {
+            // Requested in every frame, because egui keeps only the earliest requested time.
+            app.handles.ctx.request_repaint_after(SHOWN_AFTER);
+        }
+    },
     leave_cloud: |app, _| {
         app.jobs.stop(&SNAP);
         app.forget_live();
@@ -231,6 +238,8 @@ impl App {
             }
         };
         self.session.endings.ask = None;
+        // A larger k finds no more, but takes memory for each; the left panel says so.
+        spec.k = spec.k.min(cloud.len());
         self.answer_here(&mut spec);
         let live = &mut self.session.live;
         live.asked += 1;
@@ -238,7 +247,6 @@ impl App {
             live.since = Some(Instant::now());
         }
         self.handles.live_queries.submit(LiveQuery { id: live.asked, spec, cloud });
-        self.handles.ctx.request_repaint_after(SHOWN_AFTER);
     }
 
     /// Handles a reply of the live query worker.
@@ -252,7 +260,7 @@ impl App {
         match result {
             Ok(record) => {
                 if record.resident {
-                    live.took = Some(took);
+                    live.took = Some((took, record.spec.k));
                 }
                 if self.session.has_cloud(&record.cloud) {
                     self.replied(record);

@@ -49,8 +49,8 @@ pub struct LiveQueryState {
     /// The latest request answered or cancelled.
     pub replied: LiveQueryId,
     pub since: Option<Instant>,
-    /// Duration of the last answer over resident points.
-    pub took: Option<Duration>,
+    /// Duration of the last answer over resident points, and its k.
+    pub took: Option<(Duration, usize)>,
     /// Whether the user has dragged the query before, so that the hint is no longer shown.
     pub known: bool,
 }
@@ -80,15 +80,10 @@ impl LiveQueryState {
         self.is_waiting() && self.since.is_some_and(|since| since.elapsed() >= SHOWN_AFTER)
     }
 
-    /// Duration of the last answer.
-    pub fn took(&self) -> Option<Duration> {
-        self.took
-    }
-
     /// Whether answers for this cloud are fast enough to search without being asked.
     pub fn is_short(&self, cloud: &PointCloud) -> bool {
         let numbers = cloud.len().saturating_mul(cloud.dims());
-        self.took.map_or(numbers <= MAX_SURELY_FAST, |took| took <= MAX_FAST_TIME)
+        self.took.map_or(numbers <= MAX_SURELY_FAST, |(took, _)| took <= MAX_FAST_TIME)
     }
 
     /// Records a new choice of the query, by movement or by picking.
@@ -143,9 +138,9 @@ mod tests {
         let cloud = cloud(100, 2, 1);
         let mut live = LiveQueryState::default();
         assert!(live.is_short(&cloud), "small clouds are assumed to be fast");
-        live.took = Some(Duration::from_millis(250));
+        live.took = Some((Duration::from_millis(250), 32));
         assert!(!live.is_short(&cloud));
-        live.took = Some(Duration::from_millis(5));
+        live.took = Some((Duration::from_millis(5), 32));
         assert!(live.is_short(&cloud));
     }
 

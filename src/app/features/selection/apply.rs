@@ -25,11 +25,7 @@ pub static FEATURE: Feature = Feature {
             Action::Select(action) => app.select(action),
             Action::TypeRadius(typed) => (app.session.nearby.typed, app.session.nearby.wrong) = (typed, None),
             Action::SelectNearby => app.select_nearby(),
-            Action::Command(Command::SelectAll) => app.select(SelectAction::Choose {
-                what: SelectionCriterion::All,
-                how: SelectMode::Replace,
-                by: "everything".to_owned(),
-            }),
+            Action::Command(Command::SelectAll) => app.select_all(),
             Action::Command(Command::SelectNone) => app.select(SelectAction::Clear),
             Action::Command(Command::InvertSelection) => app.select(SelectAction::Choose {
                 what: SelectionCriterion::Rest,
@@ -91,6 +87,21 @@ impl App {
             SelectAction::Forget(name) => self.session.sets.forget(&name),
             SelectAction::ZoomTo => self.zoom_to_selection(),
             SelectAction::UseAsQueries => self.selection_as_queries(),
+        }
+    }
+
+    fn select_all(&mut self) {
+        let [before, all] =
+            [self.session.selection.rows().len(), self.session.cloud.as_ref().map_or(0, |cloud| cloud.len())];
+        self.select(SelectAction::Choose {
+            what: SelectionCriterion::All,
+            how: SelectMode::Replace,
+            by: "everything".to_owned(),
+        });
+        if before > 0 && before < all {
+            let selected = text::count(all as u64, "row is selected", "rows are selected");
+            let before = text::thousands(before as u64);
+            self.session.log.info(format!("{selected}, {before} before; Edit, Undo restores these"));
         }
     }
 

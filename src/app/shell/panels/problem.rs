@@ -11,7 +11,7 @@ use crate::app::model::{DataKind, Draft, Field, FieldError, QueryKind};
 use crate::app::prelude::*;
 use crate::cloud::GlobeAxes;
 use crate::knn::Metric;
-use crate::run::planner::Purpose;
+use crate::run::planner::{Purpose, about};
 use crate::text;
 
 pub fn problem_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
@@ -162,19 +162,13 @@ fn query_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], context: &mut
 
 fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
     heading_ui(ui, "Find");
-    let takes = plan_text(ui, draft, session, Purpose::Answer)
-        .map_or_else(String::new, |takes| format!(" ({takes})"));
-    ui.label(palette.small(format!("Updates as you click{takes}.")));
-    k_ui(ui, draft, errors, palette);
-    if let Some(cloud) = &session.cloud
-        && let (rows, most) = (cloud.len() as u64, draft.most_found(cloud.len() as u64))
-        && number(Field::K, &draft.k, 1, u64::MAX).is_ok_and(|k| k > most)
-    {
-        let [rows, most] = [(rows, "row", "rows"), (most, "neighbour", "neighbours")]
-            .map(|(count, one, many)| text::count(count, one, many));
-        let said = format!("The cloud has {rows}: at most {most} can be found.");
-        ui.label(RichText::new(said).color(palette.warning).small());
-    }
+    k_ui(ui, draft, palette);
+    // The room of two lines, so that what is below does not move with the text.
+    let height = 2.0 * ui.text_style_height(&egui::TextStyle::Small).ceil();
+    ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
+        ui.set_min_height(height);
+        k_note_ui(ui, draft, session, errors, palette);
+    });
     row_ui(ui, "Metric", palette, |ui, _| {
         ui.selectable_value(&mut draft.metric, Metric::L2, "L2")
             .on_hover_text("Euclidean distance. Searches compare its square.");
@@ -212,12 +206,39 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
         .on_hover_text("Exclude a query's own row from its neighbours.");
 }
 
+/// What is wrong with k, that it exceeds the neighbours there can be, or how long an answer takes.
+fn k_note_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
+    if errors.iter().any(|error| error.field == Field::K) {
+        return error_ui(ui, Field::K, errors, palette);
+    }
+    let k = number(Field::K, &draft.k, 1, u64::MAX).unwrap_or_default();
+    if let Some(rows) = session.cloud.as_ref().map(|cloud| cloud.len() as u64)
+        && let most = draft.most_found(rows)
+        && k > most
+    {
+        let [rows, most] = [(rows, "row", "rows"), (most, "neighbour", "neighbours")]
+            .map(|(count, one, many)| text::count(count, one, many));
+        let said = format!("The cloud has {rows}: at most {most} can be found.");
+        return drop(ui.label(RichText::new(said).color(palette.warning).small()));
+    }
+    let takes = match session.live.took {
+        // Predictions ignore that more neighbours take longer to rank.
+        Some((_, last)) if k > 16 * last as u64 => None,
+        Some((took, last)) if k > SLIDER_END as u64 => {
+            Some(format!("about {}", about(took.as_secs_f64() * 1e3 * k as f64 / last as f64)))
+        }
+        _ => plan_text(ui, draft, session, Purpose::Answer),
+    };
+    let takes = takes.map_or_else(String::new, |takes| format!(" ({takes})"));
+    ui.label(palette.small(format!("Updates as you click{takes}.")));
+}
+
 /// The slider's maximum; larger values of k are typed. A slider up to the largest k of any engine would leave
 /// no room for common values.
 const SLIDER_END: usize = 2048;
 
 /// k as a number and a slider. If answers are fast, the picked query follows it.
-fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
+fn k_ui(ui: &mut Ui, draft: &mut Draft, palette: &Palette) {
     row_ui(ui, "k", palette, |ui, label| {
         let most = draft.max_k().min(SLIDER_END);
         let hint = if draft.max_k() > most {
@@ -236,7 +257,6 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
             draft.k = k.to_string();
         }
     });
-    error_ui(ui, Field::K, errors, palette);
 }
 
 /// The progress of a load or a run, with a button that cancels it.

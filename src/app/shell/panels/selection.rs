@@ -7,7 +7,8 @@ use crate::app::features::color::state::ColorMap;
 use crate::app::features::color::state::channel::ColoringState;
 use crate::app::features::live::place_ui;
 use crate::app::look::{fact_ui, follow_ui, heading_ui, if_shuffled};
-use crate::app::model::{AnswerSummary, ClassCounts, Draft, FailureReason};
+use crate::app::model::fields::number;
+use crate::app::model::{AnswerSummary, ClassCounts, Draft, FailureReason, Field};
 use crate::app::prelude::*;
 use crate::cloud::Source;
 use crate::knn::{Measure, Metric, ProblemParameters};
@@ -34,10 +35,20 @@ pub fn selection_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
 pub fn picked_ui(ui: &mut Ui, context: &mut UiContext<'_>) {
     let (session, palette) = (context.session, context.palette);
     if let Some(answered) = &session.answered {
+        let (draft, slow) = (&context.state.draft, session.live.is_slow());
+        let wrong = number(Field::K, &draft.k, 1, draft.max_k() as u64).is_err();
+        let k = text::thousands(answered.record.spec.k as u64);
+        heading_ui(
+            ui,
+            &match () {
+                () if slow => "Answering…".to_owned(),
+                () if wrong => format!("Answer for k = {k}"),
+                () => "Answer".to_owned(),
+            },
+        );
         ui.scope(|ui| {
-            // The answer to the previous query.
-            if session.live.is_slow() {
-                ui.label("Answering…");
+            // The answer to another query than that of the fields.
+            if slow || wrong {
                 ui.multiply_opacity(0.5);
             }
             answer_ui(ui, answered, context);
@@ -233,10 +244,9 @@ fn method_ui(ui: &mut Ui, method: &str, context: &mut UiContext<'_>) {
 /// Height of the class bar and the distance line.
 const BAR: f32 = 12.0;
 
-pub fn answer_ui(ui: &mut Ui, answered: &QueryAnswer, context: &mut UiContext<'_>) {
+fn answer_ui(ui: &mut Ui, answered: &QueryAnswer, context: &mut UiContext<'_>) {
     let (session, palette, workspace) = (context.session, context.palette, context.state.workspace);
     let summary = answer_summary(ui, session, answered);
-    heading_ui(ui, "Answer");
     let order = if session.has_record(&answered.record) {
         "From the run: sorted by the measured squared distances (f32)."
     } else {
@@ -244,7 +254,7 @@ pub fn answer_ui(ui: &mut Ui, answered: &QueryAnswer, context: &mut UiContext<'_
     };
     ui.add(Label::new(RichText::new(summary.sentence()).size(15.0)).wrap()).on_hover_text(order);
     if let Some(classes) = &summary.classes {
-        classes_ui(ui, session, classes, palette);
+        classes_ui(ui, session, classes, summary.found, palette);
     }
     distances_ui(ui, &summary, palette);
     if workspace == Workspace::Explore {
@@ -330,7 +340,7 @@ fn why_ui(ui: &mut Ui, answered: &QueryAnswer, context: &mut UiContext<'_>) {
     }
 }
 
-fn classes_ui(ui: &mut Ui, session: &Session, classes: &ClassCounts, palette: &Palette) {
+fn classes_ui(ui: &mut Ui, session: &Session, classes: &ClassCounts, found: usize, palette: &Palette) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
     let sentence = classes.sentence();
     name_widget(&response, Role::Image, &sentence);
@@ -365,7 +375,8 @@ fn classes_ui(ui: &mut Ui, session: &Session, classes: &ClassCounts, palette: &P
     response.on_hover_text(&sentence);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        ui.label(palette.weak(&classes.column));
+        let nearest = format!("{} of the nearest {}", classes.column, text::thousands(total as u64));
+        ui.label(palette.weak(if total < found { &nearest } else { &classes.column }));
         for (at, (kind, count)) in parts.iter().enumerate() {
             class_ui(ui, &format!("{kind} ({count})"), color(at));
         }
@@ -393,7 +404,7 @@ fn class_ui(ui: &mut Ui, text: &str, color: Color32) {
     });
 }
 
-/// A tick for each neighbour; the query is at the left end.
+/// A tick at each neighbour's distance; the query is at the left end.
 fn distances_ui(ui: &mut Ui, summary: &AnswerSummary, palette: &Palette) {
     let (Some(&nearest), Some(&farthest)) = (summary.distances.first(), summary.distances.last()) else {
         return;
@@ -408,8 +419,11 @@ fn distances_ui(ui: &mut Ui, summary: &AnswerSummary, palette: &Palette) {
     let tick = |distance: f64, color: Color32, width: f32| {
         ui.painter().vline(at(distance), rect.y_range(), Stroke::new(width, color))
     };
-    for &distance in &summary.distances {
+    // Ticks less than half a screen point apart are drawn once, however many neighbours there are.
+    let mut left = &summary.distances[..];
+    while let Some(&distance) = left.first() {
         tick(distance, palette.neighbor.gamma_multiply(0.6), 1.0);
+        left = &left[left.partition_point(|&other| at(other) < at(distance) + 0.5).max(1)..];
     }
     let middle = summary.distances.len() / 2;
     let median = if summary.distances.len() % 2 == 1 {

@@ -251,10 +251,10 @@ impl<R: BufRead> TextRecords<R> {
             }
             if !self.records.is_blank() {
                 let what = self.place(input)?;
-                return Err(input.malformed(
-                    what,
-                    format!("expected {} fields, found {}", self.columns.len(), self.records.len()),
-                ));
+                // Lines of prose differ in their number of words and contain no numbers.
+                let is_prose = self.rows <= 1 && (0..fields).all(|at| self.cell(at) == Cell::Text);
+                let hint = if is_prose { "; the file does not look like a table" } else { "" };
+                return Err(input.malformed(what, format!("expected {columns} fields, found {fields}{hint}")));
             }
         }
     }

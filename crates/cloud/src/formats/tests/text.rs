@@ -499,6 +499,10 @@ fn errors_report_the_line() {
         "line 5, record 2: expected 2 fields, found 3"
     );
     assert_eq!(
+        SampleFile::new("a.txt", "hello world\nthis is a letter\n").error(),
+        "line 2, record 0: expected 2 fields, found 4; the file does not look like a table"
+    );
+    assert_eq!(
         SampleFile::new("a.txt", "1 2\r3 4\r\r5 6 7\r").error(),
         "line 4, record 2: expected 2 fields, found 3"
     );

@@ -119,6 +119,7 @@ impl App {
                     .cloud
                     .as_ref()
                     .is_some_and(|shown| data_file(shown.source()) != data_file(cloud.source()));
+                let k = self.state.draft.k.clone();
                 if other {
                     self.start_fresh();
                 }
@@ -131,6 +132,12 @@ impl App {
                     self.check_metric(&cloud);
                 }
                 self.open_to_an_answer(first, again);
+                if k != self.state.draft.k {
+                    let now = &self.state.draft.k;
+                    self.session
+                        .log
+                        .info(format!("k = {now} for the new data; File, Keep settings keeps {k}"));
+                }
                 if let Some((history, sets, shown)) = kept {
                     self.continue_history(history, sets, &shown);
                 }

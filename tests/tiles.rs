@@ -101,8 +101,8 @@ fn compare(name: &str, path: &Path, spec: &RunSpec, queries: Option<&Path>, arit
     let expected = written(spec, &cloud, batches.queries(), &mut Search::Resident(&mut engines, &batches));
     let n = cloud.len();
     let sizes = [(1, 40, 7), (31, 17, 5), (33, 1000, 1000), (n - 1, 50, 1000)];
-    // Tiles of one point are many.
-    let skipped = usize::from(spec.k != 5);
+    // Tiles of one point are many, so they are searched in one file that has most ties.
+    let skipped = usize::from(spec.k != 5 || name != "grid.npy");
     for (tile, block, batch) in sizes.into_iter().skip(skipped) {
         let (blocks, _) =
             open_blocks(path, &ColumnChoice::Default, AutoColumns::AllNumeric, &NoProgress).unwrap().unwrap();

@@ -78,7 +78,7 @@ fn what_needs_all_points_is_refused_under_a_limit() {
     let error = dir.fails(1, "knn line.csv 10 --memory 24M");
     assert!(
         error.contains(
-            "convert it to .npy (in C order), .parquet, .arrow or .laz, which are searched in tiles"
+            "convert it to .npy (in C order), .parquet, .arrow or .las, which are searched in tiles"
         ),
         "{error}"
     );

@@ -145,8 +145,17 @@ impl RowBlocks {
         let count = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(self.columns.len());
         let room = with_values!(&mut values, values => values.try_reserve_exact(count).is_ok());
         let done = if room {
-            Input::new(self.stamp.path(), &NoProgress)
-                .and_then(|input| (self.layout.read)(&input, rows, &self.selected, &mut values))
+            Input::new(self.stamp.path(), &NoProgress).and_then(|input| {
+                (self.layout.read)(&input, rows, &self.selected, &mut values)?;
+                if values.len() == count {
+                    Ok(())
+                } else {
+                    Err(input.malformed(
+                        "the rows".to_owned(),
+                        "their number differs from that declared".to_owned(),
+                    ))
+                }
+            })
         } else {
             Err(super::sheet::no_memory(count as u64, size_of::<f64>(), self.stamp.path().to_owned()))
         };

@@ -63,7 +63,7 @@ pub const MAX_XML_ATTRIBUTES: usize = 256;
 pub const MAX_XML_NAMESPACES: usize = 64;
 /// Bytes of the header of a NumPy array, a PLY or a PCD file; a few hundred are usual.
 pub const MAX_HEADER: usize = 1 << 20;
-/// Points of a LAZ chunk, several of which are in memory at a time; fifty thousand are usual.
+/// Points of a LAZ chunk; fifty thousand are usual. Several chunks are in memory at a time.
 pub const MAX_CHUNK_POINTS: u64 = 1 << 18;
 /// Bytes of the points of a LAZ chunk decoded as a whole, and of all chunks decoded at a time.
 pub const MAX_CHUNK_BYTES: u64 = 1 << 28;

@@ -138,7 +138,10 @@ impl BatchReader for File<'_, '_> {
     }
 
     fn buffer(&self) -> u64 {
-        let size = |group: &RowGroupMetaData| group.total_byte_size().max(0).unsigned_abs();
+        let size = |group: &RowGroupMetaData| {
+            let window = if group.columns().iter().any(packs) { MAX_ZSTD_WINDOW } else { 0 };
+            group.total_byte_size().max(0).unsigned_abs().saturating_add(window)
+        };
         self.metadata.metadata().row_groups().iter().map(size).max().unwrap_or(0)
     }
 
@@ -206,7 +209,7 @@ impl File<'_, '_> {
             batch /= 2;
         }
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
-        // Not only up to the last wanted row: whole batches show whether they are damaged.
+        // Select up to the end of the group, not only to the last wanted row: whole batches reveal damage.
         let skipped = wanted.start - start;
         let selection = (skipped > 0).then(|| {
             vec![RowSelector::skip(skipped as usize), RowSelector::select((rows - skipped) as usize)].into()

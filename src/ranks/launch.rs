@@ -23,6 +23,9 @@ pub struct Launch {
     pub is_default: bool,
 }
 
+/// The place of processes that do not work together.
+const ALONE: &str = "none";
+
 /// A launcher, and the variables with rank, number of processes and local rank.
 type Launcher = (&'static str, [&'static str; 3]);
 
@@ -52,6 +55,9 @@ impl Launch {
         place: Option<&str>,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Option<Self>, RankError> {
+        if place == Some(ALONE) {
+            return Ok(None);
+        }
         let number = |name: &'static str| match variable(name) {
             Some(value) => value.trim().parse::<usize>().map_err(|_| RankError::Variable { name, value }),
             None => Ok(0),
@@ -63,7 +69,9 @@ impl Launch {
             let lost = place.map(|place| RankError::NoLauncher { place: place.to_owned() });
             return lost.map_or(Ok(None), Err);
         };
-        let [rank, world, local] = [number(names[0])?, number(names[1])?, number(names[2])?];
+        // Slurm starts processes of MPI that have no local number of their own.
+        let local = if variable(names[2]).is_some() { names[2] } else { SLURM[0].1[2] };
+        let [rank, world, local] = [number(names[0])?, number(names[1])?, number(local)?];
         if rank >= world {
             let value = format!("{rank}, of {world} processes");
             return Err(RankError::Variable { name: names[0], value });
@@ -87,7 +95,7 @@ impl Launch {
     }
 }
 
-/// Checks a place to meet: `HOST:PORT` or `file:DIR`.
+/// Checks a place to meet: `HOST:PORT`, `file:DIR` or `none`.
 ///
 /// # Errors
 /// If it is something else.
@@ -96,10 +104,12 @@ pub fn place(text: &str) -> Result<String, String> {
     let is_host = |host: &str| !host.is_empty() && (!host.contains(':') || host.starts_with('['));
     let is_address =
         |text: &str| text.rsplit_once(':').is_some_and(|(host, port)| is_host(host) && is_port(port));
-    if text.strip_prefix("file:").map_or_else(|| is_address(text), |folder| !folder.is_empty()) {
+    if text == ALONE
+        || text.strip_prefix("file:").map_or_else(|| is_address(text), |folder| !folder.is_empty())
+    {
         Ok(text.to_owned())
     } else {
-        Err("expected HOST:PORT or file:DIR".to_owned())
+        Err("expected HOST:PORT, file:DIR or none".to_owned())
     }
 }
 
@@ -140,6 +150,7 @@ mod tests {
         ] {
             assert_eq!(numbers(place, variables), (3, 4, 1, "file:/shared".to_owned()), "{variables}");
         }
+        assert_eq!(numbers(place, "PMI_RANK=1 PMI_SIZE=2 SLURM_LOCALID=1").2, 1);
         assert_eq!(numbers(place, "PMI_RANK=1 PMI_SIZE=2").2, 0, "a local number may be missing");
     }
 
@@ -166,6 +177,7 @@ mod tests {
             assert_eq!(found(None, variables), Ok(None), "{variables}");
         }
         assert_eq!(found(Some("a:1"), "RANK=0 WORLD_SIZE=1 LOCAL_RANK=0"), Ok(None));
+        assert_eq!(found(Some("none"), TORCHRUN), Ok(None));
     }
 
     #[test]
@@ -196,7 +208,7 @@ mod tests {
             assert_eq!(place(text).as_deref(), Ok(text));
         }
         for text in ["", "node7", "node7:", ":29500", "node7:0", "node7:65536", "file:", "::1:80", "a:b:c"] {
-            assert_eq!(place(text), Err("expected HOST:PORT or file:DIR".to_owned()), "{text}");
+            assert_eq!(place(text), Err("expected HOST:PORT, file:DIR or none".to_owned()), "{text}");
         }
     }
 }

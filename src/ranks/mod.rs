@@ -19,7 +19,7 @@ pub enum RankError {
     Variable { name: &'static str, value: String },
     #[error(
         "{launcher} started {world} processes, which would all write the same file; pass --rendezvous \
-         HOST:PORT or file:DIR to share the queries among them"
+         HOST:PORT or file:DIR to share the queries among them, or none if their jobs are independent"
     )]
     NoPlace { launcher: &'static str, world: usize },
     #[error(
@@ -30,14 +30,14 @@ pub enum RankError {
     NoFolder { place: String },
     #[error("cannot listen at {place}: {why}; choose another port, or an address of this machine")]
     Listen { place: String, why: std::io::Error },
-    #[error("{missing} did not come to {place} within {seconds} s{refused} (--rendezvous-timeout)")]
+    #[error("{missing} did not join at {place} within {seconds} s{refused} (--rendezvous-timeout)")]
     Missing { missing: String, place: String, seconds: u64, refused: &'static str },
     #[error("rank 0 did not answer at {place} within {seconds} s: {why} (--rendezvous-timeout)")]
     NoAnswer { place: String, seconds: u64, why: std::io::Error },
     /// The sentence comes from another rank.
     #[error("{0}")]
     Told(String),
-    #[error("this rank has loaded other data than rank 0: {mine}; not {theirs}")]
+    #[error("the data of this rank differ from those of rank 0: {mine}; rank 0 has {theirs}")]
     Differs { mine: String, theirs: String },
     #[error("rank {rank} sent invalid data or cannot be reached: {why}")]
     Connection { rank: usize, why: std::io::Error },

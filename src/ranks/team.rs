@@ -1,11 +1,11 @@
-//! The processes of a job while they work: how they meet, who is alive, and what they tell each other.
+//! Rendezvous, heartbeats and messages of the processes of a job.
 //!
-//! Two connections lead from each other rank to rank 0. One has answers. The other has lines: an empty one is
-//! a sign of life, any other is the sentence with which a rank fails.
+//! Every other rank opens two connections to rank 0. One carries answers. The other carries lines: an empty
+//! line is a heartbeat, any other is the error message of a failed rank.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream, ToSocketAddrs as _};
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, SyncSender};
@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use super::{Launch, Rank, RankError};
 use crate::files;
 
-/// The file of a folder where jobs meet, with the address of rank 0.
+/// Name of the file with the address of rank 0, in the folder where jobs meet.
 const SIGN: &str = "warpscope.job";
 
 /// Begins the first line of a connection: rank, kind and job follow.
@@ -29,24 +29,29 @@ const GREETING: &str = "warpscope ";
 const MOST: u64 = 1 << 16;
 const MOST_HELLO: u64 = 1 << 14;
 
-/// How often living processes show that they are, and how long a silent one is believed to be alive.
+/// Connections whose first line is read at a time.
+const MOST_GREETINGS: usize = 64;
+
+/// Interval between heartbeats, and the silence after which a process is considered lost.
 const BEAT: Duration = Duration::from_millis(500);
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// A pause while nothing happens, and one in which others receive the last message.
+/// Polling interval, and the time that others get to receive the last message.
 const POLL: Duration = Duration::from_millis(10);
 const PARTING: Duration = Duration::from_millis(300);
 
-/// Connections by rank; for each first that with answers, then that with lines.
+/// Connections by (rank, kind): kind 0 carries answers, kind 1 lines.
 type Links = BTreeMap<(usize, usize), TcpStream>;
 
-/// Takes batches, and the thread that sends them.
+/// Queue of batches, and the thread that sends them.
 pub type Outbox = (SyncSender<Vec<u8>>, JoinHandle<io::Result<()>>);
 
 /// The processes of a job, seen from one of them. Rank 0 is connected to all others, these only to rank 0.
 pub struct Team {
     pub rank: Rank,
     answers: Vec<Mutex<BufReader<TcpStream>>>,
+    /// The same connections, to close them while one is read.
+    raw: Vec<TcpStream>,
     lines: Arc<Lines>,
 }
 
@@ -76,9 +81,10 @@ impl Team {
             0 => gather(place, time, rank.world, job)?,
             rank => join(place, time, rank, job)?,
         };
-        let (mut answers, mut streams) = (Vec::new(), Vec::new());
+        let (mut answers, mut raw, mut streams) = (Vec::new(), Vec::new(), Vec::new());
         for ((peer, kind), stream) in links {
             if kind == 0 {
+                raw.push(stream.try_clone().map_err(Self::failed(peer))?);
                 answers.push(Mutex::new(BufReader::new(stream)));
             } else {
                 streams.push((peer, stream));
@@ -94,7 +100,7 @@ impl Team {
             let thread = thread::Builder::new().name("warpscope-ranks".to_owned());
             thread.spawn(work).map_err(RankError::Thread)?;
         }
-        Ok(Self { rank: *rank, answers, lines })
+        Ok(Self { rank: *rank, answers, raw, lines })
     }
 
     /// The connection with the answers of another rank, or that to rank 0.
@@ -157,6 +163,8 @@ impl Team {
             self.settle();
             self.lines.tell(sentence);
             thread::sleep(PARTING);
+            // A thread may still read answers from a machine that is lost.
+            self.raw.iter().for_each(|stream| _ = stream.shutdown(Shutdown::Both));
         } else if self.rank.rank > 0 {
             self.hear::<()>(0)?;
             self.settle();
@@ -194,7 +202,7 @@ impl Lines {
                 Ok(line) if line.is_empty() => {}
                 Ok(sentence) => break sentence,
                 Err(why) if matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                    break format!("rank {rank}: no sign of life (was it or its machine stopped?)");
+                    break format!("rank {rank}: no heartbeat (was it or its machine stopped?)");
                 }
                 Err(_) => break format!("rank {rank}: ended without a message (was it killed?)"),
             }
@@ -219,7 +227,7 @@ fn folder(place: &str) -> Option<&Path> {
     place.strip_prefix("file:").map(Path::new)
 }
 
-/// Removes the sign when all have come, or it is known that they do not.
+/// Removes the address file once all ranks have connected or the wait has failed.
 struct Sign<'a>(&'a Path);
 
 impl Drop for Sign<'_> {
@@ -238,10 +246,22 @@ fn gather(
     let listening = listen(place);
     let (listener, _sign) = listening.map_err(|why| RankError::Listen { place: place.to_owned(), why })?;
     let (mut links, mut refused) = (Links::new(), "");
+    let (greeted, greetings) = mpsc::channel();
+    let reading = Arc::new(());
     while links.len() < 2 * (world - 1) {
-        // Errors, such as too many open files, may pass; strangers may send anything or nothing.
-        let greeted = listener.accept().ok().and_then(|(stream, _)| greet(stream).ok());
-        match greeted {
+        // Errors, such as too many open files, may pass. Strangers may send anything, slowly or nothing, so each
+        // greeting is read by its own thread.
+        if Arc::strong_count(&reading) <= MOST_GREETINGS
+            && let Ok((stream, _)) = listener.accept()
+        {
+            let (greeted, reading) = (greeted.clone(), Arc::clone(&reading));
+            let read = move || {
+                let _reading = reading;
+                greet(stream).map(|greeting| greeted.send(greeting))
+            };
+            let _ = thread::Builder::new().name("warpscope-greeting".to_owned()).spawn(read);
+        }
+        match greetings.try_recv().ok() {
             None => thread::sleep(POLL),
             Some((at @ (1.., 0 | 1), theirs, stream))
                 if at.0 < world && theirs == job && !links.contains_key(&at) =>
@@ -285,11 +305,24 @@ fn listen(place: &str) -> io::Result<(TcpListener, Option<Sign<'_>>)> {
     Ok((listener, folder.map(Sign)))
 }
 
+/// Reads until a deadline.
+struct Until<'a>(&'a TcpStream, Instant);
+
+impl Read for Until<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.1.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        self.0.set_read_timeout(Some(left))?;
+        self.0.read(buffer)
+    }
+}
+
 /// Reads the first line of a connection: rank and kind, and job.
 fn greet(stream: TcpStream) -> io::Result<((usize, usize), String, TcpStream)> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(2 * BEAT))?;
-    let hello = line(&mut BufReader::new((&stream).take(MOST_HELLO)))?;
+    let hello = line(&mut BufReader::new(Until(&stream, Instant::now() + 2 * BEAT).take(MOST_HELLO)))?;
     let mut words = hello.strip_prefix(GREETING).unwrap_or_default().splitn(3, ' ');
     let mut number = || words.next().and_then(|word| word.parse().ok()).ok_or(ErrorKind::InvalidData);
     let at = (number()?, number()?);
@@ -359,7 +392,7 @@ fn host() -> String {
     name.map_or_else(|_| "localhost".to_owned(), |name| name.trim().to_owned())
 }
 
-/// Answers may take any time; signs of life must not.
+/// Answers may take any time; heartbeats must not.
 fn prepare(stream: &TcpStream, kind: usize) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout((kind > 0).then_some(SILENCE))

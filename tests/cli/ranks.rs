@@ -209,7 +209,7 @@ fn a_failing_process_ends_the_others_with_its_sentence() {
     let other = folder("uniform:n=60000,d=3 --seed 5");
     for (files, error) in [
         (TestDir::new(), "rank 1: cannot read"),
-        (other, "rank 1: this rank has loaded other data than rank 0: points "),
+        (other, "rank 1: the data of this rank differ from those of rank 0: points "),
     ] {
         let args = format!("knn cloud.npy -k 500 --engine lockstep -o a.csv --rendezvous {}", address());
         let [first, last] = [0, 2].map(|rank| process(&dir, (rank, 3), &args).spawn().unwrap());
@@ -248,7 +248,7 @@ fn missing_processes_are_named() {
         let args = format!("knn cloud.npy -k 4 -o a.csv --rendezvous {place} --rendezvous-timeout 1");
         let present = [0, 2].map(|rank| process(&dir, (rank, 4), &args).spawn().unwrap());
         let errors = failures(present.into());
-        let expected = format!("rank 0: ranks 1, 3 did not come to {place} within 1 s (");
+        let expected = format!("rank 0: ranks 1, 3 did not join at {place} within 1 s (");
         assert!(errors.iter().all(|error| error.starts_with(&expected)), "{errors:?}");
         let alone = failures(vec![process(&dir, (1, 2), &args).spawn().unwrap()]).remove(0);
         let expected = format!("rank 1: rank 0 did not answer at {place} within 1 s: ");
@@ -276,7 +276,7 @@ fn processes_of_other_jobs_are_refused() {
         );
         let error = failures(vec![first]).remove(0);
         assert!(
-            error.contains("rank 1 did not come") && error.contains("; a process of another job was refused"),
+            error.contains("rank 1 did not join") && error.contains("; a process of another job was refused"),
             "{error}"
         );
     }
@@ -346,6 +346,6 @@ fn what_several_processes_cannot_do_is_refused() {
     let error = dir.fails(2, "knn cloud.npy -k 4 -o a.csv --rendezvous file:meeting");
     assert!(error.starts_with("--rendezvous file:meeting: no launcher has numbered"), "{error}");
     let error = dir.fails(2, "knn cloud.npy --rendezvous here");
-    assert!(error.contains("expected HOST:PORT or file:DIR"), "{error}");
+    assert!(error.contains("expected HOST:PORT, file:DIR or none"), "{error}");
     assert!(!Path::new(&dir.path("a.csv")).exists());
 }

@@ -74,7 +74,7 @@ fn default_gpu() -> DeviceId {
 }
 
 /// Starts the GPUs of a device, or the default one, in the background, as that takes as long as reading a
-/// large file. They stay started as long as what the thread returns.
+/// large file. They stay initialised as long as the thread's result exists.
 pub fn start(device: Option<DeviceId>) -> Option<JoinHandle<impl Sized + Send + use<>>> {
     let start = move || match device.unwrap_or_else(default_gpu) {
         DeviceId::Gpus(gpus) => gpus.devices().filter_map(cuda::start).collect(),

@@ -23,6 +23,9 @@ const FEW_QUERIES: usize = 8;
 /// Bytes of points that are worth splitting: one GPU reads fewer faster than a thread starts.
 const WORTH_SPLITTING: usize = 64 << 20;
 
+/// Queries whose lists are merged at a time.
+const MERGED: usize = 1 << 16;
+
 /// An engine on several GPUs.
 struct SeveralEngine {
     descriptor: &'static Descriptor,
@@ -334,16 +337,7 @@ impl PreparedSearch for SharedSearch<'_> {
                         .map_err(|error| named(names[at], error))?;
                     Ok(found)
                 })?;
-                let mut lists = BestLists::new(queries.len(), k)?;
-                let mut first = 0;
-                for (share, found) in shares.iter().zip(&found) {
-                    lists.merge(0..queries.len() as u32, first, found);
-                    first += share.n() as u32;
-                }
-                let merged = lists.neighbors(0..queries.len(), None);
-                indices.copy_from_slice(&merged.indices);
-                squared_distances.copy_from_slice(&merged.squared_distances);
-                return Ok(());
+                return merge_shares(shares, &found, indices, squared_distances);
             }
         };
         let mut tasks: Vec<Vec<_>> = self.parts.iter().map(|_| Vec::new()).collect();
@@ -374,6 +368,37 @@ impl PreparedSearch for SharedSearch<'_> {
         let mut parts = self.parts.iter_mut().zip(&shares.last).filter(|(_, share)| !share.is_empty());
         parts.try_for_each(|(part, _)| part.collect(answer))
     }
+}
+
+/// Merges what was found in each share of the points, some queries at a time.
+fn merge_shares(
+    shares: &[Problem],
+    found: &[Neighbors],
+    indices: &mut [u32],
+    squared_distances: &mut [f32],
+) -> Result<()> {
+    let k = found[0].k;
+    let some = MERGED * k;
+    for (at, (indices, squared_distances)) in
+        indices.chunks_mut(some).zip(squared_distances.chunks_mut(some)).enumerate()
+    {
+        let (q, mut first) = (indices.len() / k, 0);
+        let mut lists = BestLists::new(q, k)?;
+        for (share, found) in shares.iter().zip(found) {
+            let range = at * some..at * some + q * k;
+            let found = Neighbors {
+                k,
+                indices: found.indices[range.clone()].to_vec(),
+                squared_distances: found.squared_distances[range].to_vec(),
+            };
+            lists.merge(0..q as u32, first, &found);
+            first += share.n() as u32;
+        }
+        let merged = lists.neighbors(0..q, None);
+        indices.copy_from_slice(&merged.indices);
+        squared_distances.copy_from_slice(&merged.squared_distances);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

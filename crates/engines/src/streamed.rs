@@ -12,8 +12,9 @@ use super::several::each;
 use crate::Result;
 use crate::knn::{
     Answer, BestLists, Descriptor, DeviceId, DeviceInfo, Engine, KernelBuild, Neighbors, Parameters,
-    PreparedSearch, Problem,
+    PreparedSearch, Problem, SetupPhase, answer_bytes,
 };
+use crate::memory;
 
 /// Engines on each GPU.
 const SHARING: usize = 2;
@@ -71,11 +72,13 @@ impl Engine for StreamedEngine {
         let most = |bytes: u64, each: usize| usize::try_from(bytes / each as u64).unwrap_or(usize::MAX);
         let least = LEAST_POINTS.max(k).min(n);
         let even = n.div_ceil(LEAST_TILES * self.engines.len());
+        let chunk = most(free / 4, 4 * d + 24 * k + 64).clamp(1, problem.q());
+        memory::check(answer_bytes(problem.q(), k).saturating_add(2 * answer_bytes(chunk, k)))?;
         Ok(Box::new(StreamedSearch {
             problem,
             tile: most(free / 2, 12 * d + 32).min(even).max(least),
             least,
-            chunk: most(free / 4, 4 * d + 24 * k + 64).clamp(1, problem.q()),
+            chunk,
             engines: &mut self.engines,
             parameters: parameters.clone(),
             found: Neighbors::unanswered(problem.q(), k),
@@ -91,7 +94,7 @@ struct StreamedSearch<'a> {
     /// Points of a tile, and of the smallest.
     tile: usize,
     least: usize,
-    /// Queries for which the points are copied once.
+    /// Number of queries searched for each copy of the points.
     chunk: usize,
     found: Neighbors,
 }
@@ -134,7 +137,7 @@ impl StreamedSearch<'_> {
 
 impl PreparedSearch for StreamedSearch<'_> {
     /// Copies are part of the search.
-    fn setup_ms(&self) -> Vec<(crate::knn::SetupPhase, f64)> {
+    fn setup_ms(&self) -> Vec<(SetupPhase, f64)> {
         Vec::new()
     }
 
@@ -160,12 +163,8 @@ impl PreparedSearch for StreamedSearch<'_> {
     }
 
     /// The points are copied for every chunk, so none is shorter than memory requires.
-    fn chunk_ms(&self) -> f64 {
-        f64::MAX
-    }
-
-    fn first_work(&self) -> u64 {
-        u64::MAX
+    fn chunk_unit(&self) -> usize {
+        self.chunk
     }
 
     /// The milliseconds are the host's.

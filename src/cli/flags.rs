@@ -328,8 +328,8 @@ pub struct LimitArgs {
     pub memory: Option<u64>,
     /// Memory of each GPU to use at most: 8G, 512M [default: what is free]
     ///
-    /// As if the GPU had only this much, of which its driver and other programs use a part. Points that do not
-    /// fit are copied to the GPU in tiles.
+    /// As if the GPU had only this much. Its driver and other programs use a part. Points that do not fit are
+    /// copied to the GPU in tiles.
     #[arg(long, value_name = "SIZE", value_parser = values::bytes, help_heading = "Search")]
     pub device_memory: Option<u64>,
 }

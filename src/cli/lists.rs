@@ -22,7 +22,7 @@ pub struct ResultBytes {
     pub stored: u64,
 }
 
-/// Searches the neighbours of all rows of a job, and where they are stored.
+/// Searches and stores the neighbours of all rows of a job.
 ///
 /// # Errors
 /// Errors of [`writer`] and of the search.

@@ -41,7 +41,7 @@ fn with_way_out(error: anyhow::Error) -> anyhow::Error {
     let (default, how) = (ColumnChoice::Default, AutoColumns::Inferred);
     match formats::open_blocks(Path::new(&path), &default, how, &NoProgress) {
         Ok(None) => anyhow!(
-            "{what}; convert it to .npy (in C order), .parquet, .arrow or .laz, which are searched in tiles: {path}"
+            "{what}; convert it to .npy (in C order), .parquet, .arrow or .las, which are searched in tiles: {path}"
         ),
         _ => error,
     }

@@ -36,7 +36,7 @@ impl BestLists {
         last.reduce(|| 0.0, f32::max)
     }
 
-    /// Merges the neighbours of some queries, which must ascend, among points of which the first is `first`.
+    /// Merges the neighbours of some queries, which must ascend, among the points from position `first` on.
     pub fn merge(&mut self, queries: impl IntoIterator<Item = u32>, first: u32, found: &Neighbors) {
         let (mut lists, mut next) = (self.keys.chunks_exact_mut(self.k), 0);
         let list_of = |query: u32| {

@@ -87,7 +87,7 @@ impl AnalysisSelection {
         named || self.density || self.lof || self.hubness || self.lid || self.components
     }
 
-    /// What the results need beside the neighbours.
+    /// Bytes that the results need besides the neighbours.
     pub fn result_bytes(&self) -> ResultBytes {
         let sum = |parts: &[(bool, u64)]| parts.iter().map(|&(given, bytes)| u64::from(given) * bytes).sum();
         let (duplicates, labels) = (self.duplicates.is_some(), self.labels.is_some());

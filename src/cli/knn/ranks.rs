@@ -18,11 +18,11 @@ use crate::{memory, version};
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Several processes")]
 pub struct RankArgs {
-    /// Where processes of torchrun, mpirun or srun meet
+    /// Meeting place of torchrun, mpirun or srun processes
     ///
     /// HOST:PORT: an address of rank 0 that the others can reach. file:DIR: a folder that all can write to, for
-    /// the address. The default is torchrun's address. Each process answers some of the queries; rank 0 writes
-    /// the file.
+    /// the address. none: the processes do not work together. The default is torchrun's address. Each process
+    /// answers some of the queries; rank 0 writes the file.
     #[arg(long, value_name = "HOST:PORT|file:DIR", value_parser = place)]
     rendezvous: Option<String>,
     /// Seconds to wait until all processes have met

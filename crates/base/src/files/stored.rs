@@ -86,7 +86,7 @@ impl<T: Pod> StoreWriter<T> {
         // A full disk may be reported only by a sync; in a mapping it would kill the program.
         let map = sync(&file).and_then(|()| {
             // SAFETY: the file has no name and is complete. Its only descriptor is closed when this function
-            // returns, so nothing changes or shrinks it while it is mapped.
+            // returns, so nothing on this machine changes or shrinks it while it is mapped.
             unsafe { Mmap::map(&file) }
         });
         map.map(|map| Stored(Place::Scratch(map, PhantomData))).map_err(|why| ScratchError { why, folder })

@@ -206,7 +206,7 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
         .on_hover_text("Exclude a query's own row from its neighbours.");
 }
 
-/// What is wrong with k, that it exceeds the neighbours there can be, or how long an answer takes.
+/// Shows an error in k, a warning if k exceeds the number of neighbours, or the predicted time of an answer.
 fn k_note_ui(ui: &mut Ui, draft: &Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
     if errors.iter().any(|error| error.field == Field::K) {
         return error_ui(ui, Field::K, errors, palette);

@@ -246,7 +246,7 @@ fn gather(
     let listening = listen(place);
     let (listener, _sign) = listening.map_err(|why| RankError::Listen { place: place.to_owned(), why })?;
     let (mut links, mut refused) = (Links::new(), "");
-    let (greeted, greetings) = mpsc::channel();
+    let (greeted, greetings) = mpsc::sync_channel(MOST_GREETINGS);
     let reading = Arc::new(());
     while links.len() < 2 * (world - 1) {
         // Errors, such as too many open files, may pass. Strangers may send anything, slowly or nothing, so each

@@ -515,10 +515,9 @@ fn opened<'a>(
     open: &mut dyn FnMut(EngineId, Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError>,
 ) -> Result<&'a mut dyn Engine, EngineError> {
     let wanted = device.or_else(|| registry::find(id).map(registry::default_device));
-    let is_wanted = |engine: &Box<dyn Engine>| {
-        engine.id() == id && wanted.is_none_or(|device| engine.device_id() == device)
-    };
-    let at = match engines.iter().position(is_wanted) {
+    let is_wanted =
+        |engine: &dyn Engine| engine.id() == id && wanted.is_none_or(|device| engine.device_id() == device);
+    let at = match engines.iter().position(|engine| is_wanted(engine.as_ref())) {
         Some(at) => at,
         None => {
             engines.push(open(id, device)?);

@@ -57,7 +57,7 @@ pub struct RowBlocks {
 /// read. `None` if its format or its columns do not allow it.
 ///
 /// # Errors
-/// [`FormatError`] if the file cannot be read.
+/// [`super::FormatError`] if the file cannot be read.
 pub fn open_blocks(
     path: &Path,
     choice: &ColumnChoice,

@@ -302,7 +302,7 @@ pub fn empty_ranks(spec: &RunSpec, n: u64) -> Option<String> {
         .then(|| format!("k = {k} exceeds the {points}: ranks from {} on are empty", text::thousands(found)))
 }
 
-/// Notes briefly why another engine runs than the preferred one, and the engine's note.
+/// Prints why the preferred engine was not used, briefly, and the note of the engine that was.
 pub fn note_fallback(record: &RunRecord) {
     if let Some(why) = &record.fallback {
         output::note(&fallback(why, record.engine.as_str()));

@@ -20,7 +20,7 @@ use super::{Launch, Rank, RankError};
 use crate::files;
 
 /// Name of the file with the address of rank 0, in the folder where jobs meet.
-const SIGN: &str = "warpscope.job";
+const ADDRESS_FILE: &str = "warpscope.job";
 
 /// Begins the first line of a connection: rank, kind and job follow.
 const GREETING: &str = "warpscope ";
@@ -228,15 +228,15 @@ fn folder(place: &str) -> Option<&Path> {
 }
 
 /// Removes the address file once all ranks have connected or the wait has failed.
-struct Sign<'a>(&'a Path);
+struct AddressFile<'a>(&'a Path);
 
-impl Drop for Sign<'_> {
+impl Drop for AddressFile<'_> {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(self.0.join(SIGN));
+        let _ = std::fs::remove_file(self.0.join(ADDRESS_FILE));
     }
 }
 
-/// Rank 0: waits until all other ranks have come.
+/// Rank 0: waits until all other ranks have connected.
 fn gather(
     place: &str,
     (deadline, seconds): (Instant, u64),
@@ -244,7 +244,7 @@ fn gather(
     job: &str,
 ) -> Result<Links, RankError> {
     let listening = listen(place);
-    let (listener, _sign) = listening.map_err(|why| RankError::Listen { place: place.to_owned(), why })?;
+    let (listener, _file) = listening.map_err(|why| RankError::Listen { place: place.to_owned(), why })?;
     let (mut links, mut refused) = (Links::new(), "");
     let (greeted, greetings) = mpsc::sync_channel(MOST_GREETINGS);
     let reading = Arc::new(());
@@ -294,15 +294,15 @@ fn gather(
     Ok(links)
 }
 
-fn listen(place: &str) -> io::Result<(TcpListener, Option<Sign<'_>>)> {
+fn listen(place: &str) -> io::Result<(TcpListener, Option<AddressFile<'_>>)> {
     let folder = folder(place);
     let listener = TcpListener::bind(if folder.is_some() { "0.0.0.0:0" } else { place })?;
     listener.set_nonblocking(true)?;
     if let Some(folder) = folder {
-        let sign = format!("{} {}", host(), listener.local_addr()?.port());
-        files::write_small(&folder.join(SIGN), |out| out.write_all(sign.as_bytes()))?;
+        let address = format!("{} {}", host(), listener.local_addr()?.port());
+        files::write_small(&folder.join(ADDRESS_FILE), |out| out.write_all(address.as_bytes()))?;
     }
-    Ok((listener, folder.map(Sign)))
+    Ok((listener, folder.map(AddressFile)))
 }
 
 /// Reads until a deadline.
@@ -369,8 +369,9 @@ fn knock(place: &str, hello: &str) -> io::Result<TcpStream> {
     let address = match folder(place) {
         None => place.to_owned(),
         Some(folder) => {
-            let sign = String::from_utf8_lossy(&files::read_small(&folder.join(SIGN), 1 << 20)?).into_owned();
-            let (name, port) = sign.split_once(' ').ok_or(ErrorKind::InvalidData)?;
+            let address = String::from_utf8_lossy(&files::read_small(&folder.join(ADDRESS_FILE), 1 << 20)?)
+                .into_owned();
+            let (name, port) = address.split_once(' ').ok_or(ErrorKind::InvalidData)?;
             format!("{}:{port}", if name == host() { "127.0.0.1" } else { name })
         }
     };

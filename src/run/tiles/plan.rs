@@ -100,11 +100,15 @@ impl TilePlan {
         }
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         // If all rows are queried, the queries of a tile are one block, for which its index is built once.
-        let own = if spec.queries == QuerySpec::All { query } else { 0 };
-        let tile = if own > 0 { free / 4 * 3 / (point + own) } else { free / 2 / point }.min(n);
+        let (tile, block) = if spec.queries == QuerySpec::All {
+            let rows = (free / 4 * 3 / (point + query)).min(n);
+            (rows, rows)
+        } else {
+            ((free / 2 / point).min(n), free / 4 / query)
+        };
         Ok(Self {
             tile: size(tile),
-            block: size(if own > 0 { tile } else { free / 4 / query }),
+            block: size(block),
             batch: size((free / 16 / searched).min(free / 8 / ranked)),
             why,
         })

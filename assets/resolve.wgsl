@@ -1,6 +1,7 @@
 // From the point of each pixel to its colour. After look.wgsl.
 
-@group(0) @binding(0) var<uniform> look: Look;
+// Not a uniform, as in splat.wgsl.
+@group(0) @binding(0) var<storage, read> look: Look;
 @group(0) @binding(1) var<storage, read> values: array<f32>;
 @group(0) @binding(2) var<storage, read> counts: array<u32>;
 @group(0) @binding(3) var<storage, read> ids: array<u32>;

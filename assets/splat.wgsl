@@ -19,7 +19,8 @@ struct View {
     step: u32,
 }
 
-@group(0) @binding(0) var<uniform> view: View;
+// Not a uniform: Mesa's lavapipe compiles a shader anew for each value of a uniform in a condition, and keeps all of them.
+@group(0) @binding(0) var<storage, read> view: View;
 @group(0) @binding(1) var<storage, read> places: array<f32>;
 // The nearness of the nearest point, or how many points there are; 0 where there is none.
 @group(0) @binding(2) var<storage, read_write> depths: array<atomic<u32>>;

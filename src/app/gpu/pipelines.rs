@@ -184,12 +184,17 @@ impl UniformPacker {
         UniformRange { offset: offset as u64, size: size as u64 }
     }
 
-    /// Uploads the uniforms to the GPU.
-    pub fn upload(&self, device: &wgpu::Device, queue: &wgpu::Queue) -> wgpu::Buffer {
+    /// Uploads the uniforms to the GPU, into a buffer for this kind of binding.
+    pub fn upload(
+        &self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        usage: wgpu::BufferUsages,
+    ) -> wgpu::Buffer {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("uniforms"),
             size: self.bytes.len().max(ALIGNMENT) as u64,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            usage: usage | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
         queue.write_buffer(&buffer, 0, &self.bytes);

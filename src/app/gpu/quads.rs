@@ -74,7 +74,7 @@ impl QuadRenderer {
                 draws.push((look, view, &segment.buffer, values, part_drawn));
             }
         }
-        let uniforms = uniforms.upload(device, queue);
+        let uniforms = uniforms.upload(device, queue, wgpu::BufferUsages::UNIFORM);
         let depth_ops = if plan.fresh { wgpu::LoadOp::Clear(1.0) } else { wgpu::LoadOp::Load };
         let color_ops =
             if plan.fresh { wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT) } else { wgpu::LoadOp::Load };

@@ -57,7 +57,7 @@ pub fn is_supported(device: &wgpu::Device, adapter: &wgpu::Adapter) -> bool {
     let limits = device.limits();
     let flags = adapter.get_downlevel_capabilities().flags;
     flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS | wgpu::DownlevelFlags::FRAGMENT_STORAGE)
-        && limits.max_storage_buffers_per_shader_stage >= 4
+        && limits.max_storage_buffers_per_shader_stage >= 5
         && limits.max_compute_invocations_per_workgroup >= GROUP
         && limits.max_compute_workgroups_per_dimension >= u32::from(u16::MAX)
 }
@@ -70,7 +70,7 @@ impl SplatRenderer {
             "splat",
             Stages::COMPUTE,
             &[
-                Binding::Uniform,
+                Binding::Storage { read_only: true },
                 Binding::Storage { read_only: true },
                 Binding::Storage { read_only: false },
                 Binding::Storage { read_only: false },
@@ -82,9 +82,12 @@ impl SplatRenderer {
             Stages::COMPUTE,
             &[Binding::Storage { read_only: true }, Binding::Storage { read_only: false }],
         );
-        let reads = [Binding::Storage { read_only: true }; 4];
-        let entries: Vec<Binding> = std::iter::once(Binding::Uniform).chain(reads).collect();
-        let resolve_layout = pipelines::layout(device, "resolve", Stages::FRAGMENT, &entries);
+        let resolve_layout = pipelines::layout(
+            device,
+            "resolve",
+            Stages::FRAGMENT,
+            &[Binding::Storage { read_only: true }; 5],
+        );
         let resolve =
             concat!(include_str!("../../../assets/look.wgsl"), include_str!("../../../assets/resolve.wgsl"));
         Self {
@@ -153,7 +156,7 @@ impl SplatRenderer {
                 resolves.push((uniforms.push(&look), values));
             }
         }
-        let uniforms = uniforms.upload(device, queue);
+        let uniforms = uniforms.upload(device, queue, wgpu::BufferUsages::STORAGE);
 
         let timestamps = times.map(|query_set| wgpu::ComputePassTimestampWrites {
             query_set,

@@ -240,6 +240,32 @@ fn later_layers_cover_earlier_layers_and_opacity_blends() {
     }
 }
 
+/// Frames that differ in every uniform. lavapipe compiles and keeps a shader for each value of a uniform that a
+/// condition depends on, which were 0.3 MiB for each dispatch.
+#[test]
+fn frames_do_not_accumulate_memory() {
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/status").expect("the process's status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("resident memory");
+        line.trim().trim_end_matches("kB").trim().parse::<u64>().expect("a number") >> 10
+    };
+    let mut studio = studio(Method::Splat);
+    let points = studio.points(&[at(20, 20, 1.0), at(30, 30, 2.0)]);
+    let mut before = 0;
+    for frame in 0..150 {
+        let layers = (0..3).map(|rank| {
+            layer(Arc::clone(&points), LayerColors::Flat(RED), 1.0 + (3 * frame + rank) as f32 * 0.1)
+        });
+        let _ = studio.frame(&space(layers.collect()));
+        if frame == 10 {
+            before = resident();
+        }
+    }
+    // Generous, because tests that run in the same process use memory too.
+    let more = resident().saturating_sub(before);
+    assert!(more < 80, "140 frames took {more} MiB");
+}
+
 #[test]
 fn points_outside_the_view_are_not_drawn() {
     for method in BOTH {

@@ -8,12 +8,12 @@ use crate::app::look::widgets::marks_legend_ui;
 use crate::app::prelude::*;
 
 /// Width of all controls in one line, in screen points.
-const LENGTH: f32 = 740.0;
+const LENGTH: f32 = 780.0;
 
 /// Height of a line of controls, and of the legend, without and with a moment slider.
-const LINE: f32 = 24.0;
+const LINE: f32 = 28.0;
 
-const LEGEND: f32 = 50.0;
+const LEGEND: f32 = 75.0;
 
 const MOMENT: f32 = 28.0;
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaContext, DriverError, result, sys};
@@ -208,7 +208,9 @@ pub fn describe(device: DeviceId, context: &Arc<CudaContext>, code: &str) -> Dev
 pub fn telemetry(context: &Arc<CudaContext>) -> Vec<(String, String)> {
     let mut details = Vec::new();
     let Ok(uuid) = context.uuid() else { return details };
-    let Ok(nvml) = Nvml::init() else { return details };
+    // Starting the library takes 20 ms.
+    static NVML: LazyLock<Option<Nvml>> = LazyLock::new(|| Nvml::init().ok());
+    let Some(nvml) = &*NVML else { return details };
     let hex: Vec<String> = uuid.bytes.iter().map(|&byte| format!("{:02x}", byte as u8)).collect();
     let uuid = format!(
         "GPU-{}-{}-{}-{}-{}",

@@ -30,12 +30,6 @@ impl BestLists {
         squared(self.keys[(query + 1) * self.k - 1])
     }
 
-    /// The largest [`Self::farthest`].
-    pub fn farthest_of_all(&self) -> f32 {
-        let last = self.keys.par_chunks(self.k).map(|list| squared(list[self.k - 1]));
-        last.reduce(|| 0.0, f32::max)
-    }
-
     /// Merges the neighbours of some queries, which must ascend, among the points from position `first` on.
     pub fn merge(&mut self, queries: impl IntoIterator<Item = u32>, first: u32, found: &Neighbors) {
         let (mut lists, mut next) = (self.keys.chunks_exact_mut(self.k), 0);

@@ -32,6 +32,18 @@ pub fn squared_distance_to_box(query: &[f32], extents: &[[f32; 2]]) -> f32 {
     sum
 }
 
+/// The squared distance between the nearest places of two boxes, by the same rule: no points of them have a
+/// smaller squared distance.
+#[multiversion(targets("x86_64+avx+fma", "aarch64+neon"))]
+pub fn squared_gap(one: &[[f32; 2]], other: &[[f32; 2]]) -> f32 {
+    let mut sum = 0.0f32;
+    for (one, other) in one.iter().zip(other) {
+        let difference = (one[0] - other[1]).max(other[0] - one[1]).max(0.0);
+        sum = difference.mul_add(difference, sum);
+    }
+    sum
+}
+
 /// The largest exact squared distance of a point whose reported squared distance is at most
 /// `squared_distance`.
 ///

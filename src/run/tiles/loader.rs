@@ -8,12 +8,6 @@ use crate::cloud::{CloudError, PointCloud, TiledCloud};
 use crate::knn::{PointSettings, Points};
 use crate::run::RunError;
 
-/// Rows of the cloud, and the box of their points.
-pub struct Tile {
-    pub rows: Range<u32>,
-    pub extents: Vec<[f32; 2]>,
-}
-
 /// A tile that is being read, by number.
 type Ahead = (usize, JoinHandle<Result<PointCloud, CloudError>>);
 

@@ -5,6 +5,7 @@
 //! its box. Ranking by the file's values follows once, over the rows of the lists (`ranking`).
 
 mod loader;
+mod near;
 mod plan;
 mod ranking;
 
@@ -20,10 +21,11 @@ use super::problem::{LoadedSpec, queries, query_cloud_of};
 use super::{EnginePool, Phase, QuerySpec, RunError, RunRecord, RunSpec, Stage};
 use crate::cloud::{ColumnChoice, PointCloud, TiledCloud};
 use crate::exact::{Margin, search_k};
-use crate::knn::distance::squared_distance_to_box;
+use crate::knn::distance::{squared_distance_to_box, squared_gap};
 use crate::knn::{BestLists, Neighbors, PointSettings, Points, Problem, ProblemParameters, Queries};
 use crate::text;
-use loader::{Tile, TileLoader};
+use loader::TileLoader;
+use near::{QueryGroups, Tile};
 pub use plan::TilePlan;
 
 /// A search over tiles.
@@ -148,7 +150,7 @@ impl TiledSearch {
             if let Some(next) = parts.clone().nth(number + 1) {
                 loader.read_ahead(number + 1, &next);
             }
-            tiles.push(Tile { rows, extents: points.extents().to_vec() });
+            tiles.push(Tile::new(rows, &points));
         }
         let mut all = tiles[0].extents.clone();
         for tile in &tiles {
@@ -355,106 +357,89 @@ impl TileRun<'_> {
         engines: &mut EnginePool,
         stage: &mut Stage<'_>,
     ) -> Result<BestLists, RunError> {
-        let TiledSearch { tiles, tile_spec, plan, .. } = self.search;
+        let tiles = &self.search.tiles;
         let mut lists = BestLists::new(block.problem.q(), block.problem.k())?;
         let order = block.nearest_tiles(tiles);
-        let nearest = block.nearest_of(&order, tiles);
         // First each query in its nearest tile, then in those that may have nearer points.
-        let wanting = |(number, gap): (usize, f32), is_first: bool, lists: &BestLists| {
-            // Most tiles are too far for all queries.
-            if !is_first && gap > lists.farthest_of_all() {
-                return Vec::new();
-            }
-            block.wanting(&tiles[number], |query| match (nearest[query] == number as u32, is_first) {
-                (true, true) => f32::INFINITY,
-                (false, false) => lists.farthest(query),
-                _ => f32::NEG_INFINITY,
-            })
-        };
-        // The second round begins with the tile that is in memory.
-        let rounds: Vec<((usize, f32), bool)> = order
-            .iter()
-            .map(|&tile| (tile, true))
-            .chain(order.iter().rev().map(|&tile| (tile, false)))
-            .collect();
-        for (at, &((number, gap), is_first)) in rounds.iter().enumerate() {
-            let tile = &tiles[number];
-            let wanted = wanting((number, gap), is_first, &lists);
-            if wanted.is_empty() {
+        let nearest = block.nearest_of(&order, tiles);
+        let mut first = vec![Vec::new(); tiles.len()];
+        nearest.iter().zip(0..).for_each(|(&tile, query)| first[tile as usize].push(query));
+        let visited: Vec<usize> = order.iter().copied().filter(|&tile| !first[tile].is_empty()).collect();
+        for (at, &number) in visited.iter().enumerate() {
+            let points = self.load(number, visited.get(at + 1))?;
+            let mut stage = |label: &str| stage(label, at as f32 / (2 * visited.len()) as f32);
+            self.search_tile(block, (&points, number, &first[number]), engines, &mut lists, &mut stage)?;
+        }
+        let groups = QueryGroups::new(&block.problem, |query| lists.farthest(query));
+        // Begins with the tile that is in memory.
+        let order: Vec<usize> =
+            order.into_iter().rev().filter(|&number| groups.are_near(&tiles[number])).collect();
+        for (at, &number) in order.iter().enumerate() {
+            let wanting = groups.wanting(&block.problem, &tiles[number], |query| {
+                if nearest[query] == number as u32 { f32::NEG_INFINITY } else { lists.farthest(query) }
+            });
+            let queries = wanting.queries();
+            if queries.is_empty() {
                 continue;
             }
-            let points = self.loader.load(number, &tile.rows)?;
-            // In the first round, every tile of the second seems to be needed.
-            let is_next = |&&(tile, of_first): &&((usize, f32), bool)| {
-                of_first == is_first && !wanting(tile, of_first, &lists).is_empty()
-            };
-            if let Some(&((next, _), _)) = rounds[at + 1..].iter().find(is_next) {
-                self.loader.read_ahead(next, &tiles[next].rows);
-            }
-            let points = if is_first { points } else { block.near(points, &wanted, &lists) };
-            if points.is_empty() {
-                continue;
-            }
-            for queries in wanted.chunks(plan.batch) {
-                let problem = block.problem.part(&points, queries);
-                let loaded = LoadedSpec::new(tile_spec, points.cloud(), Some(&block.cloud));
-                let share = at as f32 / rounds.len() as f32;
-                let record = engines.answer_tile(loaded, &problem, &mut |label, _| stage(label, share))?;
-                lists.merge(queries.iter().copied(), tile.rows.start, &record.neighbors);
-                self.answer.add(&record);
-            }
+            let points = wanting.near(self.load(number, order.get(at + 1))?);
+            let mut stage = |label: &str| stage(label, 0.5 + at as f32 / (2 * order.len()) as f32);
+            self.search_tile(block, (&points, number, &queries), engines, &mut lists, &mut stage)?;
         }
         Ok(lists)
+    }
+
+    /// Reads a tile, and begins to read the next.
+    fn load(&mut self, number: usize, next: Option<&usize>) -> Result<Arc<Points>, RunError> {
+        let tiles = &self.search.tiles;
+        let points = self.loader.load(number, &tiles[number].rows)?;
+        if let Some(&next) = next {
+            self.loader.read_ahead(next, &tiles[next].rows);
+        }
+        Ok(points)
+    }
+
+    /// Searches points of a tile for some queries of a block.
+    fn search_tile(
+        &mut self,
+        block: &Block,
+        (points, number, queries): (&Arc<Points>, usize, &[u32]),
+        engines: &mut EnginePool,
+        lists: &mut BestLists,
+        stage: &mut dyn FnMut(&str) -> bool,
+    ) -> Result<(), RunError> {
+        let TiledSearch { tiles, tile_spec, plan, .. } = self.search;
+        if points.is_empty() {
+            return Ok(());
+        }
+        for queries in queries.chunks(plan.batch) {
+            let problem = block.problem.part(points, queries);
+            let loaded = LoadedSpec::new(tile_spec, points.cloud(), Some(&block.cloud));
+            let record = engines.answer_tile(loaded, &problem, &mut |label, _| stage(label))?;
+            lists.merge(queries.iter().copied(), tiles[number].rows.start, &record.neighbors);
+            self.answer.add(&record);
+        }
+        Ok(())
     }
 }
 
 impl Block {
-    /// The tiles, nearest to the queries' box first, with the squared gap between the boxes; among equals
-    /// those with rows close to the queries'.
-    fn nearest_tiles(&self, tiles: &[Tile]) -> Vec<(usize, f32)> {
-        let (dims, own) = (self.problem.dims(), self.extents(0..self.problem.q() as u32));
-        // By the rule of all engines, so that it bounds their distances.
-        let gap = |tile: &Tile| -> f32 {
-            let axes = own.iter().zip(&tile.extents);
-            let gap =
-                |(own, tile): (&[f32; 2], &[f32; 2])| [(own[0] - tile[1]).max(tile[0] - own[1]).max(0.0); 2];
-            squared_distance_to_box(&vec![0.0; dims], &axes.map(gap).collect::<Vec<_>>())
-        };
+    /// The tiles, nearest to the queries' box first; among equals those with rows close to the queries'.
+    fn nearest_tiles(&self, tiles: &[Tile]) -> Vec<usize> {
+        let own = near::extents(self.problem.dims(), self.problem.queries());
+        let gap = |tile: &Tile| squared_gap(&own, &tile.extents);
         let home = |tile: &Tile| self.rows.first().map_or(0, |&row| tile.rows.start.abs_diff(row));
         let mut order: Vec<(usize, f32)> = tiles.iter().map(gap).enumerate().collect();
         order.sort_by(|(a, near), (b, far)| {
             near.total_cmp(far).then_with(|| home(&tiles[*a]).cmp(&home(&tiles[*b])))
         });
-        order
-    }
-
-    /// The box of some queries.
-    fn extents(&self, queries: impl IntoIterator<Item = u32>) -> Vec<[f32; 2]> {
-        let mut extents = vec![[f32::INFINITY, f32::NEG_INFINITY]; self.problem.dims()];
-        for query in queries {
-            let both = extents.iter_mut().zip(self.problem.query(query as usize));
-            both.for_each(|(extent, &value)| *extent = [extent[0].min(value), extent[1].max(value)]);
-        }
-        extents
-    }
-
-    /// The points of a tile that may be nearer to some queries than the last of their lists, by their distance
-    /// to the queries' box. Usually they are the few next to a common face, for which an index of the tile
-    /// would be a waste.
-    fn near(&self, tile: Arc<Points>, queries: &[u32], lists: &BestLists) -> Arc<Points> {
-        let extents = self.extents(queries.iter().copied());
-        let farthest = queries.iter().map(|&query| lists.farthest(query as usize)).fold(0.0, f32::max);
-        let is_near = |point: &[f32]| squared_distance_to_box(point, &extents) <= farthest;
-        let points = tile.coordinates().par_chunks_exact(tile.dims()).enumerate();
-        let near: Vec<u32> =
-            points.filter_map(|(position, point)| is_near(point).then_some(position as u32)).collect();
-        if near.len() > tile.len() / 2 { tile } else { Arc::new(tile.rearranged(&near)) }
+        order.into_iter().map(|(number, _)| number).collect()
     }
 
     /// The number of each query's nearest tile, the first in `order` among equals.
-    fn nearest_of(&self, order: &[(usize, f32)], tiles: &[Tile]) -> Vec<u32> {
+    fn nearest_of(&self, order: &[usize], tiles: &[Tile]) -> Vec<u32> {
         let nearest = |query: usize| {
-            let gap = |&(number, _): &(usize, f32)| {
+            let gap = |&number: &usize| {
                 (squared_distance_to_box(self.problem.query(query), &tiles[number].extents), number)
             };
             let first =
@@ -462,14 +447,5 @@ impl Block {
             first.map_or(0, |(_, number)| number as u32)
         };
         (0..self.problem.q()).into_par_iter().map(nearest).collect()
-    }
-
-    /// The queries for which a tile may have a point at most this squared distance away.
-    fn wanting(&self, tile: &Tile, within: impl Fn(usize) -> f32 + Sync) -> Vec<u32> {
-        let wants = |query: &u32| {
-            let query = *query as usize;
-            squared_distance_to_box(self.problem.query(query), &tile.extents) <= within(query)
-        };
-        (0..self.problem.q() as u32).into_par_iter().filter(wants).collect()
     }
 }

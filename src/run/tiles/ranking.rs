@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::near::QueryGroups;
 use super::{Block, TileRun, TiledSearch, arrangement};
 use crate::cloud::PointCloud;
 use crate::exact::{Margin, RefinedNeighbors, Refiner};
@@ -87,8 +88,9 @@ impl TileRun<'_> {
             slots[query] = slot;
             candidates.push((slot, Vec::new()));
         }
+        let groups = QueryGroups::new(&block.problem, |query| limits[query]);
         for (number, tile) in search.tiles.iter().enumerate() {
-            let wanted = block.wanting(tile, |query| limits[query]);
+            let wanted = groups.wanting(&block.problem, tile, |query| limits[query]).queries();
             if wanted.is_empty() {
                 continue;
             }

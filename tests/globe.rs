@@ -111,7 +111,7 @@ fn neighbours_agree_with_the_haversine_formula() {
     for (asked, k) in [(&asked[..], 40), (&asked[..9], 1000)] {
         let problem = problem(&data, &Queries::Rows(asked.to_vec()), k);
         assert_eq!((problem.dims(), data.dims()), (3, 2));
-        let found = problem.report(&answers(&problem));
+        let found = problem.report(answers(&problem));
         for (query, &row) in asked.iter().enumerate() {
             let from = places[row as usize];
             let mut expected: Vec<f64> = places.iter().map(|&place| chord(from, place)).collect();
@@ -213,7 +213,7 @@ proptest! {
             };
             let problem = Problem::new(&data, &Queries::Rows(vec![0, 1]), setup).expect("two places");
             let points = problem.points().iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-            let found = problem.report(&answer(engine.as_mut(), &problem).neighbors);
+            let found = problem.report(answer(engine.as_mut(), &problem).neighbors);
             (found.squared_distances.iter().map(|distance| distance.to_bits()).collect::<Vec<_>>(), points)
         };
         let (there, points) = distances([a, b]);

@@ -1,6 +1,6 @@
 //! Searches that only need neighbours: all at once for `analyse` and `recall`, or batch by batch for `knn`.
 
-use std::sync::{OnceLock, mpsc};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Instant;
 
@@ -33,6 +33,9 @@ pub fn answer(engines: &mut EnginePool, job: &Job, arithmetic: Arithmetic) -> an
     note_fallback(&answered.record);
     Ok(answered)
 }
+
+/// One thread in four converts and writes answers. A file system writes little faster on more.
+const WRITING: usize = 4;
 
 /// How long a GPU driver takes to start, in milliseconds (bench/README.md, "One answer from a shell").
 const GPU_START_MS: f64 = 400.0;
@@ -175,12 +178,17 @@ fn nearest(
     let first_error = OnceLock::new();
     let answered = thread::scope(|scope| {
         // Without a buffer, at most one batch waits while another is taken.
-        let (sender, receiver) = mpsc::sync_channel(0);
+        let (sender, receiver) = crossbeam_channel::bounded(0);
         let first_error = &first_error;
         let taking = move || receiver.iter().try_for_each(take).map_err(|why| first_error.set(why));
+        // In a pool of its own: threads finish the tasks of one batch before they begin those of the next.
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads().div_ceil(WRITING));
         let thread = thread::Builder::new().name("warpscope-answers".to_owned());
-        let spawned =
-            thread.spawn_scoped(scope, taking).map_err(|why| anyhow!("cannot spawn a thread: {why}"));
+        let spawned = (pool.build().context("cannot spawn threads")).and_then(|pool| {
+            let taking = move || pool.install(taking);
+            thread.spawn_scoped(scope, taking).map_err(|why| anyhow!("cannot spawn a thread: {why}"))
+        });
         let go_on = || first_error.get().is_none();
         let mut send = |batch| sender.send(batch).map_err(|_| RunError::Cancelled.into());
         spawned
@@ -209,7 +217,9 @@ fn search_each(
 ) -> anyhow::Result<AnswerStats> {
     let mut seconds = since.elapsed().as_secs_f64();
     let (began, mut answered): (_, Option<AnswerStats>) = (Instant::now(), None);
-    for range in batches.ranges() {
+    let (mut next, mut is_long) = (0, false);
+    while let Some(range) = batches.batch_from(next, is_long) {
+        next = range.end;
         let (start, first) = (Instant::now(), range.start);
         let mut batch = {
             // The bar disappears before its batch is printed.
@@ -224,6 +234,8 @@ fn search_each(
         }
         // Later batches reuse the index of the first.
         let last = AnswerStats::new(&batch.record, batch.distances_on.take(), seconds);
+        // The first batch prepares the points in any case.
+        is_long = first > 0 && !batch.record.resident;
         take((first, batch))?;
         answered = Some(match answered {
             Some(before) => AnswerStats {

@@ -353,7 +353,7 @@ fn recall_of(
     table: &Coordinates,
     right: &Neighbors,
 ) -> Result<Option<RecallAt>, recall::RecallError> {
-    let found = problem.report(right);
+    let found = problem.report(right.clone());
     let bar = Bar::new("counting true neighbours");
     let recall = recall::of_problem(
         problem,

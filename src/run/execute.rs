@@ -220,7 +220,7 @@ pub(super) fn record(
         cloud: Arc::clone(cloud),
         query_cloud,
         query_rows: (0..problem.q()).map(|query| problem.query_row(query)).collect(),
-        neighbors: problem.report(&answer.neighbors),
+        neighbors: problem.report(answer.neighbors),
         measured: answer.measured,
         convergence: answer.convergence,
         profile: answer.profile,

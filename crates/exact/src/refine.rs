@@ -310,6 +310,9 @@ impl<'a> Refiner<'a> {
             Some(squared) => RankedPoint { row: rows[at], distance: squared[at].sqrt() },
             None => self.ranking.rank(&query, rows[at], vector),
         };
+        if computed.is_none() {
+            self.ranking.touch(&rows[..count]);
+        }
         ranked.clear();
         ranked.extend((0..count.min(k)).map(&mut rank));
         // Candidates that are farther than all of the first k need not be ranked, nor do those after them.

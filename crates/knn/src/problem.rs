@@ -438,14 +438,19 @@ impl Problem {
 
     /// Converts an engine's result from positions to rows and, if required, excludes the query's own row. If
     /// ties pushed that row out of the k + 1, the last neighbour is excluded instead.
-    pub fn report(&self, found: &Neighbors) -> Neighbors {
+    pub fn report(&self, mut found: Neighbors) -> Neighbors {
+        let row_of = |position: u32| if position == NONE { NONE } else { self.row(position) };
+        if !self.exclude_self {
+            found.indices.par_iter_mut().for_each(|index| *index = row_of(*index));
+            return found;
+        }
         let k = self.reported_k();
         let mut reported = Neighbors::unanswered(self.q(), k);
         let lists = reported.indices.par_chunks_mut(k).zip(reported.squared_distances.par_chunks_mut(k));
         lists.enumerate().with_min_len(QUERIES_PER_TASK).for_each(|(query, (rows, distances))| {
             let (positions, squared_distances) = found.for_query(query);
             let own = self.own_row(query);
-            let row_at = |rank: usize| if positions[rank] == NONE { NONE } else { self.row(positions[rank]) };
+            let row_at = |rank: usize| row_of(positions[rank]);
             let skipped =
                 own.and_then(|own| (0..positions.len()).find(|&rank| row_at(rank) == own)).unwrap_or(k);
             let ranks = (0..positions.len()).filter(|&rank| rank != skipped);

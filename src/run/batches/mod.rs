@@ -123,7 +123,7 @@ impl BatchSearch {
     /// The most queries to answer without interruption, and the most that are passed on at a time.
     pub fn limits(&self) -> (usize, usize) {
         match self {
-            Self::Nearest(batches) => (batches.max_queries, batches.max_queries),
+            Self::Nearest(batches) => (batches.max_long, batches.max_long),
             Self::Tiled(tiled) => tiled.limits(),
             Self::Within(_) | Self::LargestProduct(_) => (usize::MAX, usize::MAX),
         }
@@ -312,7 +312,7 @@ impl<'a> AnswerBatch<'a> {
     pub fn count_of(self, query: usize) -> u64 {
         match self.found {
             BatchAnswers::Nearest { k, rows, .. } => {
-                rows[query * k..][..k].iter().filter(|&&row| row != NONE).count() as u64
+                rows[query * k..][..k].partition_point(|&row| row != NONE) as u64
             }
             BatchAnswers::Within { offsets, .. } => offsets[query + 1] - offsets[query],
             BatchAnswers::Products { k, products } => {
@@ -350,8 +350,15 @@ impl<'a> AnswerBatch<'a> {
     }
 }
 
-/// Limit in bytes on the answers and queries of a batch: enough to keep a device busy.
-const MAX_BATCH_BYTES: u64 = 512 << 20;
+/// Limit in bytes on the answers and queries of a batch: enough to keep a device busy. The allocator reuses
+/// arrays of this size, whereas the first write to each page of a larger one is slow.
+const MAX_BATCH_BYTES: u64 = 32 << 20;
+
+/// The same where the points are copied for each batch: to a GPU that does not hold all, or that ranks the
+/// neighbours, which it may if rows are longer than a cache line.
+const MAX_LONG_BATCH_BYTES: u64 = 512 << 20;
+
+const CACHE_LINE: usize = 64;
 
 /// A batch may use 1/`MEMORY_SHARE` of the free memory, since its answers exist in the engine, in the
 /// download and in the report at once, while those of the batch before it, with f64 distances, are written.
@@ -372,6 +379,8 @@ pub struct QueryBatches {
     is_refined: bool,
     /// Maximum queries per batch.
     max_queries: usize,
+    /// The same for an engine that prepares or copies the points for each.
+    max_long: usize,
     /// The queries to answer: ascending ranges, all by default.
     answered: Vec<Range<usize>>,
 }
@@ -435,15 +444,31 @@ impl QueryBatches {
             let k = (search_k(setup.found_k(), problem_dims, largest_k(spec)) - own).min(spec.k.max(n));
             problem = build(&RunSpec { k, ..spec.clone() })?;
         }
-        let max_queries = queries_per_batch(&problem, memory::available())?;
+        let is_long = problem.dims() * size_of::<f32>() > CACHE_LINE;
+        let most = if is_long { MAX_LONG_BATCH_BYTES } else { MAX_BATCH_BYTES };
+        let [max_queries, max_long] =
+            [most, MAX_LONG_BATCH_BYTES].map(|bytes| queries_per_batch(&problem, bytes, memory::available()));
         let (spec, cloud, answered) = (single_pass(spec), Arc::clone(cloud), vec![0..problem.q(); 1]);
-        Ok(Self { spec, cloud, query_cloud, problem, arithmetic, is_refined, max_queries, answered })
+        let (max_queries, max_long) = (max_queries?, max_long?);
+        Ok(Self {
+            spec,
+            cloud,
+            query_cloud,
+            problem,
+            arithmetic,
+            is_refined,
+            max_queries,
+            max_long,
+            answered,
+        })
     }
 
     /// Limits the queries per batch.
     #[must_use]
     pub fn with_limit(self, queries: usize) -> Self {
-        Self { max_queries: self.max_queries.min(queries.max(1)), ..self }
+        let [max_queries, max_long] =
+            [self.max_queries, self.max_long].map(|limit| limit.min(queries.max(1)));
+        Self { max_queries, max_long, ..self }
     }
 
     /// The number of queries, q.
@@ -505,13 +530,18 @@ impl QueryBatches {
         &self.spec
     }
 
+    /// The batch that begins at the first query to answer from this one on. `is_long`: for an engine that
+    /// prepares or copies the points for each.
+    pub fn batch_from(&self, query: usize, is_long: bool) -> Option<Range<usize>> {
+        let limit = if is_long { self.max_long } else { self.max_queries };
+        let Range { start, end } = self.answered.iter().find(|queries| query < queries.end)?;
+        let start = query.max(*start);
+        Some(start..start.saturating_add(limit).min(*end))
+    }
+
     /// The batches, in order.
-    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        let max_queries = self.max_queries;
-        self.answered.clone().into_iter().flat_map(move |Range { start, end }| {
-            let starts = (start..end).step_by(max_queries);
-            starts.map(move |start| start..end.min(start.saturating_add(max_queries)))
-        })
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        std::iter::successors(self.batch_from(0, false), |batch| self.batch_from(batch.end, false))
     }
 
     /// The problem of some queries.
@@ -546,8 +576,8 @@ pub(in crate::run) fn index_opener(problem: &Problem) -> Option<Opener> {
         .and_then(|engine| engine.within)
 }
 
-/// Maximum queries per batch for an amount of free memory.
-fn queries_per_batch(problem: &Problem, free: Option<u64>) -> Result<usize, RunError> {
+/// Maximum queries per batch for a limit in bytes and an amount of free memory.
+fn queries_per_batch(problem: &Problem, most: u64, free: Option<u64>) -> Result<usize, RunError> {
     let (n, k) = (problem.n(), problem.k());
     let needed = COPIES.saturating_mul(answer_bytes(1, k));
     if let Some(free) = free.filter(|&free| needed > free) {
@@ -558,7 +588,7 @@ fn queries_per_batch(problem: &Problem, free: Option<u64>) -> Result<usize, RunE
             free: free >> 20,
         });
     }
-    let bytes = free.map_or(MAX_BATCH_BYTES, |free| MAX_BATCH_BYTES.min(free / MEMORY_SHARE));
+    let bytes = free.map_or(most, |free| most.min(free / MEMORY_SHARE));
     let query_bytes = answer_bytes(1, k).saturating_add(4 * problem.dims() as u64);
     Ok(usize::try_from(bytes / query_bytes).unwrap_or(usize::MAX).max(1))
 }
@@ -579,7 +609,7 @@ mod tests {
                 None,
             ))
             .unwrap();
-            queries_per_batch(&problem, free)
+            queries_per_batch(&problem, MAX_BATCH_BYTES, free)
         };
         let row = |k: u64| 8 * k + 4 * squares(2).dims() as u64;
         assert_eq!(of(10, Some(1 << 40)).unwrap() as u64, MAX_BATCH_BYTES / row(10));

@@ -36,7 +36,7 @@ pub fn check(
     let count = problem.q().min(MAX_QUERIES).min((MAX_COMPARISONS / each).max(1));
     let sample = problem.query_range(0..count);
     let slots = ..count * found.k;
-    let found = sample.report(&Neighbors {
+    let found = sample.report(Neighbors {
         k: found.k,
         indices: found.indices[slots].to_vec(),
         squared_distances: found.squared_distances[slots].to_vec(),

@@ -59,56 +59,70 @@ pub fn timings(record: &RunRecord) -> Table<'_> {
         .with("duration_ms", |row| samples[row].duration_ms)
 }
 
-/// A row of the timeline: a sample on the host, or a query's warp.
+/// A row of the timeline: a sample on the host, a phase of a stream, or a query's warp.
+#[derive(Default)]
 struct Span {
-    track: &'static str,
-    start_us: f64,
-    duration_us: f64,
+    track: String,
+    times_us: [f64; 2],
     repeat_and_chunk: Option<(u32, u32)>,
     /// Multiprocessor, warp, query, and the query's row.
     warp: Option<(u32, u32, u32, Option<u64>)>,
+    phase: Option<&'static str>,
+    tile: Option<u32>,
 }
 
-/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: every sample on the host and, for profiled
-/// runs, every query's warp, in microseconds since the start of the run. Values that do not apply are
-/// missing.
+/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row,phase,tile`: every sample on the host, what
+/// each of several streams did and, for profiled runs, every query's warp, in microseconds since the start of
+/// the run. Values that do not apply are missing.
 pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
     let timeline = Timeline::new(record);
     let mut spans = Vec::new();
     for track in &timeline.phases {
         spans.extend(track.spans.iter().map(|span| Span {
-            track: track.phase.name(),
-            start_us: span.start_us,
-            duration_us: span.stop_us - span.start_us,
+            track: track.phase.name().to_owned(),
+            times_us: [span.start_us, span.stop_us],
             repeat_and_chunk: Some((span.repeat, span.chunk)),
-            warp: None,
+            ..Span::default()
         }));
+    }
+    for span in timeline.lanes.iter().flat_map(|track| &track.spans) {
+        spans.push(Span {
+            track: span.lane.to_string(),
+            times_us: span.times_us(),
+            phase: Some(span.phase.name()),
+            tile: span.tile,
+            ..Span::default()
+        });
     }
     for multiprocessor in &timeline.multiprocessors {
         for warp in multiprocessor.tracks.iter().flatten() {
             spans.extend(warp.queries.clone().map(|query| Span {
-                track: "warp",
-                start_us: warp.start_us,
-                duration_us: warp.stop_us - warp.start_us,
-                repeat_and_chunk: None,
+                track: "warp".to_owned(),
+                times_us: [warp.start_us, warp.stop_us],
                 warp: Some((multiprocessor.sm, warp.warp, query, query_record(record, query as usize))),
+                ..Span::default()
             }));
         }
     }
     let spans = Rc::new(spans);
-    let share = || Rc::clone(&spans);
-    let (track, start, duration, repeat, chunk, sm, warp, query, row) =
-        (share(), share(), share(), share(), share(), share(), share(), share(), share());
     Table::new(spans.len())
-        .with("track", move |at| track[at].track)
-        .with("start_us", move |at| start[at].start_us)
-        .with("duration_us", move |at| duration[at].duration_us)
-        .with("repeat", move |at| repeat[at].repeat_and_chunk.map(|(repeat, _)| repeat))
-        .with("chunk", move |at| chunk[at].repeat_and_chunk.map(|(_, chunk)| chunk))
-        .with("sm", move |at| sm[at].warp.map(|(sm, ..)| sm))
-        .with("warp", move |at| warp[at].warp.map(|(_, warp, ..)| warp))
-        .with("query", move |at| query[at].warp.map(|(_, _, query, _)| query))
-        .with("row", move |at| row[at].warp.and_then(|(.., row)| row))
+        .with("track", cell(&spans, |span| span.track.clone()))
+        .with("start_us", cell(&spans, |span| span.times_us[0]))
+        .with("duration_us", cell(&spans, |span| span.times_us[1] - span.times_us[0]))
+        .with("repeat", cell(&spans, |span| span.repeat_and_chunk.map(|(repeat, _)| repeat)))
+        .with("chunk", cell(&spans, |span| span.repeat_and_chunk.map(|(_, chunk)| chunk)))
+        .with("sm", cell(&spans, |span| span.warp.map(|(sm, ..)| sm)))
+        .with("warp", cell(&spans, |span| span.warp.map(|(_, warp, ..)| warp)))
+        .with("query", cell(&spans, |span| span.warp.map(|(_, _, query, _)| query)))
+        .with("row", cell(&spans, |span| span.warp.and_then(|(.., row)| row)))
+        .with("phase", cell(&spans, |span| span.phase))
+        .with("tile", cell(&spans, |span| span.tile))
+}
+
+/// A column's value of each row, which shares the rows with other columns.
+fn cell<T>(spans: &Rc<Vec<Span>>, value: fn(&Span) -> T) -> impl Fn(usize) -> T + use<T> {
+    let spans = Rc::clone(spans);
+    move |at| value(&spans[at])
 }
 
 /// `query,row` and a column per measure; `row` is the query's record number. For engines without counters

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::*;
 use crate::knn::{EngineId, Measurements, Metric, NONE};
 use crate::run::compare::SavedRun;
-use crate::run::testing::{cloud, plain, spec};
+use crate::run::testing::{cloud, plain, spec, stream_spans};
 use crate::run::{LoadedSpec, Phase, QuerySpec, RunFile, RunRecord, RunSpec, execute, stats};
 use crate::text::ExactFloat;
 
@@ -370,6 +370,42 @@ fn run_folders_limit_neighbors_and_remove_stale_files() {
     );
     super::folder::folder_with(&record(), count - 1, place.path()).unwrap();
     assert_eq!(std::fs::read(&found).unwrap(), b"mine", "a file that no run wrote");
+}
+
+#[test]
+fn streams_have_tracks_in_the_trace_and_rows_in_the_table() {
+    let mut record = record();
+    record.stream_spans = stream_spans();
+    let trace: serde_json::Value = serde_json::from_str(&text(|out| super::trace(&record, out))).unwrap();
+    let events: Vec<_> =
+        trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["pid"] == 3).collect();
+    let tracks: Vec<_> = events
+        .iter()
+        .filter(|event| event["name"] == "thread_name")
+        .map(|event| (event["tid"].as_u64().unwrap(), event["args"]["name"].as_str().unwrap()))
+        .collect();
+    assert_eq!((tracks.len(), tracks[1], tracks[4]), (5, (1, "GPU 0, stream 1"), (4, "CPU")));
+    let search = events.iter().find(|event| event["name"] == "search" && event["tid"] == 1).unwrap();
+    assert_eq!(
+        (&search["ts"], &search["dur"], &search["args"]),
+        (&3500.0.into(), &1500.0.into(), &serde_json::json!({"tile": 2}))
+    );
+    let merge = events.iter().find(|event| event["name"] == "merge").unwrap();
+    assert_eq!((&merge["tid"], &merge["args"]), (&4.into(), &serde_json::json!({})));
+
+    let table = rows(&text(|out| super::tables::timeline(&record).csv(out)));
+    let column = |name: &str| table[0].iter().position(|heading| heading == name).unwrap();
+    let [track, start, phase, tile] = ["track", "start_us", "phase", "tile"].map(column);
+    let of = |lane: &str| -> Vec<[&str; 3]> {
+        table
+            .iter()
+            .filter(|row| row[track] == lane)
+            .map(|row| [start, phase, tile].map(|at| &*row[at]))
+            .collect()
+    };
+    assert_eq!(of("GPU 0, stream 1"), [["2000", "copy", "2"], ["3500", "search", "2"]]);
+    assert_eq!(of("CPU"), [["9000", "merge", ""]]);
+    assert_eq!(of("warp").len(), 2, "{table:?}");
 }
 
 /// Viewers store whole nanoseconds, truncated or rounded, and drop spans that overlap then.

@@ -14,11 +14,14 @@ const HOST: u32 = 1;
 /// Process id of the device's multiprocessors.
 const DEVICE: u32 = 2;
 
+/// Process id of the streams of one or several devices.
+const STREAMS: u32 = 3;
+
 /// Thread ids reserved per multiprocessor; more than the resident warps of any hardware.
 const TRACKS: u32 = 1024;
 
-/// Writes a run's [`Timeline`]: one thread per host phase and, for profiled runs, the warps' spans, grouped
-/// by multiprocessor. Times are in microseconds since the start of the run.
+/// Writes a run's [`Timeline`]: one thread per host phase, one per stream of several and, for profiled runs,
+/// the warps' spans, grouped by multiprocessor. Times are in microseconds since the start of the run.
 ///
 /// # Errors
 /// I/O errors of the writer.
@@ -33,6 +36,17 @@ pub fn trace(record: &RunRecord, out: &mut impl Write) -> io::Result<()> {
         for span in &track.spans {
             let args = json!({"repeat": span.repeat, "chunk": span.chunk});
             events.span(name, HOST, thread, [span.start_us, span.stop_us], args)?;
+        }
+    }
+    if !timeline.lanes.is_empty() {
+        events.name("process_name", STREAMS, 0, &format!("{} (host's clock)", record.device.name))?;
+    }
+    for (thread, track) in timeline.lanes.iter().enumerate() {
+        let thread = thread as u32;
+        events.name("thread_name", STREAMS, thread, &track.lane.to_string())?;
+        for span in &track.spans {
+            let args = span.tile.map_or(json!({}), |tile| json!({"tile": tile}));
+            events.span(span.phase.name(), STREAMS, thread, span.times_us(), args)?;
         }
     }
     if let Some(profile) = record.profile.as_ref().filter(|_| !timeline.multiprocessors.is_empty()) {

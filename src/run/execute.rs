@@ -12,8 +12,8 @@ use super::{
 };
 use crate::cloud::PointCloud;
 use crate::knn::{
-    Answer, Descriptor, DeviceId, DeviceInfo, Engine, KernelBuild, MAX_COUNTED_CHUNK, Method, Neighbors,
-    Parameters, PreparedSearch, Problem,
+    Answer, Descriptor, DeviceId, DeviceInfo, Engine, KernelBuild, MAX_COUNTED_CHUNK, MAX_STREAM_SPANS,
+    Method, Neighbors, Parameters, PreparedSearch, Problem,
 };
 use crate::version;
 
@@ -89,6 +89,7 @@ pub(super) fn search(
         stage,
     };
     run.note_setup(loading_ms);
+    let mut stream_spans = run.search.take_stream_spans(began);
 
     let scheduled = SchedulerStats::now();
     let mut chunks = ChunkSizer::new(run.search.as_ref(), problem);
@@ -101,6 +102,8 @@ pub(super) fn search(
             |_| Ok(true),
         )?;
     }
+    // Those of warm-ups.
+    run.search.take_stream_spans(began);
     let mut neighbors = Neighbors::unanswered(problem.q(), problem.k());
     for repeat in 0..spec.repeats {
         let label = if spec.repeats == 1 {
@@ -136,7 +139,10 @@ pub(super) fn search(
         }
     }
     let mut execution = Execution::new(descriptor, run.search.as_ref(), started_unix);
+    stream_spans.extend(run.search.take_stream_spans(began));
+    stream_spans.truncate(MAX_STREAM_SPANS);
     let samples = run.finish()?;
+    answer.stream_spans = stream_spans;
     answer.neighbors = neighbors;
     answer.profile = profiled.profile;
     execution.device = engine.device();
@@ -225,6 +231,7 @@ pub(super) fn record(
         convergence: answer.convergence,
         profile: answer.profile,
         samples,
+        stream_spans: answer.stream_spans,
     }
 }
 
@@ -361,7 +368,9 @@ mod tests {
     use super::super::{EngineChoice, QuerySpec, stats};
     use super::*;
     use crate::cloud::Order;
-    use crate::knn::{EngineId, ProblemError};
+    use crate::engines::kdtree::KDTREE;
+    use crate::engines::several::open_parts;
+    use crate::knn::{EngineId, GpuSet, ProblemError, StreamPhase};
 
     fn run(spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         execute(LoadedSpec::new(spec, cloud, None), &mut plain(), &mut |_, _| true)
@@ -410,6 +419,27 @@ mod tests {
             largest(KernelBuild::Counted) <= MAX_COUNTED_CHUNK
                 && largest(KernelBuild::Profiled) <= MAX_COUNTED_CHUNK
         );
+    }
+
+    #[test]
+    fn stream_spans_are_those_of_the_repeats_on_every_device() {
+        let gpus = DeviceId::Gpus(GpuSet::first(2).unwrap());
+        let mut engine = open_parts(&KDTREE, gpus, vec![DeviceId::Cpu; 2]).unwrap();
+        let cloud = squares(3000);
+        let record =
+            execute(LoadedSpec::new(&spec(), &cloud, None), engine.as_mut(), &mut |_, _| true).unwrap();
+        let starts = |phase| {
+            record.stream_spans.iter().filter(move |span| span.phase == phase).map(|span| span.start_ms)
+        };
+        let first = record.samples.iter().find(|sample| sample.phase == Phase::Search).unwrap();
+        assert_eq!(starts(StreamPhase::Download).count(), 2 * spec().repeats as usize, "one for each part");
+        assert!(starts(StreamPhase::Search).count() >= 2 * spec().repeats as usize);
+        assert!(
+            starts(StreamPhase::Search).all(|start| start >= first.start_ms - 1e-6),
+            "warm-ups are not part of it"
+        );
+        assert!(starts(StreamPhase::Copy).all(|start| start < first.start_ms));
+        assert_eq!(run(&spec(), &cloud).unwrap().stream_spans, [], "one device");
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub use record::{
 pub use schema::SchemaVersion;
 pub use spec::{DeclaredMetric, EngineChoice, QuerySpec, RunSpec, defaults};
 pub use tiles::{TilePlan, TileStats, TiledAnswer, TiledSearch};
-pub use timeline::{PhaseSpan, PhaseTrack, Timeline, UnitKind, UnitTracks, WarpTime};
+pub use timeline::{LaneTrack, PhaseSpan, PhaseTrack, Timeline, UnitKind, UnitTracks, WarpTime};
 pub use worker::{Event, Job, JobId, Worker};
 
 use crate::cloud::CloudError;

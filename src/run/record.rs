@@ -12,7 +12,7 @@ use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
 use crate::engines::registry;
 use crate::knn::{
     Answer, Convergence, Descriptor, DeviceInfo, EngineId, Measurements, NONE, Neighbors, Peaks, Problem,
-    Profile, SetupPhase,
+    Profile, SetupPhase, StreamSpan,
 };
 use crate::{printable, text};
 
@@ -256,6 +256,9 @@ pub struct Run<C = Arc<PointCloud>> {
     pub profile: Option<Profile>,
     /// Every timed interval of the run, one per row of `timings.csv`.
     pub samples: Vec<Sample>,
+    /// What each device and stream did, at most [`MAX_STREAM_SPANS`](crate::knn::MAX_STREAM_SPANS); empty
+    /// for engines on one device.
+    pub stream_spans: Vec<StreamSpan>,
 }
 
 /// A run with its points.
@@ -274,8 +277,21 @@ impl<C> Deref for Run<C> {
 impl<C> Run<C> {
     /// The same run with its clouds replaced.
     pub fn with_clouds<D>(self, cloud: D, query_cloud: Option<D>) -> Run<D> {
-        let Self { head, query_rows, neighbors, measured, convergence, profile, samples, .. } = self;
-        Run { head, cloud, query_cloud, query_rows, neighbors, measured, convergence, profile, samples }
+        let Self {
+            head, query_rows, neighbors, measured, convergence, profile, samples, stream_spans, ..
+        } = self;
+        Run {
+            head,
+            cloud,
+            query_cloud,
+            query_rows,
+            neighbors,
+            measured,
+            convergence,
+            profile,
+            samples,
+            stream_spans,
+        }
     }
 
     /// Size of its arrays in bytes, without the clouds.
@@ -288,6 +304,7 @@ impl<C> Run<C> {
             + 4 * self.measured.columns().len() * self.measured.queries()
             + convergence
             + 32 * self.samples.len()
+            + size_of_val(&self.stream_spans[..])
             + profile
     }
 

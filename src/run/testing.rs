@@ -10,8 +10,8 @@ use super::{EnginePool, QuerySpec, RunSpec};
 use crate::cloud::{Column, Coordinates, PointCloud, Source, Table};
 use crate::engines::registry;
 use crate::knn::{
-    Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, KernelBuild, Neighbors,
-    Parameters, PreparedSearch, Problem, Profile, SetupPhase, WarpSpan, warp,
+    Answer, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, EngineId, KernelBuild, Lane, Neighbors,
+    Parameters, PreparedSearch, Problem, Profile, SetupPhase, StreamPhase, StreamSpan, WarpSpan, warp,
 };
 
 /// A searched chunk.
@@ -279,6 +279,21 @@ pub fn spec() -> RunSpec {
     RunSpec { warmup: 2, repeats: 3, ..RunSpec::new(source(), QuerySpec::All, 3) }
 }
 
+/// Two streams on each of two GPUs, each with a tile, and a merge on the host. Lanes overlap, and spans are
+/// not in order.
+pub fn stream_spans() -> Vec<StreamSpan> {
+    let span = |lane, phase, tile, start_ms| StreamSpan { lane, phase, tile, start_ms, duration_ms: 1.5 };
+    let lane = |gpu, stream| Lane { device: DeviceId::Gpu(gpu), stream: Some(stream) };
+    let mut spans = vec![span(Lane { device: DeviceId::Cpu, stream: None }, StreamPhase::Merge, None, 9.0)];
+    for tile in (0..4).rev() {
+        let start = f64::from(tile);
+        let lane = lane(tile % 2, tile / 2);
+        spans.push(span(lane, StreamPhase::Search, Some(tile), start + 1.5));
+        spans.push(span(lane, StreamPhase::Copy, Some(tile), start));
+    }
+    spans
+}
+
 /// Small clouds and records for tests of derived results.
 pub mod records {
     use std::sync::Arc;
@@ -377,6 +392,7 @@ pub mod records {
                 sample(Phase::Search, 1, 1.2),
                 sample(Phase::Download, 0, 0.1),
             ],
+            stream_spans: Vec::new(),
         })
     }
 

@@ -1,11 +1,12 @@
-//! A run over time: the phases timed by the host and, if profiled, every warp on its multiprocessor.
+//! A run over time: the phases timed by the host, what each of several devices and streams did and, if
+//! profiled, every warp on its multiprocessor.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
 use super::{Phase, RunRecord};
-use crate::knn::DeviceId;
+use crate::knn::{DeviceId, Lane, MAX_STREAM_SPANS, StreamPhase, StreamSpan};
 
 /// The hardware unit of a row of warps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub struct Timeline {
     /// The times before and between phases, in which the host prepares points and queries, starts the device
     /// or runs warm-up passes.
     pub untimed: Vec<[f64; 2]>,
+    /// Streams by device, and then the host; empty for engines on one device.
+    pub lanes: Vec<LaneTrack>,
     /// The kind of unit of each entry of [`Self::multiprocessors`].
     pub unit: UnitKind,
     /// The warps of the profiled build by multiprocessor, ascending; empty without a profile. On a CPU, by
@@ -50,6 +53,13 @@ pub struct Timeline {
     pub multiprocessors: Vec<UnitTracks>,
     /// The end of the last span.
     pub end_us: f64,
+}
+
+/// All spans of one lane, by start time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaneTrack {
+    pub lane: Lane,
+    pub spans: Vec<StreamSpan>,
 }
 
 /// All spans of one phase, by start time.
@@ -121,7 +131,9 @@ impl Timeline {
             })
             .collect();
         let untimed = untimed(&phases);
+        let lanes = lanes(&record.stream_spans);
         let multiprocessors = multiprocessors(record, &phases);
+        let of_lanes = record.stream_spans.iter().map(|span| span.times_us()[1]);
         let of_phases = phases.iter().flat_map(|track| &track.spans).map(|span| span.stop_us);
         let of_warps =
             multiprocessors.iter().filter_map(|multiprocessor| multiprocessor.stops.last().copied());
@@ -129,8 +141,19 @@ impl Timeline {
         let threads = record.device.id == Some(DeviceId::Cpu)
             && record.profile.as_ref().is_some_and(|profile| profile.phases.is_empty());
         let unit = if threads { UnitKind::Thread } else { UnitKind::Multiprocessor };
-        let end_us = of_phases.chain(of_warps).fold(0.0, f64::max);
-        Self { phases, untimed, unit, multiprocessors, end_us }
+        let end_us = of_phases.chain(of_lanes).chain(of_warps).fold(0.0, f64::max);
+        Self { phases, untimed, lanes, unit, multiprocessors, end_us }
+    }
+
+    /// The phases in the lanes.
+    pub fn lane_phases(&self) -> impl Iterator<Item = StreamPhase> {
+        let occurs = |phase| self.lanes.iter().flat_map(|track| &track.spans).any(|span| span.phase == phase);
+        StreamPhase::ALL.into_iter().filter(move |&phase| occurs(phase))
+    }
+
+    /// Whether the lanes end early, because no more spans were stored.
+    pub fn lanes_are_cut(&self) -> bool {
+        self.lanes.iter().map(|track| track.spans.len()).sum::<usize>() >= MAX_STREAM_SPANS
     }
 
     /// The largest number of simultaneous warps on a multiprocessor.
@@ -149,6 +172,18 @@ impl Timeline {
                 .next()
         })
     }
+}
+
+fn lanes(spans: &[StreamSpan]) -> Vec<LaneTrack> {
+    let mut tracks: BTreeMap<(bool, Lane), Vec<StreamSpan>> = BTreeMap::new();
+    for span in spans {
+        tracks.entry((span.lane.device == DeviceId::Cpu, span.lane)).or_default().push(*span);
+    }
+    let track = |((_, lane), mut spans): (_, Vec<StreamSpan>)| {
+        spans.sort_by(|a, b| a.start_ms.total_cmp(&b.start_ms));
+        LaneTrack { lane, spans }
+    };
+    tracks.into_iter().map(track).collect()
 }
 
 /// The times from the start of the run to the end of its last phase that no phase covers.
@@ -299,7 +334,7 @@ fn multiprocessors(record: &RunRecord, phases: &[PhaseTrack]) -> Vec<UnitTracks>
 mod tests {
     use std::sync::Arc;
 
-    use super::super::testing::{BruteForceEngine, Script, spec, squares};
+    use super::super::testing::{BruteForceEngine, Script, spec, squares, stream_spans};
     use super::super::{RunSpec, execute};
     use super::*;
     use crate::knn::{EngineId, Profile, WarpSpan};
@@ -358,6 +393,29 @@ mod tests {
             let inside = |span: &&PhaseSpan| span.start_us < *stop && *start < span.stop_us;
             assert!(!timeline.phases.iter().flat_map(|track| &track.spans).any(|span| inside(&span)));
         }
+    }
+
+    #[test]
+    fn each_stream_has_a_lane_with_its_spans_in_order() {
+        let mut record = record(vec![span(0, 1, 0, 0)]);
+        assert_eq!(Timeline::new(&record).lanes, []);
+        record.stream_spans = stream_spans();
+        let mut timeline = Timeline::new(&record);
+        let names: Vec<String> = timeline.lanes.iter().map(|track| track.lane.to_string()).collect();
+        assert_eq!(
+            names,
+            ["GPU 0, stream 0", "GPU 0, stream 1", "GPU 1, stream 0", "GPU 1, stream 1", "CPU"]
+        );
+        for track in &timeline.lanes {
+            assert!(track.spans.is_sorted_by(|a, b| a.times_us()[1] <= b.times_us()[0]), "{track:?}");
+        }
+        assert_eq!(timeline.lanes.iter().map(|track| track.spans.len()).sum::<usize>(), 9);
+        assert!(timeline.end_us >= 10_500.0, "{} µs", timeline.end_us);
+        let phases: Vec<_> = timeline.lane_phases().collect();
+        assert_eq!(phases, [StreamPhase::Copy, StreamPhase::Search, StreamPhase::Merge]);
+        assert!(!timeline.lanes_are_cut());
+        timeline.lanes[0].spans = vec![record.stream_spans[0]; MAX_STREAM_SPANS];
+        assert!(timeline.lanes_are_cut());
     }
 
     #[test]

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use crate::driven::{Window, press, small, until, until_answered, window};
 use egui::accesskit::Role;
+use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
-use warpscope::app::state::{PaneKind, TimingsFigure, single_layout};
-use warpscope::knn::{Profile, WarpSpan, warp};
+use warpscope::app::state::{PaneKind, State, TimingsFigure, single_layout};
+use warpscope::app::tokens::Theme;
+use warpscope::app::{App, check_adapter};
+use warpscope::knn::{DeviceId, Lane, MAX_STREAM_SPANS, Profile, StreamPhase, StreamSpan, WarpSpan, warp};
 use warpscope::run::analysis::Roofline;
 use warpscope::run::{Phase, RunRecord, Sample, Timeline, UnitKind};
 
@@ -142,6 +145,115 @@ fn a_multiprocessor_expands_and_a_warp_selects_its_queries() {
     }
     until(&mut window, "the selection", |app| !app.session().selection.is_empty());
     assert_eq!(window.state().session().selection.queries()[..], queries[..]);
+}
+
+/// A run whose points are copied in tiles to two GPUs: while one stream of a GPU searches a tile, the other
+/// copies the next.
+fn streamed(window: &mut Window) -> RunRecord {
+    press(window, "Run");
+    until_answered(window);
+    let mut record = RunRecord::clone(window.state().session().record.as_ref().expect("a run"));
+    let sample = |phase, start_ms, duration_ms| Sample { phase, repeat: 0, chunk: 0, start_ms, duration_ms };
+    record.samples = vec![sample(Phase::Search, 4.0, 68.0), sample(Phase::Download, 72.0, 0.5)];
+    record.measured = Default::default();
+    record.convergence = Default::default();
+    let mut free_ms = [[4.0, 10.0], [5.0, 13.0]];
+    for tile in 0..12 {
+        let (gpu, stream) = (tile % 2, tile / 2 % 2);
+        let lane = Lane { device: DeviceId::Gpu(gpu), stream: Some(stream) };
+        let free = &mut free_ms[gpu as usize][stream as usize];
+        let wait = if tile % 5 == 3 { 1.4 } else { 0.0 };
+        for (phase, duration_ms) in [
+            (StreamPhase::Copy, 6.5),
+            (StreamPhase::Index, 1.5),
+            (StreamPhase::Search, 9.0),
+            (StreamPhase::Download, 1.0),
+            (StreamPhase::Wait, wait),
+            (StreamPhase::Merge, 0.8),
+        ] {
+            record.stream_spans.push(StreamSpan {
+                lane,
+                phase,
+                tile: Some(tile),
+                start_ms: *free,
+                duration_ms,
+            });
+            *free += duration_ms;
+        }
+    }
+    record
+}
+
+#[test]
+fn streams_have_lanes_with_a_legend_and_tooltips() {
+    let mut window = window(|state| {
+        small(state);
+        state.tree = single_layout(PaneKind::Timeline);
+    });
+    let mut record = streamed(&mut window);
+    window.state_mut().show_record(Arc::new(record.clone()));
+    let has_lanes =
+        |app: &App| app.session().derived.as_ref().is_some_and(|derived| derived.timeline.lanes.len() == 4);
+    until(&mut window, "the lanes", has_lanes);
+    for phase in StreamPhase::ALL {
+        window.get_by_label(phase.name());
+    }
+    assert!(window.query_by_label_contains("Tick “Profile”").is_none(), "streams cannot be profiled");
+    // Rows: other work, search, download, the heading, and the lanes.
+    let session = window.state().session();
+    let timeline = &session.derived.as_ref().expect("the lanes").timeline;
+    let track = &timeline.lanes[1];
+    let search = track.spans.iter().find(|span| span.phase == StreamPhase::Search).expect("a search");
+    let [from, to] = session.timeline.shown(timeline);
+    let along = ((search.times_us()[0] + 4000.0 - from) / (to - from)) as f32;
+    let above = (1 + timeline.phases.len()) as f32 * 22.0 + 26.0 + 1.5 * 22.0;
+    let canvas = window.get_by_role_and_label(Role::Canvas, "Tracks of the run").rect();
+    let left = canvas.left() + 112.0;
+    window.hover_at(egui::pos2(left + along * (canvas.right() - left), canvas.top() + above));
+    // Tooltips appear after a moment.
+    window.run_steps(40);
+    window.get_by_label("Search on GPU 0, stream 1");
+    window.get_by_label_contains("among the points on the device");
+    // A run with more spans says that later ones are missing.
+    record.stream_spans = record.stream_spans.iter().cycle().take(MAX_STREAM_SPANS).copied().collect();
+    window.state_mut().show_record(Arc::new(record));
+    until(&mut window, "more spans", |app| {
+        app.session().derived.as_ref().is_some_and(|derived| derived.timeline.lanes_are_cut())
+    });
+}
+
+#[test]
+fn lanes_match_their_snapshots() {
+    check_adapter().unwrap_or_else(|error| panic!("{error:#}"));
+    let mut run_by = window(small);
+    let record = Arc::new(streamed(&mut run_by));
+    let mut failures = Vec::new();
+    for (look, name) in [(Theme::Light, "light"), (Theme::Dark, "dark")] {
+        let mut window: Window =
+            Harness::builder().with_size([900.0, 420.0]).wgpu().build_eframe(move |cc| {
+                let tree = single_layout(PaneKind::Timeline);
+                let mut state = State {
+                    look,
+                    tree,
+                    hints: false,
+                    show_problem: false,
+                    show_selection: false,
+                    ..State::default()
+                };
+                small(&mut state);
+                App::with_state(cc, state).expect("a thread for the worker")
+            });
+        window.state_mut().show_record(Arc::clone(&record));
+        until_answered(&mut window);
+        window.run_steps(4);
+        // The status line depends on the machine.
+        window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 390.0), egui::pos2(900.0, 420.0)));
+        let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
+        if let Err(error) = window.try_snapshot_options(format!("timeline-streams-{name}"), &options) {
+            failures.push(error.to_string());
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

@@ -209,7 +209,7 @@ pub const DARK: Palette = Palette {
     intermediate: rgb(0x1FC196),
     buffer: PURPLE,
     theory: rgb(0xE4E8ED),
-    phases: [rgb(0x3E8FC4), SKY, PURPLE, rgb(0x1FC196), ORANGE],
+    phases: [rgb(0x2F6FD0), SKY, PURPLE, rgb(0x1FC196), ORANGE],
     runs: [SKY, ORANGE],
 };
 

@@ -22,6 +22,7 @@ pub mod peaks;
 pub mod registry;
 pub mod select;
 pub mod several;
+mod span_log;
 pub mod step;
 mod streamed;
 #[cfg(test)]

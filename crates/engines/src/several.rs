@@ -11,10 +11,11 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::registry;
+use super::span_log::SpanLog;
 use crate::Result;
 use crate::knn::{
-    Answer, BestLists, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, GpuSet, KernelBuild, Neighbors,
-    Parameters, Points, PreparedSearch, Problem, SetupPhase,
+    Answer, BestLists, Descriptor, DeviceId, DeviceInfo, Engine, EngineError, GpuSet, KernelBuild, Lane,
+    Neighbors, Parameters, Points, PreparedSearch, Problem, SetupPhase, StreamPhase, StreamSpan,
 };
 
 /// Up to this number of queries per GPU, reading the points takes most of the time, so the points are split.
@@ -145,17 +146,26 @@ impl Engine for SeveralEngine {
         let names: Vec<DeviceId> = self.parts.iter().map(|part| part.device_id()).collect();
         let Self { parts, shares, pool, .. } = self;
         let (shares, pool) = (&*shares, &*pool);
+        let log = SpanLog::new();
         let parts = each(parts, |at, part| {
-            let loaded = part.load(shares.get(at).unwrap_or(problem), parameters, false);
-            loaded.map_err(|error| named(names[at], error))
+            let mut clock = log.clock(lane(names[at]), None);
+            let loaded = part
+                .load(shares.get(at).unwrap_or(problem), parameters, false)
+                .map_err(|error| named(names[at], error))?;
+            clock.end_loading(&*loaded);
+            Ok(loaded)
         })?;
         let split = if shares.is_empty() {
             Split::Queries(QueryShares { weights: vec![1.0; count], ..QueryShares::default() })
         } else {
             Split::Points(shares)
         };
-        Ok(Box::new(SharedSearch { k: problem.k(), q: problem.q(), parts, pool, names, split }))
+        Ok(Box::new(SharedSearch { k: problem.k(), q: problem.q(), parts, pool, names, split, log }))
     }
+}
+
+fn lane(device: DeviceId) -> Lane {
+    Lane { device, stream: None }
 }
 
 /// Names the GPU that an error is about.
@@ -194,6 +204,7 @@ struct SharedSearch<'a> {
     pool: &'a ThreadPool,
     names: Vec<DeviceId>,
     split: Split<'a>,
+    log: SpanLog,
 }
 
 enum Split<'a> {
@@ -293,13 +304,16 @@ impl PreparedSearch for SharedSearch<'_> {
             Split::Queries(shares) => shares.divide(&queries, unit),
             Split::Points(_) => vec![queries.clone(); self.parts.len()],
         };
-        let (start, names) = (Instant::now(), &self.names);
+        let (start, names, log) = (Instant::now(), &self.names, &self.log);
         let times = on_pool(self.pool, &mut self.parts, |at, part| {
             let share = shares[at].clone();
             if share.is_empty() {
                 return Ok(0.0);
             }
-            part.search(share, build).map_err(|error| named(names[at], error))
+            let mut clock = log.clock(lane(names[at]), None);
+            let ms = part.search(share, build).map_err(|error| named(names[at], error))?;
+            clock.end(StreamPhase::Search);
+            Ok(ms)
         })?;
         let ms = start.elapsed().as_secs_f64() * 1e3;
         if let Split::Queries(known) = &mut self.split {
@@ -325,19 +339,24 @@ impl PreparedSearch for SharedSearch<'_> {
         mut indices: &mut [u32],
         mut squared_distances: &mut [f32],
     ) -> Result<()> {
-        let (k, names) = (self.k, &self.names);
+        let (k, names, log) = (self.k, &self.names, &self.log);
         // Copies are not on the pool, because a large one uses the threads of all cores.
         let searched = match &self.split {
             Split::Queries(shares) => &shares.searched,
             Split::Points(shares) => {
                 let found = each(&mut self.parts, |at, part| {
+                    let mut clock = log.clock(lane(names[at]), None);
                     let mut found = Neighbors::unanswered(queries.len(), k);
                     let Neighbors { indices, squared_distances, .. } = &mut found;
                     part.download_range(queries.clone(), indices, squared_distances)
                         .map_err(|error| named(names[at], error))?;
+                    clock.end(StreamPhase::Download);
                     Ok(found)
                 })?;
-                return merge_shares(shares, &found, indices, squared_distances);
+                let mut clock = log.clock(lane(DeviceId::Cpu), None);
+                merge_shares(shares, &found, indices, squared_distances)?;
+                clock.end(StreamPhase::Merge);
+                return Ok(());
             }
         };
         let mut tasks: Vec<Vec<_>> = self.parts.iter().map(|_| Vec::new()).collect();
@@ -354,9 +373,11 @@ impl PreparedSearch for SharedSearch<'_> {
         }
         let mut work: Vec<_> = self.parts.iter_mut().zip(tasks).collect();
         each(&mut work, |at, (part, tasks)| {
+            let mut clock = log.clock(lane(names[at]), None);
             for (range, indices, distances) in std::mem::take(tasks) {
                 part.download_range(range, indices, distances).map_err(|error| named(names[at], error))?;
             }
+            clock.end(StreamPhase::Download);
             Ok(())
         })?;
         Ok(())
@@ -367,6 +388,10 @@ impl PreparedSearch for SharedSearch<'_> {
         let Split::Queries(shares) = &self.split else { return Ok(()) };
         let mut parts = self.parts.iter_mut().zip(&shares.last).filter(|(_, share)| !share.is_empty());
         parts.try_for_each(|(part, _)| part.collect(answer))
+    }
+
+    fn take_stream_spans(&mut self, since: Instant) -> Vec<StreamSpan> {
+        self.log.take(since)
     }
 }
 
@@ -470,6 +495,14 @@ mod tests {
             search.search(0..3, KernelBuild::Timed).unwrap();
             search.download(&mut found).unwrap();
             assert_eq!(found, expected);
+            let spans = search.take_stream_spans(Instant::now());
+            let of = |phase| spans.iter().filter(|span| span.phase == phase).count();
+            assert_eq!(
+                (of(StreamPhase::Index), of(StreamPhase::Search)),
+                (count, count),
+                "one for each part"
+            );
+            assert_eq!(of(StreamPhase::Merge), 1);
             drop(search);
             assert_eq!(engine.shares.len(), count);
             assert!(engine.device().details.iter().any(|(_, how)| how == "a share of the points"));

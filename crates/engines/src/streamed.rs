@@ -9,10 +9,11 @@ use std::time::Instant;
 
 use super::registry;
 use super::several::each;
+use super::span_log::SpanLog;
 use crate::Result;
 use crate::knn::{
-    Answer, BestLists, Descriptor, DeviceId, DeviceInfo, Engine, KernelBuild, Neighbors, Parameters,
-    PreparedSearch, Problem, SetupPhase, answer_bytes,
+    Answer, BestLists, Descriptor, DeviceId, DeviceInfo, Engine, KernelBuild, Lane, Neighbors, Parameters,
+    PreparedSearch, Problem, SetupPhase, StreamPhase, StreamSpan, answer_bytes,
 };
 use crate::memory;
 
@@ -82,6 +83,7 @@ impl Engine for StreamedEngine {
             engines: &mut self.engines,
             parameters: parameters.clone(),
             found: Neighbors::unanswered(problem.q(), k),
+            log: SpanLog::new(),
         }))
     }
 }
@@ -97,6 +99,7 @@ struct StreamedSearch<'a> {
     /// Number of queries searched for each copy of the points.
     chunk: usize,
     found: Neighbors,
+    log: SpanLog,
 }
 
 impl StreamedSearch<'_> {
@@ -113,34 +116,42 @@ impl StreamedSearch<'_> {
 
     /// The best neighbours of some queries, from one pass over the tiles.
     fn pass(&mut self, queries: &Problem) -> Result<BestLists> {
-        let Self { problem, tile, ref parameters, .. } = *self;
+        let Self { problem, tile, ref parameters, ref log, .. } = *self;
         let (n, q) = (problem.n(), queries.q());
         let lists = Mutex::new(BestLists::new(q, queries.k())?);
         let next = AtomicUsize::new(0);
-        let search_tiles = |engine: &mut Box<dyn Engine>| {
+        let devices = (self.engines.len() / SHARING).max(1);
+        let search_tiles = |at: usize, engine: &mut Box<dyn Engine>| {
+            let lane = Lane { device: engine.device_id(), stream: Some((at / devices) as u32) };
             let mut found = Neighbors::default();
             loop {
                 let first = next.fetch_add(tile, Relaxed);
                 if first >= n {
                     return Ok(());
                 }
+                let mut clock = log.clock(lane, Some((first / tile) as u32));
                 let points = problem.shared_points().part(first..n.min(first + tile));
                 let part = queries.over(Arc::new(points));
                 let mut search = engine.load(&part, parameters, false)?;
+                clock.end_loading(&*search);
                 let step = search.first_work() / (part.n() * part.dims()) as u64;
                 let step = usize::try_from(step).unwrap_or(q).max(search.chunk_unit());
                 for from in (0..q).step_by(step) {
                     search.search(from..q.min(from + step), KernelBuild::Timed)?;
                 }
+                clock.end(StreamPhase::Search);
                 search.download(&mut found)?;
                 drop(search);
+                clock.end(StreamPhase::Download);
                 let mut lists = lists.lock().unwrap_or_else(PoisonError::into_inner);
+                clock.end(StreamPhase::Wait);
                 lists.merge(0..q as u32, first as u32, &found);
+                clock.end(StreamPhase::Merge);
             }
         };
-        each(self.engines, |_, engine| {
+        each(self.engines, |at, engine| {
             // After an error, the others do not begin another tile.
-            search_tiles(engine).inspect_err(|_| next.store(n, Relaxed))
+            search_tiles(at, engine).inspect_err(|_| next.store(n, Relaxed))
         })?;
         Ok(lists.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
@@ -210,6 +221,10 @@ impl PreparedSearch for StreamedSearch<'_> {
     fn collect(&mut self, _answer: &mut Answer) -> Result<()> {
         Ok(())
     }
+
+    fn take_stream_spans(&mut self, since: Instant) -> Vec<StreamSpan> {
+        self.log.take(since)
+    }
 }
 
 #[cfg(test)]
@@ -219,17 +234,30 @@ mod tests {
     use crate::knn::DeviceKind;
     use crate::testing::{problem, scattered, search};
 
-    fn streamed(descriptor: &'static Descriptor, tile: usize, problem: &Problem) -> Neighbors {
-        let mut engines: Vec<_> = (0..2).map(|_| descriptor.open_on(DeviceId::Cpu).unwrap()).collect();
-        let mut search = StreamedSearch {
+    fn two(descriptor: &'static Descriptor) -> Vec<Box<dyn Engine>> {
+        (0..2).map(|_| descriptor.open_on(DeviceId::Cpu).unwrap()).collect()
+    }
+
+    fn prepared<'a>(
+        problem: &'a Problem,
+        engines: &'a mut [Box<dyn Engine>],
+        tile: usize,
+    ) -> StreamedSearch<'a> {
+        StreamedSearch {
             problem,
-            engines: &mut engines,
+            engines,
             parameters: Parameters::NONE,
             tile,
             least: tile,
             chunk: 7,
             found: Neighbors::unanswered(problem.q(), problem.k()),
-        };
+            log: SpanLog::new(),
+        }
+    }
+
+    fn streamed(descriptor: &'static Descriptor, tile: usize, problem: &Problem) -> Neighbors {
+        let mut engines = two(descriptor);
+        let mut search = prepared(problem, &mut engines, tile);
         let mut found = Neighbors::default();
         // Twice, as in repeated runs.
         for queries in [0..problem.q(), 0..3, 3..problem.q()] {
@@ -256,6 +284,36 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn spans_of_all_tiles_are_within_the_pass_and_follow_each_other_on_each_stream() {
+        let problem = problem(3, scattered(4000, 3), (0..200).collect(), 10);
+        let mut engines = two(&crate::kdtree::KDTREE);
+        let since = Instant::now();
+        let mut search = StreamedSearch { chunk: 100, ..prepared(&problem, &mut engines, 1000) };
+        search.search(0..200, KernelBuild::Timed).unwrap();
+        let wall_ms = since.elapsed().as_secs_f64() * 1e3;
+        let spans = search.take_stream_spans(since);
+        for tile in 0..4 {
+            let phases =
+                |phase| spans.iter().filter(|span| (span.tile, span.phase) == (Some(tile), phase)).count();
+            // Once for each of two chunks of queries.
+            for phase in [StreamPhase::Index, StreamPhase::Search, StreamPhase::Merge] {
+                assert_eq!(phases(phase), 2, "{phase:?} of tile {tile}");
+            }
+        }
+        let lanes = [0, 1].map(|stream| Lane { device: DeviceId::Cpu, stream: Some(stream) });
+        assert!(spans.iter().all(|span| lanes.contains(&span.lane)));
+        for lane in lanes {
+            let mut reached = 0.0;
+            for span in spans.iter().filter(|span| span.lane == lane) {
+                assert!(span.start_ms >= reached && span.duration_ms > 0.0, "{span:?} after {reached}");
+                reached = span.start_ms + span.duration_ms - 1e-9;
+            }
+            assert!(reached < wall_ms, "{lane}: {reached} of {wall_ms} ms");
+        }
+        assert_eq!(search.take_stream_spans(since), [], "they are handed over once");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use rayon::iter::repeat_n;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Measurements, ProfilePhase};
+use super::{Measurements, ProfilePhase, StreamSpan};
 
 /// Marks a missing neighbour (k > n). Exported as −1.
 pub const NONE: u32 = u32::MAX;
@@ -207,4 +207,6 @@ pub struct Answer {
     pub convergence: Convergence,
     /// `None` unless the profiled build ran.
     pub profile: Option<Profile>,
+    /// Of engines that use several devices or streams; in milliseconds since the start of the run.
+    pub stream_spans: Vec<StreamSpan>,
 }

@@ -1,10 +1,13 @@
 //! The engine interface: load a problem, search it, and the errors of both.
 
 use std::ops::Range;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Descriptor, DeviceId, EngineId, Metric, Neighbors, Parameters, Problem, Shape};
+use super::{
+    Answer, Descriptor, DeviceId, EngineId, Metric, Neighbors, Parameters, Problem, Shape, StreamSpan,
+};
 use crate::memory::{self, InsufficientMemory};
 
 /// The hardware an engine runs on.
@@ -381,6 +384,13 @@ pub trait PreparedSearch: Send {
     /// # Errors
     /// [`EngineError::Device`].
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError>;
+
+    /// Hands over what each device and stream has done since the last call, or since loading began: at most
+    /// the first [`MAX_STREAM_SPANS`](super::MAX_STREAM_SPANS) spans, which start in milliseconds since an
+    /// instant before loading. Empty for engines on one device.
+    fn take_stream_spans(&mut self, _since: Instant) -> Vec<StreamSpan> {
+        Vec::new()
+    }
 }
 
 #[cfg(test)]

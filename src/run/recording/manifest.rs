@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cloud::MAX_ROWS;
 use crate::cloud::formats::limits::MAX_MEASURES;
-use crate::knn::{NONE, ProblemParameters, warp};
+use crate::knn::{Lane, NONE, ProblemParameters, StreamPhase, warp};
 use crate::run::schema::current_name;
 use crate::run::{CloudDescription, Phase, Run, RunFile};
 
@@ -91,7 +91,18 @@ pub(super) struct RunEntry {
     /// Whether the spans exist without cycles, as for a CPU.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub spans: bool,
+    /// Absent for runs on one device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<StreamsEntry>,
     pub run: RunFile,
+}
+
+/// The lanes and phases that the numbers in `stream_lane_phase_tile.npy` index, and its length.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StreamsEntry {
+    pub lanes: Vec<Lane>,
+    pub phases: Vec<StreamPhase>,
+    pub spans: usize,
 }
 
 /// The columns in files from versions that had no others.
@@ -192,13 +203,14 @@ pub(super) fn run(run: &Run<CloudDescription>) -> Result<(), String> {
         return Err(format!("invalid squared distance {distance}"));
     }
     convergence(run)?;
-    for sample in &run.samples {
-        if !sample.start_ms.is_finite() || !sample.duration_ms.is_finite() || sample.duration_ms < 0.0 {
-            return Err(format!(
-                "invalid sample: start {} ms, duration {} ms",
-                sample.start_ms, sample.duration_ms
-            ));
+    let samples = run.samples.iter().map(|sample| (sample.start_ms, sample.duration_ms));
+    let spans = run.stream_spans.iter().map(|span| (span.start_ms, span.duration_ms));
+    for (start, duration) in samples.chain(spans) {
+        if !start.is_finite() || !duration.is_finite() || duration < 0.0 {
+            return Err(format!("invalid sample: start {start} ms, duration {duration} ms"));
         }
+    }
+    for sample in &run.samples {
         // Every repeat has a sample; later lists are sized by the number of repeats.
         if sample.repeat as usize >= run.samples.len() {
             return Err(format!("repeat {} of {} samples", sample.repeat, run.samples.len()));

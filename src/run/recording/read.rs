@@ -10,14 +10,14 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use super::clouds::{is_below, moved};
-use super::manifest::{CloudEntry, FORMAT, Header, Manifest, NAME, RunEntry, of_cloud, of_run};
+use super::manifest::{CloudEntry, FORMAT, Header, Manifest, NAME, RunEntry, StreamsEntry, of_cloud, of_run};
 use super::npy::{self, Element};
 use super::{RecordedRun, Recording, RecordingError, SCHEMA_VERSION, SESSION, clouds, manifest, unique};
 use crate::cloud::formats::limits::{DEFLATE, MAX_COPIES, MAX_MANIFEST, MAX_PLACES};
 use crate::cloud::formats::{catch_panics, file_of};
 use crate::cloud::{CloudParts, PointCloud, Source};
 use crate::files::named_scratch;
-use crate::knn::{Convergence, Measurements, Neighbors, Profile, WarpSpan};
+use crate::knn::{Convergence, Measurements, NONE, Neighbors, Profile, StreamSpan, WarpSpan};
 use crate::printable;
 use crate::progress::Progress;
 use crate::run::{self, CloudDescription, LoadedRun, Run, RunFile, Sample};
@@ -362,6 +362,10 @@ impl<'a> Reader<'a> {
                 .ok_or_else(|| wrong(self, format!("unknown phase {phase}")))?;
             samples.push(Sample { phase, repeat, chunk, start_ms, duration_ms });
         }
+        let stream_spans = match &entry.streams {
+            Some(streams) => self.stream_spans(at, streams)?,
+            None => Vec::new(),
+        };
         let run = Run {
             // When saved again, it has this program's schema version.
             head: RunFile { schema_version: run::SCHEMA_VERSION, ..entry.run.clone() },
@@ -373,9 +377,27 @@ impl<'a> Reader<'a> {
             convergence,
             profile,
             samples,
+            stream_spans,
         };
         manifest::run(&run).map_err(|why| wrong(self, why))?;
         Ok(run)
+    }
+
+    fn stream_spans(&mut self, at: usize, entry: &StreamsEntry) -> Result<Vec<StreamSpan>, RecordingError> {
+        let numbers: Vec<u32> = self.array(&of_run(at, "stream_lane_phase_tile"), &[entry.spans, 3])?;
+        let times: Vec<f64> = self.array(&of_run(at, "stream_ms"), &[entry.spans, 2])?;
+        let span = |(&[lane, phase, tile], &[start_ms, duration_ms]): (&[u32; 3], &[f64; 2])| {
+            Some(StreamSpan {
+                lane: *entry.lanes.get(lane as usize)?,
+                phase: *entry.phases.get(phase as usize)?,
+                tile: (tile != NONE).then_some(tile),
+                start_ms,
+                duration_ms,
+            })
+        };
+        let spans: Option<Vec<_>> =
+            numbers.as_chunks::<3>().0.iter().zip(times.as_chunks::<2>().0).map(span).collect();
+        spans.ok_or_else(|| self.damaged(format!("run {}", at + 1), "a span has an unknown lane or phase"))
     }
 
     fn array<T: Element>(&mut self, name: &str, shape: &[usize]) -> Result<Vec<T>, RecordingError> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 
-use super::super::testing::{BruteForceEngine, Script, cloud, queries_to, spec};
+use super::super::testing::{BruteForceEngine, Script, cloud, queries_to, spec, stream_spans};
 use super::*;
 use crate::cloud::formats::{self, ColumnData, FormatError};
 use crate::cloud::{ColumnChoice, Order, PointCloud, Source, load};
@@ -64,6 +64,7 @@ fn assert_same(a: &RunRecord, b: &RunRecord) {
     assert_eq!(a.head, b.head);
     assert_eq!((&a.query_rows, &a.measured, &a.convergence), (&b.query_rows, &b.measured, &b.convergence));
     assert_eq!((&a.neighbors, &a.profile, &a.samples), (&b.neighbors, &b.profile, &b.samples));
+    assert_eq!(a.stream_spans, b.stream_spans);
     assert_same_cloud(&a.cloud, &b.cloud);
     assert_eq!(a.query_cloud.is_some(), b.query_cloud.is_some());
     if let (Some(a), Some(b)) = (&a.query_cloud, &b.query_cloud) {
@@ -142,6 +143,29 @@ fn haversine_runs_round_trip() {
         let back = read_bytes(&bytes(std::slice::from_ref(&recorded), true), CloudLoadMode::Restore).unwrap();
         assert_same(record(&back.runs[0]), record(&recorded));
     }
+}
+
+#[test]
+fn stream_spans_round_trip_and_invalid_ones_are_rejected() {
+    let mut record = RunRecord::clone(record(&several()[1]));
+    let recorded = |record: &RunRecord| RecordedRun {
+        name: "streams".to_owned(),
+        pinned: false,
+        run: LoadedRun::Whole(Arc::new(record.clone())),
+    };
+    let absent = bytes(&[recorded(&record)], true);
+    record.stream_spans = stream_spans();
+    let written = bytes(&[recorded(&record)], true);
+    let names = |bytes: &[u8]| {
+        let archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+        archive.file_names().filter(|name| name.as_ref().unwrap().contains("stream_")).count()
+    };
+    assert_eq!((names(&absent), names(&written)), (0, 2));
+    let back = read_bytes(&written, CloudLoadMode::Restore).unwrap();
+    assert_same(self::record(&back.runs[0]), &record);
+    record.stream_spans[2].duration_ms = f64::NAN;
+    let why = read_bytes(&bytes(&[recorded(&record)], true), CloudLoadMode::Restore).unwrap_err().to_string();
+    assert!(why.contains("duration NaN ms"), "{why}");
 }
 
 /// Two runs over one cloud, one of them with counters, and one run over another cloud.

@@ -1,5 +1,6 @@
 //! Writes runs to a recording.
 
+use std::collections::BTreeSet;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,13 +11,14 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::clouds::stored_paths;
-use super::manifest::{CloudEntry, FORMAT, Manifest, NAME, RunEntry, of_cloud, of_run};
+use super::manifest::{CloudEntry, FORMAT, Manifest, NAME, RunEntry, StreamsEntry, of_cloud, of_run};
 use super::npy::{self, CHUNK, Element};
 use super::{RecordedRun, SCHEMA_VERSION, SESSION, unique};
 use crate::cloud::PointCloud;
 use crate::cloud::formats::limits::MAX_COPIES;
 use crate::cloud::formats::{file_of, records};
 use crate::files::LatchingWriter;
+use crate::knn::{Lane, NONE, StreamPhase, StreamSpan};
 use crate::progress::Progress;
 use crate::run::{CloudDescription, LoadedRun, Phase, Run};
 use crate::{memory, text};
@@ -277,6 +279,7 @@ impl<W: Write + Seek> Writer<'_, W> {
             convergence,
             profile,
             samples,
+            stream_spans,
         } = run;
         let of = |array: &str| of_run(at, array);
         let (q, k) = (query_rows.len(), neighbors.k);
@@ -331,6 +334,7 @@ impl<W: Write + Seek> Writer<'_, W> {
             &[samples.len(), 2],
             samples.iter().flat_map(|sample| [sample.start_ms, sample.duration_ms]),
         )?;
+        let streams = self.stream_spans(at, stream_spans)?;
         Ok(RunEntry {
             name,
             pinned,
@@ -345,8 +349,25 @@ impl<W: Write + Seek> Writer<'_, W> {
             convergence: entries,
             profiled: profile.as_ref().is_some_and(|profile| !profile.phases.is_empty()),
             spans: profile.as_ref().is_some_and(|profile| profile.phases.is_empty()),
+            streams,
             run: head.clone(),
         })
+    }
+
+    fn stream_spans(&mut self, at: usize, spans: &[StreamSpan]) -> io::Result<Option<StreamsEntry>> {
+        if spans.is_empty() {
+            return Ok(None);
+        }
+        let lanes: Vec<Lane> =
+            spans.iter().map(|span| span.lane).collect::<BTreeSet<_>>().into_iter().collect();
+        let numbers = spans.iter().flat_map(|span| {
+            let lane = lanes.binary_search(&span.lane).unwrap_or_default() as u32;
+            [lane, span.phase as u32, span.tile.unwrap_or(NONE)]
+        });
+        self.array(&of_run(at, "stream_lane_phase_tile"), &[spans.len(), 3], numbers)?;
+        let times = spans.iter().flat_map(|span| [span.start_ms, span.duration_ms]);
+        self.array(&of_run(at, "stream_ms"), &[spans.len(), 2], times)?;
+        Ok(Some(StreamsEntry { lanes, phases: StreamPhase::ALL.to_vec(), spans: spans.len() }))
     }
 
     fn array<T: Element>(

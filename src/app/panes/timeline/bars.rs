@@ -9,8 +9,8 @@ use crate::app::model::select_mode::SelectMode;
 use crate::app::model::views::NAMES;
 use crate::app::prelude::*;
 use crate::export::tables::query_record;
-use crate::knn::Measure;
-use crate::run::{PhaseSpan, UnitKind, UnitTracks, WarpTime};
+use crate::knn::{MAX_STREAM_SPANS, Measure, StreamPhase, StreamSpan};
+use crate::run::{Phase, PhaseSpan, UnitKind, UnitTracks, WarpTime};
 use crate::text::{self, sentence_case};
 
 /// The colour of an engine's n-th phase. The first six are the colours of the warp-per-query search's
@@ -27,6 +27,18 @@ pub fn color(phase: usize, palette: &Palette) -> Color32 {
     concepts.get(phase).copied().unwrap_or_else(|| palette.phases[phase % palette.phases.len()])
 }
 
+/// The colour of a stream's phase: that of the run's phase, if there is one.
+pub fn stream_color(phase: StreamPhase, palette: &Palette) -> Color32 {
+    match phase {
+        StreamPhase::Copy => palette.phase(Phase::Upload),
+        StreamPhase::Index => palette.buffer,
+        StreamPhase::Search => palette.phase(Phase::Search),
+        StreamPhase::Download => palette.phase(Phase::Download),
+        StreamPhase::Wait => palette.line,
+        StreamPhase::Merge => palette.intermediate,
+    }
+}
+
 impl TrackPainter<'_> {
     pub(super) fn row_ui(&self, ui: &Ui, canvas: Rect, row: Row, range: Rangef) {
         let y = Rangef::new(self.top + range.min, self.top + range.max);
@@ -41,17 +53,44 @@ impl TrackPainter<'_> {
                 color,
             );
         };
+        let heading = |text: &str| {
+            ui.painter_at(Rect::from_x_y_ranges(canvas.x_range(), y)).text(
+                pos2(canvas.left() + 4.0, y.max - 3.0),
+                Align2::LEFT_BOTTOM,
+                text,
+                FontId::proportional(12.0),
+                self.palette.text_weak,
+            );
+        };
         match row {
             Row::Phase(at) => {
                 let track = &self.timeline.phases[at];
                 name(track.phase.name(), self.palette.text);
-                let spans = track.spans.iter().map(|span| [span.start_us, span.stop_us]);
-                self.spans_ui(&plot, spans, self.palette.phase(track.phase), y.shrink(2.0));
+                let color = self.palette.phase(track.phase);
+                let spans = track.spans.iter().map(|span| ([span.start_us, span.stop_us], color, ""));
+                self.spans_ui(&plot, spans, y.shrink(2.0));
             }
             Row::Untimed => {
                 name("other work", self.palette.text_weak);
-                let spans = self.timeline.untimed.iter().copied();
-                self.spans_ui(&plot, spans, self.palette.line, y.shrink(2.0));
+                let spans = self.timeline.untimed.iter().map(|&span| (span, self.palette.line, ""));
+                self.spans_ui(&plot, spans, y.shrink(2.0));
+            }
+            Row::Lanes => {
+                let cut = if self.timeline.lanes_are_cut() {
+                    format!(", the first {} spans", text::thousands(MAX_STREAM_SPANS as u64))
+                } else {
+                    String::new()
+                };
+                heading(&format!("Devices and streams{cut}"));
+            }
+            Row::Lane(at) => {
+                let track = &self.timeline.lanes[at];
+                name(&track.lane.to_string(), self.palette.text);
+                let bar = |span: &StreamSpan| {
+                    (span.times_us(), stream_color(span.phase, self.palette), span.phase.name())
+                };
+                let spans = track.spans.iter().map(bar);
+                self.spans_ui(&plot, spans, y.shrink(2.0));
             }
             Row::Warps => {
                 let about = match self.timeline.unit {
@@ -60,14 +99,7 @@ impl TrackPainter<'_> {
                     }
                     UnitKind::Thread => "Threads answering queries".to_owned(),
                 };
-                let painter = ui.painter_at(Rect::from_x_y_ranges(canvas.x_range(), y));
-                painter.text(
-                    pos2(canvas.left() + 4.0, y.max - 3.0),
-                    Align2::LEFT_BOTTOM,
-                    about,
-                    FontId::proportional(12.0),
-                    self.palette.text_weak,
-                );
+                heading(&about);
             }
             Row::Multiprocessor(at) => {
                 self.multiprocessor_ui(&plot, &self.timeline.multiprocessors[at], y.shrink(2.0))
@@ -83,12 +115,18 @@ impl TrackPainter<'_> {
         }
     }
 
-    /// Draws spans, ordered by start, with their durations.
-    fn spans_ui(&self, painter: &Painter, spans: impl Iterator<Item = [f64; 2]>, fill: Color32, y: Rangef) {
+    /// Draws spans, ordered by start, with their colours, names and durations.
+    fn spans_ui(
+        &self,
+        painter: &Painter,
+        spans: impl Iterator<Item = ([f64; 2], Color32, &'static str)>,
+        y: Rangef,
+    ) {
         // Spans within one pixel are drawn once.
         let mut drawn = f32::NEG_INFINITY;
         let [from, to] = self.axis.window;
-        for [start, stop] in spans.skip_while(|span| span[1] < from).take_while(|span| span[0] <= to) {
+        let shown = spans.skip_while(|(times, ..)| times[1] < from).take_while(|(times, ..)| times[0] <= to);
+        for ([start, stop], fill, name) in shown {
             let (left, right) = (self.axis.x(start), self.axis.x(stop));
             let right = right.max(left + 1.0);
             if right <= drawn {
@@ -100,7 +138,9 @@ impl TrackPainter<'_> {
             painter.rect_filled(rect, 2.0, fill);
             drawn = right;
             if rect.width() > 60.0 {
-                let text = text::time((stop - start) / 1e3);
+                let time = text::time((stop - start) / 1e3);
+                let named = !name.is_empty() && rect.width() > 110.0;
+                let text = if named { format!("{name} {time}") } else { time };
                 let place = pos2(rect.left().max(self.axis.range().min) + 5.0, rect.center().y);
                 painter.with_clip_rect(rect).text(
                     place,
@@ -118,7 +158,7 @@ impl TrackPainter<'_> {
         let most = self.timeline.max_warps().max(1) as f32;
         let range = self.axis.range();
         let step = 1.0 / painter.ctx().pixels_per_point();
-        let fill = self.palette.phase(crate::run::Phase::Profiled);
+        let fill = self.palette.phase(Phase::Profiled);
         let Some([first, last]) = multiprocessor.extent_us() else { return };
         let (mut x, end) = (self.axis.x(first).max(range.min), self.axis.x(last).min(range.max));
         // One rectangle for each interval with a constant number of warps.
@@ -160,7 +200,7 @@ impl TrackPainter<'_> {
             let rect = Rect::from_x_y_ranges(left..=end, y);
             match self.cycles(warp).filter(|_| rect.width() > 12.0) {
                 Some(cycles) => shares_ui(painter, rect, &cycles, self.palette),
-                None => _ = painter.rect_filled(rect, 1.0, self.palette.phase(crate::run::Phase::Profiled)),
+                None => _ = painter.rect_filled(rect, 1.0, self.palette.phase(Phase::Profiled)),
             }
             if let Some(mark) = mark {
                 painter.rect_stroke(rect, 1.0, Stroke::new(2.0, mark), egui::StrokeKind::Inside);
@@ -223,6 +263,7 @@ enum HitTarget<'a> {
     Untimed([f64; 2]),
     /// A chunk of a phase.
     Phase(usize, &'a PhaseSpan),
+    Stream(&'a StreamSpan),
     Warp(u32, &'a WarpTime),
     /// Number of active warps on a multiprocessor at that time.
     Active(u32, usize),
@@ -272,7 +313,9 @@ impl TrackPainter<'_> {
     fn under(&self, row: Row, at_us: f64) -> Option<HitTarget<'_>> {
         let reach = f64::from(REACH / self.axis.range().span()) * (self.axis.window[1] - self.axis.window[0]);
         match row {
-            Row::Warps => None,
+            Row::Lanes | Row::Warps => None,
+            Row::Lane(at) => nearest(&self.timeline.lanes[at].spans, at_us, reach, StreamSpan::times_us)
+                .map(HitTarget::Stream),
             Row::Untimed => {
                 nearest(&self.timeline.untimed, at_us, reach, |&span| span).copied().map(HitTarget::Untimed)
             }
@@ -326,6 +369,14 @@ impl TrackPainter<'_> {
                 fact_ui(ui, "repeat", text::thousands(u64::from(span.repeat) + 1), palette);
                 fact_ui(ui, "chunk", text::thousands(u64::from(span.chunk) + 1), palette);
                 ui.label(palette.small("A chunk is a part of the queries that runs at once."));
+            }
+            HitTarget::Stream(span) => {
+                ui.strong(format!("{} on {}", sentence_case(span.phase.name()), span.lane));
+                fact_ui(ui, "took", text::time(span.duration_ms), palette);
+                if let Some(tile) = span.tile {
+                    fact_ui(ui, "tile", text::thousands(u64::from(tile) + 1), palette);
+                }
+                ui.label(palette.small(span.phase.about()));
             }
             HitTarget::Active(sm, active) => {
                 ui.strong(sentence_case(&self.timeline.unit.name(*sm)));

@@ -1,5 +1,6 @@
-//! Timeline: the phases of a run and, if it was profiled, warps on multiprocessors by the device's clock, or
-//! queries on CPU threads. W and S zoom, A and D move, F shows the picked query.
+//! Timeline: the phases of a run, the streams of several devices and, if it was profiled, warps on
+//! multiprocessors by the device's clock, or queries on CPU threads. W and S zoom, A and D move, F shows the
+//! picked query.
 
 use egui::Rangef;
 
@@ -46,8 +47,8 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let mut view = session.timeline.clone();
     if session.picture.is_none() {
         head_ui(ui, record, timeline, &view, context);
-    } else if session.has_legend() && !view.open.is_empty() && timeline.unit == UnitKind::Multiprocessor {
-        ui.horizontal_wrapped(|ui| phases_ui(ui, record, palette));
+    } else if session.has_legend() {
+        ui.horizontal_wrapped(|ui| legend_ui(ui, record, timeline, &view, palette));
     }
     let pane = ui.available_rect_before_wrap();
     if pane.width() < NAMES + 40.0 || pane.height() < RULER + 30.0 {
@@ -124,7 +125,8 @@ fn head_ui(
         if ui.add_enabled(view.window.is_some(), Button::new("Whole run")).clicked() {
             context.actions.send(Action::SetTimeline(TimelineView { window: None, ..view.clone() }));
         }
-        if timeline.multiprocessors.is_empty() {
+        // Searches on several streams cannot be profiled.
+        if timeline.multiprocessors.is_empty() && (record.spec.profile || timeline.lanes.is_empty()) {
             let why = if record.spec.profile {
                 format!("{} cannot be profiled on {}.", record.engine, record.device.name)
             } else {
@@ -135,17 +137,22 @@ fn head_ui(
                 )
             };
             ui.label(palette.small(why));
-        } else if !view.open.is_empty() && timeline.unit == UnitKind::Multiprocessor {
-            phases_ui(ui, record, palette);
         }
+        legend_ui(ui, record, timeline, view, palette);
         if let Some(shown) = shown_run(record, &context.state.draft) {
             ui.label(palette.small(shown));
         }
     });
 }
 
-/// The phases of a warp with their colours.
-fn phases_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
+/// The phases of lanes, and of warps if any are visible, with their colours.
+fn legend_ui(ui: &mut Ui, record: &RunRecord, timeline: &Timeline, view: &TimelineView, palette: &Palette) {
+    for phase in timeline.lane_phases() {
+        inline_swatch_ui(ui, bars::stream_color(phase, palette), phase.name());
+    }
+    if view.open.is_empty() || timeline.unit != UnitKind::Multiprocessor {
+        return;
+    }
     let phases = record.profile.iter().flat_map(|profile| &profile.phases);
     for (at, phase) in phases.enumerate() {
         inline_swatch_ui(ui, bars::color(at, palette), phase);
@@ -237,6 +244,10 @@ pub enum Row {
     Phase(usize),
     /// The times that no phase covers.
     Untimed,
+    /// The heading above the lanes.
+    Lanes,
+    /// A device or stream, by index.
+    Lane(usize),
     /// The heading above the multiprocessors.
     Warps,
     /// The number of active warps of a multiprocessor, by index.
@@ -249,8 +260,8 @@ impl Row {
     /// In screen points.
     pub fn height(self) -> f32 {
         match self {
-            Self::Phase(_) | Self::Untimed | Self::Multiprocessor(_) => 22.0,
-            Self::Warps => 26.0,
+            Self::Phase(_) | Self::Untimed | Self::Lane(_) | Self::Multiprocessor(_) => 22.0,
+            Self::Lanes | Self::Warps => 26.0,
             Self::Track(..) => 16.0,
         }
     }
@@ -260,6 +271,8 @@ impl Row {
 pub fn rows(timeline: &Timeline, view: &TimelineView) -> Vec<(Row, Rangef)> {
     let phases = (0..timeline.phases.len()).map(Row::Phase);
     let untimed = (!timeline.untimed.is_empty()).then_some(Row::Untimed);
+    let heading = (!timeline.lanes.is_empty()).then_some(Row::Lanes);
+    let lanes = heading.into_iter().chain((0..timeline.lanes.len()).map(Row::Lane));
     let warps = (!timeline.multiprocessors.is_empty()).then_some(Row::Warps);
     let multiprocessors = timeline.multiprocessors.iter().enumerate().flat_map(|(at, multiprocessor)| {
         let tracks = if view.open.contains(&multiprocessor.sm) { multiprocessor.tracks.len() } else { 0 };
@@ -271,7 +284,7 @@ pub fn rows(timeline: &Timeline, view: &TimelineView) -> Vec<(Row, Rangef)> {
         top = range.max;
         (row, range)
     };
-    untimed.into_iter().chain(phases).chain(warps).chain(multiprocessors).map(place).collect()
+    untimed.into_iter().chain(phases).chain(lanes).chain(warps).chain(multiprocessors).map(place).collect()
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ pub(super) fn search(
 ) -> Result<RunRecord, RunError> {
     let spec = loaded.spec;
     continue_if(stage("loading the problem", 0.0))?;
-    let mut machine = Machine::now();
+    let mut machine = (passes == Passes::All).then(Machine::now);
     let descriptor = engine.descriptor();
     let on_cpu = engine.device_id() == DeviceId::Cpu;
     let loading_ms = ms_since(began);
@@ -91,7 +91,7 @@ pub(super) fn search(
     run.note_setup(loading_ms);
     let mut stream_spans = run.search.take_stream_spans(began);
 
-    let scheduled = SchedulerStats::now();
+    let scheduled = machine.as_ref().and_then(|_| SchedulerStats::now());
     let mut chunks = ChunkSizer::new(run.search.as_ref(), problem);
     for warmup in 0..spec.warmup {
         run.pass(
@@ -115,7 +115,10 @@ pub(super) fn search(
         run.download(&mut neighbors, repeat)?;
     }
     // More threads than cores wait for each other, which is not other work on the machine.
-    if on_cpu && machine.cores.is_some_and(|cores| rayon::current_num_threads() <= cores as usize) {
+    if let Some(machine) = &mut machine
+        && on_cpu
+        && machine.cores.is_some_and(|cores| rayon::current_num_threads() <= cores as usize)
+    {
         machine.waited =
             scheduled.zip(SchedulerStats::now()).and_then(|(start, end)| end.waited_since(start));
     }
@@ -146,7 +149,7 @@ pub(super) fn search(
     answer.neighbors = neighbors;
     answer.profile = profiled.profile;
     execution.device = engine.device();
-    execution.machine = Some(Machine { load_end: machine::load(), ..machine });
+    execution.machine = machine.map(|machine| Machine { load_end: machine::load(), ..machine });
     Ok(record((loaded, problem), execution, answer, samples))
 }
 

@@ -205,7 +205,7 @@ impl TiledSearch {
 
     /// The most queries of a block, and the most that are passed on at a time.
     pub(super) fn limits(&self) -> (usize, usize) {
-        (self.plan.block, self.plan.batch)
+        (self.plan.block, self.plan.ranked)
     }
 
     /// The blocks of queries. If all rows are queried, each is within a tile.
@@ -258,7 +258,7 @@ impl TiledSearch {
             // Ranking follows the search; its share of the time is an estimate.
             let done = |share: f32| (range.start as f32 + share * range.len() as f32) / q;
             let lists = run.search(&block, engines, &mut |label, share| stage(label, done(0.7 * share)))?;
-            for part in TilePlan::parts(0..range.len(), self.plan.batch) {
+            for part in TilePlan::parts(0..range.len(), self.plan.ranked) {
                 let share = 0.7 + 0.3 * part.start as f32 / range.len() as f32;
                 let label = if self.is_refined { "ranking by the file's values" } else { "searching" };
                 continue_if(stage(label, done(share)))?;
@@ -382,7 +382,7 @@ impl TileRun<'_> {
             if queries.is_empty() {
                 continue;
             }
-            let points = wanting.near(self.load(number, order.get(at + 1))?);
+            let points = wanting.near(&tiles[number], self.load(number, order.get(at + 1))?);
             let mut stage = |label: &str| stage(label, 0.5 + at as f32 / (2 * order.len()) as f32);
             self.search_tile(block, (&points, number, &queries), engines, &mut lists, &mut stage)?;
         }
@@ -412,7 +412,7 @@ impl TileRun<'_> {
         if points.is_empty() {
             return Ok(());
         }
-        for queries in queries.chunks(plan.batch) {
+        for queries in queries.chunks(plan.searched) {
             let problem = block.problem.part(points, queries);
             let loaded = LoadedSpec::new(tile_spec, points.cloud(), Some(&block.cloud));
             let record = engines.answer_tile(loaded, &problem, &mut |label, _| stage(label))?;

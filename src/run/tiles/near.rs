@@ -34,15 +34,31 @@ fn include(extents: &mut [[f32; 2]], point: &[f32]) {
 pub struct Tile {
     pub rows: Range<u32>,
     pub extents: Extents,
-    /// The boxes of equally many consecutive points.
-    groups: Vec<Extents>,
+    /// Consecutive points, with their boxes.
+    groups: Vec<(Range<usize>, Extents)>,
 }
 
 impl Tile {
     pub fn new(rows: Range<u32>, points: &Points) -> Self {
-        let groups = points.coordinates().par_chunks(group_size(rows.len()) * points.dims());
-        let groups = groups.map(|group| extents(points.dims(), group)).collect();
-        Self { extents: points.extents().to_vec(), groups, rows }
+        let (coordinates, dims) = (points.coordinates(), points.dims());
+        let size = 2 * group_size(points.len());
+        let groups = (0..points.len()).into_par_iter().step_by(size).flat_map_iter(|first| {
+            let end = points.len().min(first + size);
+            // Cut at the longest step, where a curve enters another cell: a box of both sides would be large.
+            let at = |position: usize| &coordinates[position * dims..][..dims];
+            let step = |position: usize| {
+                let axes = at(position - 1).iter().zip(at(position));
+                (axes.map(|(one, other)| (one - other).abs()).sum::<f32>(), position)
+            };
+            let longest = (first + 1..end).map(step).max_by(|one, other| one.0.total_cmp(&other.0));
+            let cut = longest.map_or(end, |(_, position)| position);
+            [first..cut, cut..end].into_iter().filter(|positions| !positions.is_empty())
+        });
+        let boxed = |positions: Range<usize>| {
+            let extents = extents(dims, &coordinates[positions.start * dims..positions.end * dims]);
+            (positions, extents)
+        };
+        Self { rows, extents: points.extents().to_vec(), groups: groups.map(boxed).collect() }
     }
 }
 
@@ -91,19 +107,19 @@ impl QueryGroups {
     /// Whether a query may want points of a tile, by the boxes only.
     pub fn are_near(&self, tile: &Tile) -> bool {
         let mut near = self.0.iter().filter(|group| group.is_near(&tile.extents));
-        near.any(|group| tile.groups.iter().any(|extents| group.is_near(extents)))
+        near.any(|group| tile.groups.iter().any(|(_, extents)| group.is_near(extents)))
     }
 
     /// The queries that want points of a tile; `within` as before.
     pub fn wanting(&self, problem: &Problem, tile: &Tile, within: impl Fn(usize) -> f32 + Sync) -> Wanting {
         let near = self.0.par_iter().filter(|group| group.is_near(&tile.extents));
         let groups = near.filter_map(|group| {
-            let is_near = |group: &QueryGroup, number: &usize| group.is_near(&tile.groups[*number]);
+            let is_near = |group: &QueryGroup, number: &usize| group.is_near(&tile.groups[*number].1);
             let mut numbers: Vec<usize> =
                 (0..tile.groups.len()).filter(|number| is_near(group, number)).collect();
             let wants = |query: &u32| {
                 let (place, within) = (problem.query(*query as usize), within(*query as usize));
-                numbers.iter().any(|&number| squared_distance_to_box(place, &tile.groups[number]) <= within)
+                numbers.iter().any(|&number| squared_distance_to_box(place, &tile.groups[number].1) <= within)
             };
             let wanting = group.queries.iter().copied().filter(wants).collect();
             let group = QueryGroup::new(problem, wanting, &within);
@@ -125,19 +141,18 @@ impl Wanting {
 
     /// The points of the tile that queries may want. Usually they are the few next to a common face, for which
     /// an index of the tile would be a waste.
-    pub fn near(&self, points: Arc<Points>) -> Arc<Points> {
-        let (size, dims) = (group_size(points.len()), points.dims());
-        let mut near: Vec<Vec<&QueryGroup>> = vec![Vec::new(); points.len().div_ceil(size)];
+    pub fn near(&self, tile: &Tile, points: Arc<Points>) -> Arc<Points> {
+        let (coordinates, dims) = (points.coordinates(), points.dims());
+        let mut near: Vec<Vec<&QueryGroup>> = vec![Vec::new(); tile.groups.len()];
         for (group, numbers) in &self.0 {
             numbers.iter().for_each(|&number| near[number].push(group));
         }
-        let groups = near.into_par_iter().zip(points.coordinates().par_chunks(size * dims)).enumerate();
-        let positions = groups.flat_map_iter(|(number, (near, group))| {
-            let is_near = move |point: &[f32]| {
+        let positions = near.into_par_iter().zip(&tile.groups).flat_map_iter(|(near, (positions, _))| {
+            let is_near = move |position: &usize| {
+                let point = &coordinates[position * dims..][..dims];
                 near.iter().any(|group| squared_distance_to_box(point, &group.extents) <= group.within)
             };
-            let positions = group.chunks_exact(dims).enumerate().filter(move |(_, point)| is_near(point));
-            positions.map(move |(at, _)| (number * size + at) as u32)
+            positions.clone().filter(is_near).map(|position| position as u32)
         });
         let near: Vec<u32> = positions.collect();
         if near.len() > points.len() / 2 { points } else { Arc::new(points.rearranged(&near)) }

@@ -22,8 +22,10 @@ pub struct TilePlan {
     pub tile: usize,
     /// Queries whose best neighbours are in memory at a time.
     pub block: usize,
-    /// Queries that are searched or ranked at a time.
-    pub batch: usize,
+    /// Queries that are searched at a time.
+    pub searched: usize,
+    /// Queries that are ranked and passed on at a time.
+    pub ranked: usize,
     /// Why the points are not searched at once.
     pub why: String,
 }
@@ -109,7 +111,8 @@ impl TilePlan {
         Ok(Self {
             tile: size(tile),
             block: size(block),
-            batch: size((free / 16 / searched).min(free / 8 / ranked)),
+            searched: size(free / 8 / searched),
+            ranked: size(free / 8 / ranked),
             why,
         })
     }
@@ -141,6 +144,6 @@ mod tests {
     fn small_points_are_searched_in_one_tile() {
         let plan = TilePlan::new(&squares(100), (true, 0), &spec(), "a test".to_owned()).unwrap();
         assert_eq!((plan.tile, plan.why.as_str()), (100, "a test"));
-        assert!(plan.block >= 100 && plan.batch > 100);
+        assert!(plan.block >= 100 && plan.searched > 100 && plan.ranked > 100);
     }
 }

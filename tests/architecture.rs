@@ -13,7 +13,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("progress", &[]),
     ("text", &["printable"]),
     ("version", &[]),
-    ("cloud", &["memory", "suggest", "printable", "progress"]),
+    ("cloud", &["files", "memory", "suggest", "printable", "progress"]),
     ("knn", &["cloud", "memory", "progress"]),
     ("engines", &["files", "knn", "cloud", "memory", "progress"]),
     ("exact", &["knn", "cloud", "memory"]),

@@ -96,7 +96,8 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     let request = args.request();
     check(args, &request)?;
     let needs_all = args.needs_all_rows(&request);
-    let (job, tiled) = &tiles::load(&request, needs_all)?;
+    let outputs: Vec<&Path> = args.outputs().map(PathBuf::as_path).collect();
+    let (job, tiled) = &tiles::load(&request, needs_all, &outputs)?;
     let (wanted, cloud) = (&args.wanted, &job.cloud);
     wanted.graph.check_rows(cloud.len(), job.spec.k)?;
     let labels = wanted.labels.as_deref().map(|name| read_labels(args, cloud, name)).transpose()?;
@@ -108,7 +109,6 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
         .zip(wanted.eps)
         .map(|(other, eps)| find_leaks(&mut engines, searched, other, eps))
         .transpose()?;
-    let outputs: Vec<&Path> = args.outputs().map(PathBuf::as_path).collect();
     let find =
         |engines: &mut EnginePool, searched| lists::find(engines, searched, wanted.result_bytes(), &outputs);
     let lists = wanted.needs_graph().then(|| find(&mut engines, searched)).transpose()?;
@@ -122,7 +122,7 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
         let choice = wanted.overlap_columns.clone().unwrap_or_default();
         let data = Source::File { path: path.clone(), columns: choice };
         let (metric, drop) = (job.spec.metric, job.spec.drop_nonfinite);
-        let (other, tiled) = match columns::open_tiles(&data, drop, metric, needs_all)? {
+        let (other, tiled) = match columns::open_tiles(&data, drop, metric, needs_all, &outputs)? {
             Some((tiled, other)) => (other.cloud, Some(tiled)),
             None => (columns::read(&data, drop, None, None)?.cloud, None),
         };

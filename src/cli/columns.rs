@@ -7,16 +7,16 @@ use std::sync::Arc;
 use anyhow::bail;
 
 use super::bar::Bar;
-use super::output;
 use super::usage::UsageError;
-use crate::cloud::formats::{self, ColumnGuess, Reason};
+use super::{output, paths};
+use crate::cloud::formats::{self, ColumnGuess, Reason, RowBlocks};
 use crate::cloud::{
     self, AutoColumns, Axis, CloudError, ColumnChoice, GlobeAxes, PointCloud, Source, TiledCloud,
 };
 use crate::knn::Metric;
-use crate::memory;
 use crate::progress::NoProgress;
 use crate::run::TilePlan;
+use crate::{files, memory, text};
 
 /// Parses `--columns`.
 ///
@@ -141,15 +141,13 @@ pub fn read(
 /// A cloud whose rows stay in its file.
 pub struct OpenedTiles {
     pub tiled: Arc<TiledCloud>,
-    /// [`RowBlocks::fits_f32`](formats::RowBlocks::fits_f32), and the buffer for reading.
-    pub reading: (bool, u64),
     /// Why the points are not loaded.
     pub why: String,
 }
 
 /// Opens a cloud for a search over tiles, if its format allows that and it does not fit into memory. Notes
 /// columns as [`read`]. `needs_all` is a flag that needs all points in memory; it is an error if the user
-/// limited the memory.
+/// limited the memory. A scratch file is placed with the first of `outputs`.
 ///
 /// # Errors
 /// When the cloud cannot be read.
@@ -158,12 +156,13 @@ pub fn open_tiles(
     drop_nonfinite: bool,
     metric: Metric,
     needs_all: Option<&str>,
+    outputs: &[&Path],
 ) -> anyhow::Result<Option<(OpenedTiles, LoadedCloud)>> {
     let Source::File { path, columns } = source else { return Ok(None) };
     let bar = Bar::new("reading the cloud");
     // Errors are those of loading.
     let opened = formats::open_blocks(path, columns, AutoColumns::Inferred, &bar).ok().flatten();
-    let Some((blocks, guess)) = opened else { return Ok(None) };
+    let Some((mut blocks, guess)) = opened else { return Ok(None) };
     let Some(why) = TilePlan::reason(&blocks, metric) else { return Ok(None) };
     if let Some(flag) = needs_all {
         if memory::limit().is_some() {
@@ -176,7 +175,7 @@ pub fn open_tiles(
     }
     check_once(source)?;
     output::note(&format!("{why}; searching in tiles"));
-    let reading = (blocks.fits_f32(), blocks.buffer());
+    store_decoded(&mut blocks, outputs, &bar)?;
     let guess = (*columns == ColumnChoice::Default).then_some(guess);
     let chosen = guess.as_ref().map_or_else(|| columns.clone(), ColumnGuess::choice);
     let source = Source::File { path: path.clone(), columns: chosen };
@@ -186,7 +185,27 @@ pub fn open_tiles(
         note_inferred(guess);
     }
     let loaded = LoadedCloud { cloud: Arc::clone(tiled.header()), columns: columns.clone(), guess };
-    Ok(Some((OpenedTiles { tiled, reading, why }, loaded)))
+    Ok(Some((OpenedTiles { tiled, why }, loaded)))
+}
+
+/// Decodes a file once, into a scratch file, if its rows are in chunks: every tile would decode them again.
+fn store_decoded(blocks: &mut RowBlocks, outputs: &[&Path], bar: &Bar) -> Result<(), CloudError> {
+    if blocks.buffer() == 0 {
+        return Ok(());
+    }
+    let (needed, folder) = (blocks.bytes(), paths::scratch_folder(outputs));
+    // A mapped file needs addresses. Half of both is left for the search and its results.
+    let room = files::room(&folder.join("scratch")).into_iter().chain(memory::addresses()).min();
+    let (size, shown) = (text::bytes(needed), folder.display());
+    if let Some(half) = room.map(|room| room / 2).filter(|&half| needed > half) {
+        let half = text::bytes(half);
+        output::note(&format!(
+            "decoded rows need {size}, but only {half} may be used; they are decoded for every tile: {shown}"
+        ));
+        return Ok(());
+    }
+    output::note(&format!("rows are decoded once, into a scratch file of {size}: {shown}"));
+    Ok(blocks.store(&folder, bar)?)
 }
 
 /// Notes that the first line of a file was skipped.

@@ -1,5 +1,6 @@
 //! The search that a command requests, before and after its data are loaded.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::bail;
@@ -112,14 +113,18 @@ impl Request {
     }
 
     /// As [`Self::load`], for a cloud that is larger than the memory. `None` if it fits, or if its format has
-    /// to be read whole. `needs_all` is as for [`columns::open_tiles`].
+    /// to be read whole. `needs_all` and `outputs` are as for [`columns::open_tiles`].
     ///
     /// # Errors
     /// As [`Self::load`].
-    pub fn open_tiles(&self, needs_all: Option<&str>) -> anyhow::Result<Option<(Job, OpenedTiles)>> {
+    pub fn open_tiles(
+        &self,
+        needs_all: Option<&str>,
+        outputs: &[&Path],
+    ) -> anyhow::Result<Option<(Job, OpenedTiles)>> {
         let metric = self.ranking.and_then(Ranking::metric).unwrap_or_default();
         let Some((tiles, loaded)) =
-            columns::open_tiles(&self.source, self.drop_nonfinite, metric, needs_all)?
+            columns::open_tiles(&self.source, self.drop_nonfinite, metric, needs_all, outputs)?
         else {
             return Ok(None);
         };

@@ -173,7 +173,9 @@ fn search(args: &KnnArgs, team: Option<&Team>) -> anyhow::Result<()> {
         check(&args, &request)?;
     }
     let driver = is_large(&request.source).then(|| registry::start(request.device)).flatten();
-    let loaded = tiles::load(&request, needs_all_rows(&args, &request));
+    let outputs: Vec<&Path> =
+        args.out.file().into_iter().chain(args.graph.file().map(PathBuf::as_path)).collect();
+    let loaded = tiles::load(&request, needs_all_rows(&args, &request), &outputs);
     // Waits for it even after an error: a process must not end while a driver starts.
     let _started = driver.map(JoinHandle::join);
     let (args, (job, tiles)) = (&args, loaded?);

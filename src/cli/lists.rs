@@ -1,11 +1,11 @@
 //! The neighbours of all rows, for their graph: in memory, or in a scratch file if they do not fit.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::answer::AnswerStats;
 use super::columns::OpenedTiles;
 use super::job::Job;
-use super::{output, tiles};
+use super::{output, paths, tiles};
 use crate::export::ExportError;
 use crate::files;
 use crate::memory;
@@ -62,7 +62,7 @@ pub fn writer(
     if let Some(free) = memory::addresses().filter(|&free| stored > free) {
         return Err(GraphError::from(memory::InsufficientMemory { needed: stored, free }).into());
     }
-    let folder = scratch_folder(outputs);
+    let folder = paths::scratch_folder(outputs);
     if let Some(free) = files::room(&folder.join("scratch")).filter(|&free| stored > free) {
         let (needed, free) = (stored.div_ceil(1 << 20), free >> 20);
         let what = "the neighbours of all rows".to_owned();
@@ -74,11 +74,4 @@ pub fn writer(
         folder.display()
     ));
     Ok(ListWriter::new(n, k, metric, Some(folder))?)
-}
-
-/// The folder of an output, as the system's folder for temporary files may be in memory or small.
-fn scratch_folder(outputs: &[&Path]) -> PathBuf {
-    let file = outputs.iter().find(|path| files::room(path).is_some());
-    let Some(folder) = file.and_then(|path| path.parent()) else { return std::env::temp_dir() };
-    if folder.as_os_str().is_empty() { ".".into() } else { folder.to_owned() }
 }

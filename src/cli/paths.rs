@@ -12,7 +12,7 @@ use super::usage::UsageError;
 use crate::cloud::{Source, formats};
 use crate::export::ExportError;
 use crate::export::table::TableFormat;
-use crate::files::ScratchFile;
+use crate::files::{self, ScratchFile};
 use crate::run::{QuerySpec, RunSpec};
 
 /// Accepts paths with an extension, in either case. Special files such as pipes may have any name.
@@ -107,6 +107,13 @@ fn is_pipe(path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_pipe(_: &Path) -> bool {
     false
+}
+
+/// The folder of an output, as the system's folder for temporary files may be in memory or small.
+pub fn scratch_folder(outputs: &[&Path]) -> PathBuf {
+    let file = outputs.iter().find(|path| files::room(path).is_some());
+    let Some(folder) = file.and_then(|path| path.parent()) else { return std::env::temp_dir() };
+    if folder.as_os_str().is_empty() { ".".into() } else { folder.to_owned() }
 }
 
 /// Refuses to overwrite the files that are searched.

@@ -15,13 +15,17 @@ use crate::knn::Goal;
 use crate::progress::NoProgress;
 use crate::run::{Arithmetic, BatchSearch, EnginePool, TilePlan, TiledSearch};
 
-/// Loads a job, or opens its cloud for a search over tiles if it does not fit into memory. `needs_all` is as for
-/// [`super::columns::open_tiles`].
+/// Loads a job, or opens its cloud for a search over tiles if it does not fit into memory. `needs_all` and
+/// `outputs` are as for [`super::columns::open_tiles`].
 ///
 /// # Errors
 /// As [`Request::load`].
-pub fn load(request: &Request, needs_all: Option<&str>) -> anyhow::Result<(Job, Option<OpenedTiles>)> {
-    Ok(match request.open_tiles(needs_all)? {
+pub fn load(
+    request: &Request,
+    needs_all: Option<&str>,
+    outputs: &[&Path],
+) -> anyhow::Result<(Job, Option<OpenedTiles>)> {
+    Ok(match request.open_tiles(needs_all, outputs)? {
         Some((job, tiles)) => (job, Some(tiles)),
         None => (request.load().map_err(with_way_out)?, None),
     })
@@ -70,7 +74,7 @@ pub fn answer(
 /// # Errors
 /// Errors of reading the file and of the problem.
 pub fn search(job: &Job, tiles: &OpenedTiles, arithmetic: Arithmetic) -> anyhow::Result<BatchSearch> {
-    let plan = TilePlan::new(&job.cloud, tiles.reading, &job.spec, tiles.why.clone())?;
+    let plan = TilePlan::new(&job.cloud, tiles.tiled.reading(), &job.spec, tiles.why.clone())?;
     let (queries, bar) = (job.query_cloud.as_ref(), Bar::new("reading the tiles"));
     let search = TiledSearch::new(&job.spec, &tiles.tiled, queries, arithmetic, plan, &mut bar.stage())?;
     Ok(BatchSearch::Tiled(Box::new(search)))

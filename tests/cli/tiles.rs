@@ -179,6 +179,8 @@ fn tables_are_searched_in_tiles() {
         let knn = format!("knn {table} 300 -k 5 --engine bvh --columns index,distance,query");
         dir.ok(&format!("{knn} -o resident.csv"));
         let done = dir.ok(&format!("{knn} -o tiled.csv --json {LIMIT}"));
+        let note = "rows are decoded once, into a scratch file of 9.60 MB: ";
+        assert!(done.stderr.contains(note), "{}", done.stderr);
         assert!(json(&done.stdout)["tiles"]["tiles"].as_u64() > Some(1), "{}", done.stdout);
         assert!(fs::read(dir.path("resident.csv")).unwrap() == fs::read(dir.path("tiled.csv")).unwrap());
     }

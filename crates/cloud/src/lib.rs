@@ -6,7 +6,7 @@
 //! [`rounding`]) keeps up to twice that memory.
 
 // Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
-use warpscope_base::{memory, printable, progress, suggest};
+use warpscope_base::{files, memory, printable, progress, suggest};
 
 mod error;
 pub mod formats;

@@ -10,9 +10,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::{
-    ColumnGuess, ColumnKind, ColumnRequest, DeclaredCoordinates, FileStamp, FixedRecords, Input, Result,
-    Sheet, SheetColumn, recognise,
+    ColumnGuess, ColumnKind, ColumnRequest, DeclaredCoordinates, FileStamp, FixedRecords, FormatError, Input,
+    Result, Sheet, SheetColumn, recognise,
 };
+use crate::files::{StoreWriter, Stored};
 use crate::progress::{NoProgress, Progress};
 use crate::table::{Values, with_values};
 use crate::{AutoColumns, Column, ColumnChoice};
@@ -23,9 +24,12 @@ const PIECE: u64 = 1 << 20;
 /// Unwanted bytes between two records that are read rather than skipped.
 const GAP: u64 = 1 << 14;
 
+/// Receives values whenever some were appended, and may remove them.
+pub(super) type Appended<'a> = dyn FnMut(&mut Values) -> Result<()> + Send + 'a;
+
 /// Appends the selected columns of rows, which are ascending ranges.
 pub(super) type ReadRows =
-    dyn Fn(&Input<'_>, &[Range<u64>], &[usize], &mut Values) -> Result<()> + Send + Sync;
+    dyn Fn(&Input<'_>, &[Range<u64>], &[usize], &mut Values, &mut Appended<'_>) -> Result<()> + Send + Sync;
 
 /// Appends the selected columns of whole records; the error says what is wrong with a record.
 type Decode = dyn Fn(&[u8], &[usize], &mut Values) -> Result<(), String> + Send + Sync;
@@ -39,7 +43,7 @@ pub(super) struct BlockLayout {
     pub fits_f32: Vec<bool>,
     /// Whether f64 may round values of a column, as it does large integers.
     pub exceeds_f64: Vec<bool>,
-    /// Bytes that reading needs besides the values.
+    /// Bytes that decoding a chunk needs besides the values; 0 if records have a fixed size.
     pub buffer: u64,
     pub read: Box<ReadRows>,
 }
@@ -51,13 +55,15 @@ pub struct RowBlocks {
     /// The column of each coordinate.
     selected: Vec<usize>,
     columns: Vec<Column>,
+    /// The values of all rows, once they are in a scratch file.
+    stored: Option<Stored<u8>>,
 }
 
 /// Opens a file for reading in blocks, with the columns that [`super::read_auto`] or [`super::read`] would
 /// read. `None` if its format or its columns do not allow it.
 ///
 /// # Errors
-/// [`super::FormatError`] if the file cannot be read.
+/// [`FormatError`] if the file cannot be read.
 pub fn open_blocks(
     path: &Path,
     choice: &ColumnChoice,
@@ -89,7 +95,7 @@ pub fn open_blocks(
         (ColumnChoice::Default, AutoColumns::AllNumeric) => guess.default_columns.clone(),
     };
     let columns = sheet.into_columns(&selected, false, &|_| None)?.columns;
-    Ok(Some((RowBlocks { stamp: input.stamp.clone(), layout, selected, columns }, guess)))
+    Ok(Some((RowBlocks { stamp: input.stamp.clone(), layout, selected, columns, stored: None }, guess)))
 }
 
 impl RowBlocks {
@@ -113,7 +119,40 @@ impl RowBlocks {
 
     /// Bytes that reading needs besides the values.
     pub fn buffer(&self) -> u64 {
-        self.layout.buffer
+        if self.stored.is_some() { 0 } else { self.layout.buffer }
+    }
+
+    /// The size of all values in memory, in bytes.
+    pub fn bytes(&self) -> u64 {
+        let value = if self.fits_f32() { size_of::<f32>() } else { size_of::<f64>() };
+        self.rows().saturating_mul((self.columns.len() * value) as u64)
+    }
+
+    /// Decodes all rows once, into a scratch file in a folder. They are read from there afterwards, also if the
+    /// file changes.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and [`FormatError::Scratch`].
+    pub fn store(&mut self, folder: &Path, progress: &dyn Progress) -> Result<()> {
+        let (rows, width) = (self.rows(), self.columns.len() as u64);
+        let (mut store, mut count) = (StoreWriter::new(0, Some(folder))?, 0);
+        let mut append = |values: &mut Values| {
+            if progress.cancelled() {
+                return Err(FormatError::Cancelled);
+            }
+            count += values.len() as u64;
+            progress.update(count / width, rows);
+            with_values!(values, values => {
+                store.extend(bytemuck::cast_slice(values))?;
+                values.clear();
+            });
+            Ok(())
+        };
+        let all = 0..rows;
+        self.read_file(&[all], &mut Values::new(self.fits_f32()), &mut append)?;
+        self.check_count(count, rows * width)?;
+        self.stored = Some(store.finish()?);
+        Ok(())
     }
 
     /// The state of the file when it was opened.
@@ -124,8 +163,7 @@ impl RowBlocks {
     /// The values of consecutive rows.
     ///
     /// # Errors
-    /// [`FormatError::Changed`](super::FormatError::Changed) if the file has changed since it was opened; I/O
-    /// errors.
+    /// [`FormatError::Changed`] if the file has changed since it was opened; I/O errors.
     pub fn read(&self, rows: Range<u64>) -> Result<Values> {
         self.read_ranges(&[rows])
     }
@@ -140,26 +178,43 @@ impl RowBlocks {
     }
 
     fn read_ranges(&self, rows: &[Range<u64>]) -> Result<Values> {
-        let mut values = Values::new(self.fits_f32());
+        let (mut values, width) = (Values::new(self.fits_f32()), self.columns.len());
         let count = rows.iter().map(|rows| rows.end - rows.start).sum::<u64>();
-        let count = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(self.columns.len());
+        let count = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(width);
         let room = with_values!(&mut values, values => values.try_reserve_exact(count).is_ok());
-        let done = if room {
-            Input::new(self.stamp.path(), &NoProgress).and_then(|input| {
-                (self.layout.read)(&input, rows, &self.selected, &mut values)?;
-                if values.len() == count {
-                    Ok(())
-                } else {
-                    Err(input.malformed(
-                        "the rows".to_owned(),
-                        "their number differs from that declared".to_owned(),
-                    ))
-                }
-            })
-        } else {
-            Err(super::sheet::no_memory(count as u64, size_of::<f64>(), self.stamp.path().to_owned()))
+        if !room {
+            let path = self.stamp.path().to_owned();
+            return Err(super::sheet::no_memory(count as u64, size_of::<f64>(), path));
+        }
+        let Some(stored) = &self.stored else {
+            self.read_file(rows, &mut values, &mut |_| Ok(()))?;
+            return self.check_count(values.len() as u64, count as u64).map(|()| values);
         };
-        self.stamp.check(done.map(|()| values))
+        for rows in rows {
+            let range = rows.start as usize * width..rows.end as usize * width;
+            with_values!(&mut values, values => {
+                values.extend_from_slice(&bytemuck::cast_slice(stored)[range]);
+            });
+        }
+        Ok(values)
+    }
+
+    /// Reads rows from the file rather than from a scratch file.
+    fn read_file(&self, rows: &[Range<u64>], values: &mut Values, appended: &mut Appended<'_>) -> Result<()> {
+        let read = Input::new(self.stamp.path(), &NoProgress)
+            .and_then(|input| (self.layout.read)(&input, rows, &self.selected, values, appended));
+        self.stamp.check(read)
+    }
+
+    fn check_count(&self, found: u64, declared: u64) -> Result<()> {
+        if found == declared {
+            return Ok(());
+        }
+        Err(FormatError::Malformed {
+            what: "the rows".to_owned(),
+            why: "their number differs from that declared".to_owned(),
+            path: self.stamp.path().to_owned(),
+        })
     }
 }
 
@@ -167,7 +222,7 @@ impl RowBlocks {
 pub(super) fn fixed(records: FixedRecords, decode: Box<Decode>) -> Box<ReadRows> {
     let FixedRecords { start, record, .. } = records;
     let most = (PIECE / record as u64).max(1);
-    Box::new(move |input, rows, selected, values| {
+    Box::new(move |input, rows, selected, values, appended| {
         let mut file = File::open(&input.path).map_err(|why| input.io(why))?;
         let split = |rows: &Range<u64>| {
             let end = rows.end;
@@ -195,6 +250,7 @@ pub(super) fn fixed(records: FixedRecords, decode: Box<Decode>) -> Box<ReadRows>
                 decode(&raw[byte(run.start)..byte(run.end)], selected, values)
                     .map_err(|why| input.malformed(format!("a record from {} on", run.start), why))?;
             }
+            appended(values)?;
         }
         Ok(())
     })

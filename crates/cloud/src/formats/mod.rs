@@ -65,6 +65,7 @@ pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 use sheet::{ColumnRequest, ColumnStats, DeclaredCoordinates, SheetColumn, join_first};
 
 use super::{AutoColumns, ColumnChoice, Coordinates, Hint};
+use crate::files::ScratchError;
 use crate::progress::{NoProgress, Progress};
 
 type Result<T, E = FormatError> = std::result::Result<T, E>;
@@ -168,6 +169,9 @@ pub enum FormatError {
         /// Path of the file.
         path: PathBuf,
     },
+    /// Decoded rows cannot be stored.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
     /// The work was cancelled.
     #[error("cancelled")]
     Cancelled,
@@ -191,6 +195,7 @@ impl FormatError {
             | Self::Changed { path }
             | Self::Outdated { path }
             | Self::Memory { path, .. } => Some(path),
+            Self::Scratch(why) => Some(&why.folder),
             Self::Cancelled => None,
         }
     }

@@ -98,6 +98,11 @@ impl TiledCloud {
         &self.header
     }
 
+    /// [`RowBlocks::fits_f32`] and [`RowBlocks::buffer`].
+    pub fn reading(&self) -> (bool, u64) {
+        (self.blocks.fits_f32(), self.blocks.buffer())
+    }
+
     /// Consecutive rows. Their records are their numbers in the whole cloud.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use std::ops::Range;
 use arrow_array::{Array as _, RecordBatch};
 use arrow_schema::{ArrowError, SchemaRef};
 
-use super::blocks::{BlockLayout, parts};
+use super::blocks::{BlockLayout, ReadRows, parts};
 use super::columns::Cell;
 use super::vector_cell::choose_vector;
 use super::{
@@ -183,7 +183,7 @@ fn blocks(
         kind.is_floating() || values::is_floating(kind)
     };
     let exceeds_f64 = (0..columns.len()).map(|at| !fits_f32[at] && !is_floating(at)).collect();
-    let read = move |input: &Input<'_>, rows: &[Range<u64>], selected: &[usize], values: &mut Values| {
+    let read: Box<ReadRows> = Box::new(move |input, rows, selected, values, appended| {
         let (roots, width) = (roots(&layout, selected.iter().copied()), selected.len());
         decoded(what, input, || {
             let mut numbers = Vec::new();
@@ -193,11 +193,12 @@ fn blocks(
                     let numbers = &numbers[part.start * width..part.end * width];
                     with_values!(&mut *values, values => append(values, numbers, input)?);
                 }
+                appended(values)?;
                 Ok(true)
             })
         })
-    };
-    Ok(BlockLayout { rows, columns, declared, fits_f32, exceeds_f64, buffer, read: Box::new(read) })
+    });
+    Ok(BlockLayout { rows, columns, declared, fits_f32, exceeds_f64, buffer, read })
 }
 
 fn read(file: &dyn BatchReader, input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<Sheet> {

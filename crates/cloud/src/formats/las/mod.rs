@@ -118,11 +118,12 @@ pub(super) fn blocks(input: &Input<'_>, request: &ColumnRequest<'_>) -> Result<O
     };
     let (rows, record) = (layout.points, layout.record);
     let read: Box<blocks::ReadRows> = if layout.compressed {
-        Box::new(move |input, rows, selected, values| {
+        Box::new(move |input, rows, selected, values, appended| {
             layout.visit(input, is_xyz(selected), rows, &mut |start, records| {
                 for part in blocks::parts(rows, start..start + (records.len() / record) as u64) {
                     layout.append(&records[part.start * record..part.end * record], selected, values);
                 }
+                appended(values)?;
                 Ok(true)
             })
         })

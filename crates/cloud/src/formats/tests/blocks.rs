@@ -40,22 +40,52 @@ fn blocks_have_the_values_of_the_whole_file() {
         let (names, values) = sample.table(columns);
         let choice: ColumnChoice = columns.parse().unwrap();
         let opened = open_blocks(&sample.path, &choice, AutoColumns::Inferred, &NoProgress).unwrap();
-        let (blocks, _) = opened.expect(name);
+        let (mut blocks, _) = opened.expect(name);
         let width = names.len();
         let found: Vec<&str> = blocks.columns().iter().map(|column| column.name.as_str()).collect();
         assert_eq!((blocks.rows() as usize * width, found.join(",")), (values.len(), names.join(",")));
-        assert_eq!(list(&blocks.read(0..blocks.rows()).unwrap()), bits(values.clone()), "{name}");
         let n = blocks.rows();
-        for rows in [n / 4..n / 2, n - 1..n, n / 3..n / 3] {
-            let expected = rows_of(&values, width, rows.start as usize..rows.end as usize);
-            assert_eq!(list(&blocks.read(rows).unwrap()), expected, "{name}");
-        }
-        for step in [2, 97, 9001] {
-            let rows: Vec<u32> = (0..n as u32).filter(|row| row % step < 2 && row % 5 < 3).collect();
-            let expected = rows_of(&values, width, rows.iter().map(|&row| row as usize));
-            assert_eq!(list(&blocks.gather(&rows).unwrap()), expected, "{name}, {step}");
+        for is_stored in [false, true] {
+            if is_stored {
+                let folder = tempfile::tempdir().unwrap();
+                blocks.store(folder.path(), &NoProgress).unwrap();
+                assert_eq!(blocks.buffer(), 0);
+                std::fs::write(&sample.path, "").unwrap();
+            }
+            let whole = blocks.read(0..n).unwrap();
+            assert_eq!(list(&whole), bits(values.clone()), "{name}");
+            let width_of_value = if matches!(whole, Values::F32(_)) { 4 } else { 8 };
+            assert_eq!(blocks.bytes(), width_of_value * values.len() as u64);
+            for rows in [n / 4..n / 2, n - 1..n, n / 3..n / 3] {
+                let expected = rows_of(&values, width, rows.start as usize..rows.end as usize);
+                assert_eq!(list(&blocks.read(rows).unwrap()), expected, "{name}");
+            }
+            for step in [2, 97, 9001] {
+                let rows: Vec<u32> = (0..n as u32).filter(|row| row % step < 2 && row % 5 < 3).collect();
+                let expected = rows_of(&values, width, rows.iter().map(|&row| row as usize));
+                assert_eq!(list(&blocks.gather(&rows).unwrap()), expected, "{name}, {step}");
+            }
         }
     }
+}
+
+#[test]
+fn rows_that_cannot_be_stored_are_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let sample = SampleFile::new("a.laz", las::scan(3, true, 100));
+    let open = || {
+        let (choice, how) = (ColumnChoice::Default, AutoColumns::Inferred);
+        open_blocks(&sample.path, &choice, how, &NoProgress).unwrap().unwrap().0
+    };
+    let missing = folder.path().join("none");
+    let why = open().store(&missing, &NoProgress).unwrap_err();
+    assert_eq!(why.path(), Some(&*missing));
+    assert!(why.reason().starts_with("cannot write a scratch file: "), "{why}");
+    let cancelled = std::sync::atomic::AtomicBool::new(true);
+    assert!(matches!(open().store(folder.path(), &cancelled), Err(FormatError::Cancelled)));
+    let mut changed = open();
+    std::fs::write(&sample.path, "").unwrap();
+    assert!(matches!(changed.store(folder.path(), &NoProgress), Err(FormatError::Changed { .. })));
 }
 
 #[test]

@@ -9,11 +9,11 @@ use warpscope::cloud::{AutoColumns, ColumnChoice, PointCloud, Source, TiledCloud
 use warpscope::export::answers::Annotations;
 use warpscope::export::provenance::Provenance;
 use warpscope::export::{ExportError, FileColumns, Size, in_batches};
-use warpscope::knn::{EngineId, Goal, Metric};
+use warpscope::knn::{EngineId, Goal, Metric, Radius, Unit};
 use warpscope::progress::NoProgress;
 use warpscope::run::{
-    AnswerBatch, Arithmetic, EngineChoice, EnginePool, LoadedSpec, QueryBatches, QuerySpec, RunError,
-    RunSpec, TilePlan, TiledSearch,
+    AnswerBatch, Arithmetic, BatchError, BatchSearch, EngineChoice, EnginePool, LoadedSpec, QueryBatches,
+    QuerySpec, RunError, RunSpec, TilePlan, TiledSearch,
 };
 
 /// Bytes of a `.npy` array in C order.
@@ -107,7 +107,7 @@ fn compare(name: &str, path: &Path, spec: &RunSpec, queries: Option<&Path>, arit
         let (blocks, _) =
             open_blocks(path, &ColumnChoice::Default, AutoColumns::AllNumeric, &NoProgress).unwrap().unwrap();
         let tiled = Arc::new(TiledCloud::scan(blocks, source.clone(), false, &NoProgress).unwrap());
-        let plan = TilePlan { tile, block, batch, why: "a test".to_owned() };
+        let plan = TilePlan { tile, block, searched: batch, ranked: batch, why: "a test".to_owned() };
         let queries = of(tiled.header());
         let search =
             TiledSearch::new(spec, &tiled, queries.as_ref(), arithmetic, plan, &mut |_, _| true).unwrap();
@@ -211,5 +211,122 @@ fn answers_under_other_metrics_and_to_other_queries_are_equal_too() {
     for metric in [Metric::L2, Metric::Haversine] {
         let spec = RunSpec { metric, queries: queries.clone(), ..spec(&places, 6, "bvh") };
         compare("a file", &places, &spec, Some(&far), Arithmetic::File);
+    }
+}
+
+/// Receives batches of neighbours within a radius.
+type Take<'a> = dyn FnMut(AnswerBatch<'_>) -> Result<(), BatchError> + 'a;
+
+/// The bytes of all neighbours within a radius: one after the other as `.csv`, and at once as `.npz`.
+fn written_within(
+    (goal, spec, cloud): (Goal, &RunSpec, &PointCloud),
+    q: usize,
+    search: &dyn Fn(bool, &mut Take<'_>) -> Result<(), BatchError>,
+) -> [Vec<u8>; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let provenance = Provenance::new(spec, cloud, None);
+    ["csv", "npz"].map(|extension| {
+        let path = folder.path().join("answer").with_extension(extension);
+        let size = Size { q, k: 0, metric: spec.metric };
+        let context = Annotations { columns: FileColumns::none(), provenance: &provenance };
+        in_batches(&path, goal, size, context, |writer| {
+            let mut next = 0;
+            let mut take = |batch: AnswerBatch<'_>| {
+                assert_eq!(batch.first, next);
+                next += batch.query_count();
+                writer.append(batch).unwrap();
+                Ok(())
+            };
+            search(extension == "npz", &mut take).unwrap_or_else(|why| panic!("{why}"));
+            Ok::<(), ExportError>(())
+        })
+        .unwrap();
+        fs::read(path).unwrap()
+    })
+}
+
+/// Compares the files of radius searches over resident points with those over tiles of several sizes.
+fn compare_within(path: &Path, spec: &RunSpec, radius: Radius, own_first: bool) {
+    let source = Source::File { path: path.to_owned(), columns: ColumnChoice::Default };
+    let load_source = |source: &Source| Arc::new(load(source, false, &NoProgress).unwrap());
+    let (cloud, goal) = (load_source(&source), Goal::Within(radius));
+    let query_cloud = match &spec.queries {
+        QuerySpec::File { path, columns } => {
+            let source = Source::File { path: path.clone(), columns: columns.clone() };
+            Some(Arc::new(load_queries(&source, &cloud, false, &NoProgress).unwrap()))
+        }
+        _ => None,
+    };
+    let loaded = LoadedSpec::new(spec, &cloud, query_cloud.as_ref());
+    let resident = BatchSearch::new(&EnginePool::default(), goal, loaded, Arithmetic::File).unwrap();
+    let BatchSearch::Within(within) = &resident else { panic!("a radius") };
+    let expected = written_within((goal, spec, &cloud), resident.queries(), &|at_once, take| {
+        within.for_each((at_once, own_first), &NoProgress, take)
+    });
+    for (tile, block, batch) in [(1, 40, 1), (31, 17, 5), (33, 1000, 1000), (cloud.len() - 1, 50, 30)] {
+        // Tiles of one point are many, so they are searched in one file that has most ties.
+        if tile == 1 && !(own_first && path.ends_with("grid.npy")) {
+            continue;
+        }
+        let (mut blocks, _) =
+            open_blocks(path, &ColumnChoice::Default, AutoColumns::AllNumeric, &NoProgress).unwrap().unwrap();
+        if tile == 31 {
+            blocks.store(path.parent().unwrap(), &NoProgress).unwrap();
+        }
+        let tiled = Arc::new(TiledCloud::scan(blocks, source.clone(), false, &NoProgress).unwrap());
+        let plan = TilePlan { tile, block, searched: batch, ranked: batch, why: "a test".to_owned() };
+        let (spec, file) = (RunSpec { k: 1, ..spec.clone() }, Arithmetic::File);
+        let search = TiledSearch::new(&spec, &tiled, query_cloud.as_ref(), file, plan, &mut |_, _| true);
+        let mut search = search.unwrap();
+        search.radius = Some(radius);
+        assert_eq!((search.queries(), search.k()), (resident.queries(), 0));
+        let found = written_within((goal, &spec, tiled.header()), search.queries(), &|at_once, take| {
+            let mut go_on = |_: &str, share: f32| (0.0..=1.0).contains(&share);
+            let answer = search.for_each_within(radius, (at_once, own_first), &mut go_on, take)?;
+            assert_eq!((answer.stats.tiles, answer.index), (cloud.len().div_ceil(tile), true));
+            Ok(())
+        });
+        assert!(found == expected, "{}, {spec:?}, {radius:?}, tiles of {tile}", path.display());
+    }
+}
+
+#[test]
+fn radius_answers_of_tiles_equal_those_of_resident_points() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name, content| file(folder.path(), name, content);
+    let scan = |at: i32| 5e5 + f64::from(at * 7919 % 97) * 1e-3 + if at % 31 == 0 { 2e5 } else { 0.0 };
+    let scan = file("scan.npy", f64s(2, (0..140).map(scan)));
+    let grid = file("grid.npy", f32s(2, (0..2 * 80).map(|at| (at * 7 % 5) as f64)));
+    let tenths = file("tenths.npy", f64s(1, (0..70).map(|at| f64::from(at * 37 % 70) / 10.0)));
+    let degrees = random(4).take(2 * 70).map(|value| (value * 40.0).round() * 2.0);
+    let places = file("places.npy", f64s(2, degrees));
+    let vectors =
+        file("vectors.npy", f32s(5, random(3).take(5 * 70).map(|value| (value * 8.0).round() + 1.0)));
+    let far = file("far.npy", f64s(2, random(6).take(2 * 30).map(|value| value * 70.0)));
+    for (path, metric, engine, lengths) in [
+        (&scan, Metric::L2, "bvh", ["0", "0.006", "1e6"]),
+        (&grid, Metric::L2, "kdtree", ["0", "1", "2.5"]),
+        (&tenths, Metric::L2, "bvh", ["0.1", "0.3", "7"]),
+        (&places, Metric::Haversine, "bvh", ["0", "300", "30000"]),
+        (&vectors, Metric::Cosine, "kdtree", ["0", "0.05", "1"]),
+        (&vectors, Metric::Angular, "bvh", ["0.01", "0.3", "3.2"]),
+    ] {
+        let unit = Unit::of(metric).iter().find(|unit| unit.name.is_empty() || unit.name == "km").unwrap();
+        let all = RunSpec { metric, ..spec(path, 1, engine) };
+        let [small, open, large] = lengths.map(|length| unit.radius(length, metric).unwrap());
+        compare_within(path, &all, small, true);
+        let open = Radius { open: true, ..open };
+        compare_within(path, &RunSpec { exclude_self: true, ..all.clone() }, open, false);
+        let queries = QuerySpec::Rows(vec![69, 3, 3, 50, 0]);
+        compare_within(path, &RunSpec { queries, exclude_self: true, ..all }, large, false);
+    }
+    let unit = &Unit::of(Metric::L2)[0];
+    for queries in [
+        QuerySpec::File { path: far, columns: ColumnChoice::Default },
+        QuerySpec::At(vec![20.1, 40.0]),
+        QuerySpec::At(vec![-500.0, 40.0]),
+    ] {
+        let radius = unit.radius("9", Metric::L2).unwrap();
+        compare_within(&places, &RunSpec { queries, ..spec(&places, 1, "bvh") }, radius, false);
     }
 }

@@ -140,7 +140,7 @@ pub fn in_batches(
             let plan = plan(engines, job)?;
             nearest(engines, (batches, &plan), since, delivery, take)
         }
-        BatchSearch::Tiled(tiled) => in_tiles(engines, (job, tiled), since, delivery.own_first, take),
+        BatchSearch::Tiled(tiled) => in_tiles(engines, (job, tiled), since, delivery, take),
         BatchSearch::Within(all) => {
             all.for_each((delivery.at_once, delivery.own_first), &Bar::new("searching"), take)?;
             // Only tree engines search within a radius.
@@ -250,20 +250,21 @@ fn search_each(
     answered.context("there are no queries")
 }
 
-/// The nearest, over tiles of points.
+/// The nearest, or all within a radius, over tiles of points.
 fn in_tiles(
     engines: &mut EnginePool,
     (job, tiled): (&Job, &TiledSearch),
     since: Instant,
-    own_first: bool,
+    Delivery { at_once, own_first, .. }: Delivery<'_>,
     take: &mut Take<'_>,
 ) -> anyhow::Result<AnswerStats> {
-    // Measures the engines first, if the job is long enough.
-    engines.plan_answer(job.loaded(), &mut Bar::new("").stage())?;
-    let bar = Bar::new("");
-    let TiledAnswer { engine, device, index, fallback: why, stats } =
-        tiled.for_each(engines, own_first, &mut bar.stage(), take)?;
-    drop(bar);
+    let TiledAnswer { engine, device, index, fallback: why, stats } = if let Some(radius) = tiled.radius {
+        tiled.for_each_within(radius, (at_once, own_first), &mut Bar::new("").stage(), take)?
+    } else {
+        // Measures the engines first, if the job is long enough.
+        engines.plan_answer(job.loaded(), &mut Bar::new("").stage())?;
+        tiled.for_each(engines, own_first, &mut Bar::new("").stage(), take)?
+    };
     if let Some(why) = why {
         output::note(&fallback(&why, engine.split(", ").next().unwrap_or_default()));
     }

@@ -185,7 +185,7 @@ fn search(args: &KnnArgs, team: Option<&Team>) -> anyhow::Result<()> {
     let (since, mut engines) = (Instant::now(), EnginePool::default());
     let job = if goal == Goal::Nearest { with_device(&mut engines, &job) } else { job };
     let mut batches = match &tiles {
-        Some(tiles) => tiles::search(&job, tiles, args.arithmetic)?,
+        Some(tiles) => tiles::search(&job, tiles, goal, args.arithmetic)?,
         None => BatchSearch::new(&engines, goal, job.loaded(), args.arithmetic)?,
     };
     if args.dry.dry_run {
@@ -255,7 +255,6 @@ fn needs_all_rows(args: &KnnArgs, request: &Request) -> Option<&'static str> {
 /// A flag that needs all points and queries in one search.
 fn needs_one_search(args: &KnnArgs, request: &Request) -> Option<&'static str> {
     given([
-        ("--radius", args.radius.is_some()),
         ("--metric inner-product", request.ranking == Some(Ranking::InnerProduct)),
         ("--dry-run", args.dry.dry_run),
     ])
@@ -263,7 +262,8 @@ fn needs_one_search(args: &KnnArgs, request: &Request) -> Option<&'static str> {
 
 /// A flag that needs one process.
 fn needs_one_process(args: &KnnArgs, request: &Request) -> Option<&'static str> {
-    given([("--graph", args.graph.file().is_some())]).or_else(|| needs_one_search(args, request))
+    given([("--graph", args.graph.file().is_some()), ("--radius", args.radius.is_some())])
+        .or_else(|| needs_one_search(args, request))
 }
 
 /// The first flag that was given.

@@ -13,7 +13,7 @@ use crate::cloud::formats::{self, FormatError};
 use crate::cloud::{AutoColumns, CloudError, ColumnChoice};
 use crate::knn::Goal;
 use crate::progress::NoProgress;
-use crate::run::{Arithmetic, BatchSearch, EnginePool, TilePlan, TiledSearch};
+use crate::run::{Arithmetic, BatchSearch, EnginePool, RunSpec, TilePlan, TiledSearch};
 
 /// Loads a job, or opens its cloud for a search over tiles if it does not fit into memory. `needs_all` and
 /// `outputs` are as for [`super::columns::open_tiles`].
@@ -62,20 +62,28 @@ pub fn answer(
 ) -> anyhow::Result<AnswerStats> {
     let (since, job) = (Instant::now(), &with_device(engines, job));
     let batches = match tiled {
-        Some(tiled) => search(job, tiled, Arithmetic::File)?,
+        Some(tiled) => search(job, tiled, Goal::Nearest, Arithmetic::File)?,
         None => BatchSearch::new(engines, Goal::Nearest, job.loaded(), Arithmetic::File)?,
     };
     let delivery = Delivery { at_once: false, own_first: false, behind: true, failed: &|_| () };
     in_batches(engines, (job, &batches), since, delivery, take)
 }
 
-/// The search over the tiles of an opened cloud.
+/// The search over the tiles of an opened cloud: for the nearest neighbours, or for all within a radius.
 ///
 /// # Errors
 /// Errors of reading the file and of the problem.
-pub fn search(job: &Job, tiles: &OpenedTiles, arithmetic: Arithmetic) -> anyhow::Result<BatchSearch> {
-    let plan = TilePlan::new(&job.cloud, tiles.tiled.reading(), &job.spec, tiles.why.clone())?;
+pub fn search(
+    job: &Job,
+    tiles: &OpenedTiles,
+    goal: Goal,
+    arithmetic: Arithmetic,
+) -> anyhow::Result<BatchSearch> {
+    let radius = if let Goal::Within(radius) = goal { Some(radius) } else { None };
+    let spec = RunSpec { k: radius.map_or(job.spec.k, |_| 1), ..job.spec.clone() };
+    let plan = TilePlan::new(&job.cloud, tiles.tiled.reading(), &spec, tiles.why.clone())?;
     let (queries, bar) = (job.query_cloud.as_ref(), Bar::new("reading the tiles"));
-    let search = TiledSearch::new(&job.spec, &tiles.tiled, queries, arithmetic, plan, &mut bar.stage())?;
+    let mut search = TiledSearch::new(&spec, &tiles.tiled, queries, arithmetic, plan, &mut bar.stage())?;
+    search.radius = radius;
     Ok(BatchSearch::Tiled(Box::new(search)))
 }

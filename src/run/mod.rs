@@ -15,6 +15,7 @@ mod machine;
 pub mod planner;
 pub mod presets;
 mod problem;
+mod radius;
 mod record;
 pub mod recording;
 mod schema;

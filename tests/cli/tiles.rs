@@ -59,11 +59,37 @@ fn tiles_write_the_same_file_and_the_answer_says_so() {
 }
 
 #[test]
+fn radius_searches_in_tiles_write_the_same_file() {
+    let dir = TestDir::new();
+    write_points(&dir, "line.npy", ROWS);
+    for (flags, extension) in [
+        ("500 --radius 4.5 --exclude-self", "npz"),
+        ("500 --radius 3.25 --radius-open", "csv"),
+        ("rows:0-9,399999 --radius 0.00001deg --metric angular --self-first", "parquet"),
+        ("300 --radius 0", "arrow"),
+        ("at:7,8,5000001.5 --radius 12", "csv"),
+        ("at:7,8,5000001.5 --radius 0", "npz"),
+    ] {
+        let knn = format!("knn line.npy {flags}");
+        dir.ok(&format!("{knn} -o resident.{extension}"));
+        let done = dir.ok(&format!("{knn} -o tiled.{extension} --json {LIMIT}"));
+        assert!(json(&done.stdout)["tiles"]["tiles"].as_u64() > Some(1), "{}", done.stdout);
+        let written = |name| fs::read(dir.path(&format!("{name}.{extension}"))).unwrap();
+        assert!(written("resident") == written("tiled"), "{flags}");
+    }
+    let all = "knn line.npy 3 --radius 1e9 -o all.npz --memory 38M";
+    let error = dir.fails(1, all);
+    assert!(error.contains(" of 3 queries need ") && error.contains("use a smaller --radius"), "{error}");
+    let shown = |limit| dir.ok(&format!("knn line.npy rows:7 --radius 2 {limit}")).stdout;
+    let table = |text: String| text.split_once("rank").map(|(_, table)| table.to_owned());
+    assert_eq!(table(shown(LIMIT)), table(shown("")), "the neighbours of one query have coordinates");
+}
+
+#[test]
 fn what_needs_all_points_is_refused_under_a_limit() {
     let dir = TestDir::new();
     write_points(&dir, "line.npy", ROWS);
     for command in [
-        "knn line.npy 10 --radius 3",
         "knn line.npy 10 --metric inner-product",
         "knn line.npy 10 -o a.csv --with x",
         "analyse line.npy --labels x",

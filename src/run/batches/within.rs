@@ -3,24 +3,16 @@
 
 use rayon::prelude::*;
 
-use super::{AnswerBatch, BatchAnswers, BatchError, QueryRows, engine};
-use crate::cloud::PointCloud;
+use super::{AnswerBatch, BatchError, QueryRows, engine};
 use crate::engines::registry;
-use crate::exact::{Margin, Query, RadiusTest, RankedPoint, Ranking};
 use crate::knn::cost::Stage;
-use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Radius, RadiusIndex, Shape, put_own_first};
+use crate::knn::{Descriptor, DeviceKind, Goal, Metric, Problem, Radius, Shape};
 use crate::memory;
 use crate::progress::Progress;
-use crate::run::{LoadedSpec, RunSpec, build_problem};
-
-/// Queries between cancellation checks.
-const BLOCK: usize = 1 << 10;
-
-/// Bytes of a neighbour: a row, a squared distance and a distance.
-const NEIGHBOR_BYTES: u64 = 16;
-
-/// Limit on neighbours per batch, unless a single query has more.
-const MAX_BATCH_NEIGHBORS: u64 = 1 << 22;
+use crate::run::radius::{
+    BLOCK, MAX_BATCH_NEIGHBORS, NEIGHBOR_BYTES, Neighborhoods, RadiusSearch, fitting, too_many,
+};
+use crate::run::{EngineChoice, LoadedSpec, RunSpec, build_problem};
 
 /// A batch may use 1/`MEMORY_SHARE` of the free memory.
 const MEMORY_SHARE: u64 = 16;
@@ -38,9 +30,21 @@ impl RadiusBatches {
         let spec = &RunSpec { k: 1, ..loaded.spec.clone() };
         let loaded = LoadedSpec { spec, ..loaded };
         let problem = build_problem(loaded)?;
-        let engine = engine(Goal::Within(radius), &spec.engine, || default_engine(&problem))?;
+        let engine = Self::engine_for(radius, &spec.engine, &problem)?;
         let rows = (0..problem.q()).map(|query| problem.query_row(query)).collect();
         Ok(Self { queries: QueryRows::new(loaded, rows)?, problem, engine, radius })
+    }
+
+    /// The chosen engine, or the one predicted to be fastest.
+    ///
+    /// # Errors
+    /// [`BatchError::Engine`] and [`BatchError::NoEngine`].
+    pub(in crate::run) fn engine_for(
+        radius: Radius,
+        choice: &EngineChoice,
+        problem: &Problem,
+    ) -> Result<&'static Descriptor, BatchError> {
+        engine(Goal::Within(radius), choice, || default_engine(problem))
     }
 
     pub fn queries(&self) -> usize {
@@ -63,53 +67,14 @@ impl RadiusBatches {
             if own_first {
                 found.put_own_first(|query| self.queries.rows[query]);
             }
-            let Neighborhoods { start, offsets, rows, squared_distances, distances } = &found;
-            let queries = self.queries.range(*start..start + found.queries());
-            let found = BatchAnswers::Within {
-                offsets,
-                metric: self.problem.metric(),
-                rows,
-                squared: squared_distances,
-                distances,
-            };
-            take(AnswerBatch { cloud: self.problem.cloud(), queries, first: *start, found })
+            let queries = self.queries.range(found.start..found.start + found.queries());
+            let (cloud, metric) = (self.problem.cloud(), self.problem.metric());
+            take(AnswerBatch { cloud, queries, first: found.start, found: found.answers(metric) })
         };
         if at_once {
             [search.all(progress)?].into_iter().try_for_each(take)
         } else {
             search.in_batches(progress, take)
-        }
-    }
-}
-
-/// The neighbours of consecutive queries, nearest first by the file's values, ties by row.
-#[derive(Clone, Debug, PartialEq)]
-struct Neighborhoods {
-    /// Number of the first query in the problem.
-    start: usize,
-    /// CSR offsets into the following; length q + 1.
-    offsets: Vec<u64>,
-    /// Rows of the cloud.
-    rows: Vec<u32>,
-    squared_distances: Vec<f32>,
-    /// In the metric's unit.
-    distances: Vec<f64>,
-}
-
-impl Neighborhoods {
-    fn queries(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// Puts each query's own row first among neighbours at the same distance.
-    fn put_own_first(&mut self, own_row: impl Fn(usize) -> u32) {
-        for query in 0..self.queries() {
-            let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
-            put_own_first(
-                &mut self.rows[range.clone()],
-                &mut self.squared_distances[range],
-                own_row(self.start + query),
-            );
         }
     }
 }
@@ -128,82 +93,7 @@ fn default_engine(problem: &Problem) -> &'static Descriptor {
         .expect("some engines search within a radius")
 }
 
-/// Decides which points are within a radius, by the file's values: by their f32 distance where rounding
-/// cannot matter, otherwise in f64 or exactly, so that 0.3 is within 0.3.
-struct RadiusPredicate<'a> {
-    problem: &'a Problem,
-    ranking: Ranking<'a>,
-    test: RadiusTest,
-    radius: f64,
-    /// Squared distances up to this are within the radius, regardless of rounding.
-    surely_within: f32,
-    /// Squared distances above this are beyond the radius, regardless of rounding.
-    possibly_within: f32,
-}
-
-impl<'a> RadiusPredicate<'a> {
-    fn new(problem: &'a Problem, queries: &'a PointCloud, radius: Radius) -> Option<Self> {
-        let test = RadiusTest::new(problem.metric(), radius)?;
-        let margin = Margin::new(problem.metric(), problem.cloud(), queries);
-        let [within, beyond] = test.chord();
-        Some(Self {
-            problem,
-            ranking: Ranking::new(problem.metric(), problem.cloud(), queries, problem.q()),
-            test,
-            radius: radius.distance,
-            surely_within: margin.squared_surely_within(within),
-            possibly_within: margin.squared_at_most(beyond),
-        })
-    }
-
-    /// Passes each neighbour of a query to `found`, except the query's own row if that is excluded.
-    fn visit(
-        &self,
-        index: &dyn RadiusIndex,
-        query: usize,
-        found: &mut dyn FnMut(u32, &Query, &mut Vec<f64>),
-    ) {
-        let own = self.problem.own_row(query);
-        let target = self.ranking.query(self.problem.query_row(query) as usize);
-        let mut vector = Vec::new();
-        index.visit(self.problem.query(query), self.possibly_within, &mut |position, squared| {
-            let row = self.problem.row(position);
-            let mut is_within = || {
-                let ranked = self.ranking.rank(&target, row, &mut vector);
-                self.ranking.is_within(&target, ranked, &self.test)
-            };
-            if own != Some(row) && (squared <= self.surely_within || is_within()) {
-                found(row, &target, &mut vector);
-            }
-        });
-    }
-}
-
-/// A search for all neighbours within a radius, in the metric's own unit and by the file's values. It
-/// excludes a query's own row if the problem does.
-struct RadiusSearch<'a> {
-    bound: RadiusPredicate<'a>,
-    index: Box<dyn RadiusIndex + 'a>,
-}
-
-impl<'a> RadiusSearch<'a> {
-    /// `queries` is the cloud that the queries are rows of. The problem's k is ignored.
-    ///
-    /// # Errors
-    /// [`BatchError`].
-    pub fn new(
-        problem: &'a Problem,
-        queries: &'a PointCloud,
-        engine: &Descriptor,
-        radius: Radius,
-    ) -> Result<Self, BatchError> {
-        let bound =
-            RadiusPredicate::new(problem, queries, radius).ok_or(BatchError::Radius(radius.distance))?;
-        let open = engine.within.filter(|_| engine.runs_on.contains(&DeviceKind::Cpu));
-        let open = open.ok_or(BatchError::Engine { engine: engine.id, goal: Goal::Within(radius) })?;
-        Ok(Self { bound, index: open(problem)? })
-    }
-
+impl RadiusSearch<'_> {
     /// The neighbours of all queries. Counting stops as soon as they exceed the free memory.
     ///
     /// # Errors
@@ -216,7 +106,7 @@ impl<'a> RadiusSearch<'a> {
             memory::available().map_or(u64::MAX, |free| free / NEIGHBOR_BYTES),
             progress,
         )?;
-        self.collect(0, &counts, self.bound.problem.q(), progress)
+        self.collect(0, &counts, self.problem.q(), progress)
     }
 
     /// Passes the neighbours to `take` in batches of consecutive queries, at least one. Only one batch is in
@@ -247,18 +137,10 @@ impl<'a> RadiusSearch<'a> {
         let (mut start, mut counts) = (0, Vec::new());
         loop {
             self.count(start, &mut counts, most, progress)?;
-            let mut total = 0;
-            let fitting = counts
-                .iter()
-                .take_while(|&&count| {
-                    total += count;
-                    total <= most
-                })
-                .count();
-            let part: Vec<u64> = counts.drain(..fitting.max(1).min(counts.len())).collect();
+            let part: Vec<u64> = counts.drain(..fitting(&counts, most)).collect();
             take(self.collect(start, &part, start + part.len(), progress)?)?;
             start += part.len();
-            if start == self.bound.problem.q() {
+            if start == self.problem.q() {
                 return Ok(());
             }
         }
@@ -273,14 +155,15 @@ impl<'a> RadiusSearch<'a> {
         most: u64,
         progress: &dyn Progress,
     ) -> Result<(), BatchError> {
-        let q = self.bound.problem.q();
+        let q = self.problem.q();
         let mut total: u64 = counts.iter().sum();
         while total <= most && start + counts.len() < q {
             let next = start + counts.len();
             step(progress, start + next, 2 * q)?;
             let count = |query: usize| {
                 let mut count = 0u64;
-                self.bound.visit(&*self.index, query, &mut |_, _, _| count += 1);
+                let own = self.problem.own_row(query);
+                self.visit(query, own, &mut |_| count += 1);
                 count
             };
             // Start with few queries, as each may have all points.
@@ -300,77 +183,23 @@ impl<'a> RadiusSearch<'a> {
         end: usize,
         progress: &dyn Progress,
     ) -> Result<Neighborhoods, BatchError> {
-        let found: u64 = counts.iter().sum();
-        // Each thread also holds one query's neighbours while it sorts them.
-        let sorted = counts
-            .iter()
-            .max()
-            .map_or(0, |most| most.saturating_mul(rayon::current_num_threads() as u64))
-            .min(found);
-        let needed = (found + sorted).saturating_mul(NEIGHBOR_BYTES);
-        let free = memory::available();
-        let fits = start + counts.len() == end && free.is_none_or(|free| needed <= free);
-        let count = found as usize;
-        let room = || Some((memory::room(count)?, memory::room(count)?, memory::room(count)?));
-        let Some((rows, squared_distances, distances)) = fits.then(room).flatten() else {
-            let (counted, queries) = (counts.len(), self.bound.problem.q());
-            let (needed, free) = (needed.div_ceil(1 << 20), free.unwrap_or(0) >> 20);
-            return Err(BatchError::WithinMemory {
-                found,
-                counted,
-                queries,
-                radius: self.bound.radius,
-                needed,
-                free,
-            });
-        };
-        let mut offsets = vec![0];
-        offsets.extend(counts.iter().scan(0, |total, count| {
-            *total += count;
-            Some(*total)
-        }));
-        let mut part = Neighborhoods { start, offsets, rows, squared_distances, distances };
-        self.fill(&mut part, progress)?;
-        Ok(part)
-    }
-
-    /// Repeats the search and stores the neighbours.
-    fn fill(&self, part: &mut Neighborhoods, progress: &dyn Progress) -> Result<(), BatchError> {
-        let (q, count) = (self.bound.problem.q(), part.queries());
-        let found = part.offsets[count] as usize;
-        part.rows.resize(found, 0);
-        part.squared_distances.resize(found, 0.0);
-        part.distances.resize(found, 0.0);
-        let mut rows = &mut part.rows[..];
-        let (mut squared, mut distances) = (&mut part.squared_distances[..], &mut part.distances[..]);
-        for block in (0..count).step_by(BLOCK) {
-            step(progress, 2 * part.start + count + block, 2 * q)?;
-            let mut queries = Vec::with_capacity(BLOCK);
-            for query in block..count.min(block + BLOCK) {
-                let count = (part.offsets[query + 1] - part.offsets[query]) as usize;
-                queries.push((
-                    part.start + query,
-                    rows.split_off_mut(..count).unwrap_or_default(),
-                    squared.split_off_mut(..count).unwrap_or_default(),
-                    distances.split_off_mut(..count).unwrap_or_default(),
-                ));
-            }
-            queries.into_par_iter().for_each(|(query, rows, squared, distances)| {
-                let ranking = &self.bound.ranking;
-                let mut found: Vec<RankedPoint> = Vec::with_capacity(rows.len());
-                self.bound.visit(&*self.index, query, &mut |row, target, vector| {
-                    found.push(ranking.rank(target, row, vector));
-                });
-                let target = ranking.query(self.bound.problem.query_row(query) as usize);
-                let (mut tied, mut vector) = (Vec::new(), Vec::new());
-                ranking.sort(&target, &mut found, &mut tied);
-                rows.iter_mut().zip(&found).for_each(|(row, ranked)| *row = ranked.row);
-                ranking.distances(&target, (&found, &tied), &mut vector, |at, to, distance| {
-                    (squared[at], distances[at]) = (to, distance);
-                });
-            });
+        let (q, about) = (self.problem.q(), (self.radius, self.problem.q()));
+        if start + counts.len() < end {
+            let found: u64 = counts.iter().sum();
+            return Err(too_many(found, found.saturating_mul(NEIGHBOR_BYTES), counts.len(), about));
         }
-        Ok(())
+        let mut part = Neighborhoods::new(start, counts, about)?;
+        for block in (0..counts.len()).step_by(BLOCK) {
+            step(progress, 2 * start + counts.len() + block, 2 * q)?;
+            // Repeats the search and stores the neighbours.
+            part.fill(
+                block..counts.len().min(block + BLOCK),
+                &self.ranking,
+                |query| self.problem.query_row(start + query),
+                |query, _| self.rows(start + query, self.problem.own_row(start + query)),
+            );
+        }
+        Ok(part)
     }
 }
 
@@ -389,7 +218,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::cloud::{GlobeAxes, Order};
+    use crate::cloud::{GlobeAxes, Order, PointCloud};
     use crate::knn::{EngineId, ProblemParameters, Queries, Unit};
     use crate::progress::NoProgress;
     use crate::run::testing;

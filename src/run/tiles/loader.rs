@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use super::near::Tile;
 use crate::cloud::{CloudError, PointCloud, TiledCloud};
 use crate::knn::{PointSettings, Points};
 use crate::run::RunError;
@@ -45,6 +46,20 @@ impl TileLoader {
         let points = Arc::new(Points::new(&cloud, self.arrangement)?);
         self.reads += 1;
         self.current = Some((number, Arc::clone(&points)));
+        Ok(points)
+    }
+
+    /// The points of a tile, while the next is read.
+    pub fn load_next(
+        &mut self,
+        tiles: &[Tile],
+        number: usize,
+        next: Option<&usize>,
+    ) -> Result<Arc<Points>, RunError> {
+        let points = self.load(number, &tiles[number].rows)?;
+        if let Some(&next) = next {
+            self.read_ahead(next, &tiles[next].rows);
+        }
         Ok(points)
     }
 

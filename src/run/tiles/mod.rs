@@ -1,4 +1,4 @@
-//! Nearest neighbours among points that are larger than the memory: tiles of points and blocks of queries.
+//! Neighbours among points that are larger than the memory: tiles of points and blocks of queries.
 //!
 //! Each tile is searched by an ordinary engine, and the best lists are merged in the order of all engines, so
 //! that they are those of one search over all points. A tile is skipped for queries whose list is nearer than
@@ -8,6 +8,7 @@ mod loader;
 mod near;
 mod plan;
 mod ranking;
+mod within;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use super::{EnginePool, Phase, QuerySpec, RunError, RunRecord, RunSpec, Stage};
 use crate::cloud::{ColumnChoice, PointCloud, TiledCloud};
 use crate::exact::{Margin, search_k};
 use crate::knn::distance::{squared_distance_to_box, squared_gap};
-use crate::knn::{BestLists, Neighbors, PointSettings, Points, Problem, ProblemParameters, Queries};
+use crate::knn::{BestLists, PointSettings, Points, Problem, ProblemParameters, Queries, Radius};
 use crate::text;
 use loader::TileLoader;
 use near::{QueryGroups, Tile};
@@ -44,6 +45,8 @@ pub struct TiledSearch {
     pub arithmetic: Arithmetic,
     /// Whether the lists are ranked by the file's values.
     is_refined: bool,
+    /// All neighbours within this are searched, rather than k.
+    pub radius: Option<Radius>,
 }
 
 /// What is queried.
@@ -180,13 +183,25 @@ impl TiledSearch {
                 Queries::Cloud(_) => TileQueries::All,
             },
         };
-        let (tiled, spec, answered) = (Arc::clone(tiled), single_pass(spec), None);
-        Ok(Self { spec, tile_spec, tiled, plan, tiles, spanning, queries, answered, arithmetic, is_refined })
+        let (tiled, spec) = (Arc::clone(tiled), single_pass(spec));
+        Ok(Self {
+            spec,
+            tile_spec,
+            tiled,
+            plan,
+            tiles,
+            spanning,
+            queries,
+            answered: None,
+            arithmetic,
+            is_refined,
+            radius: None,
+        })
     }
 
     /// Whether distances are computed from the file's values.
     pub fn is_refined(&self) -> bool {
-        self.is_refined
+        self.is_refined && self.radius.is_none()
     }
 
     /// The number of queries, q.
@@ -198,9 +213,9 @@ impl TiledSearch {
         }
     }
 
-    /// Neighbours reported per query.
+    /// Neighbours reported per query; 0 if the number varies.
     pub fn k(&self) -> usize {
-        self.spec.k
+        if self.radius.is_some() { 0 } else { self.spec.k }
     }
 
     /// The most queries of a block, and the most that are passed on at a time.
@@ -241,16 +256,7 @@ impl TiledSearch {
         let mut run = TileRun {
             search: self,
             loader: TileLoader::new(&self.tiled, arrangement(&self.spec)),
-            answer: TiledAnswer {
-                stats: TileStats {
-                    tiles: self.tiles.len(),
-                    points: self.tiles.iter().map(|tile| tile.rows.len()).max().unwrap_or(0),
-                    query_blocks: blocks.len(),
-                    tiles_read: 0,
-                    why: self.plan.why.clone(),
-                },
-                ..TiledAnswer::default()
-            },
+            answer: TiledAnswer { stats: self.stats(blocks.len()), ..TiledAnswer::default() },
         };
         let q = self.queries() as f32;
         for range in blocks {
@@ -263,49 +269,60 @@ impl TiledSearch {
                 let label = if self.is_refined { "ranking by the file's values" } else { "searching" };
                 continue_if(stage(label, done(share)))?;
                 let (mut found, distances) = run.ranked(&block, &lists, part.clone())?;
+                let (first, queries) = (range.start + part.start, &block.rows[part]);
                 if own_first {
-                    found.put_own_first(&block.rows[part.clone()]);
+                    found.put_own_first(queries);
                 }
-                self.pass_on(&block, part, range.start, (found, distances), take)?;
+                let found = BatchAnswers::Nearest {
+                    k: found.k,
+                    metric: self.spec.metric,
+                    rows: &found.indices,
+                    squared: &found.squared_distances,
+                    distances: distances.as_deref(),
+                };
+                self.pass_on(first, queries, found, take)?;
             }
         }
         run.answer.stats.tiles_read = run.loader.reads;
         Ok(run.answer)
     }
 
-    /// Passes the neighbours of a part of a block to `take`.
+    /// A search that has not read a tile.
+    fn stats(&self, query_blocks: usize) -> TileStats {
+        TileStats {
+            tiles: self.tiles.len(),
+            points: self.tiles.iter().map(|tile| tile.rows.len()).max().unwrap_or(0),
+            query_blocks,
+            tiles_read: 0,
+            why: self.plan.why.clone(),
+        }
+    }
+
+    /// Passes the neighbours of queries from number `first` on, with these rows, to `take`.
     fn pass_on<E: From<RunError>>(
         &self,
-        block: &Block,
-        part: Range<usize>,
         first: usize,
-        (found, distances): (Neighbors, Option<Vec<f64>>),
+        rows: &[u32],
+        found: BatchAnswers<'_>,
         take: &mut dyn FnMut(AnswerBatch<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let header = self.tiled.header();
-        let (mut cloud, mut indices) = (Arc::clone(header), found.indices);
-        if self.queries() == 1 {
+        let mut cloud = Arc::clone(header);
+        let shown;
+        let mut found = found;
+        if self.queries() == 1
+            && let BatchAnswers::Nearest { rows, .. } | BatchAnswers::Within { rows, .. } = &mut found
+        {
             // A single query is shown with the coordinates of its neighbours.
-            (cloud, indices) = self.gathered(&indices)?;
+            (cloud, shown) = self.gathered(rows)?;
+            *rows = &shown;
         }
-        let rows = &block.rows[part.clone()];
         let queries = match &self.queries {
             TileQueries::Cloud(..) if matches!(self.spec.queries, QuerySpec::At(_)) => None,
             TileQueries::Cloud(cloud, _) => Some((&**cloud, rows)),
             _ => Some((&**header, rows)),
         };
-        take(AnswerBatch {
-            cloud: &cloud,
-            queries,
-            first: first + part.start,
-            found: BatchAnswers::Nearest {
-                k: found.k,
-                metric: self.spec.metric,
-                rows: &indices,
-                squared: &found.squared_distances,
-                distances: distances.as_deref(),
-            },
-        })
+        take(AnswerBatch { cloud: &cloud, queries, first, found })
     }
 
     /// Reads the queries of a block.
@@ -366,14 +383,13 @@ impl TileRun<'_> {
         nearest.iter().zip(0..).for_each(|(&tile, query)| first[tile as usize].push(query));
         let visited: Vec<usize> = order.iter().copied().filter(|&tile| !first[tile].is_empty()).collect();
         for (at, &number) in visited.iter().enumerate() {
-            let points = self.load(number, visited.get(at + 1))?;
+            let points = self.loader.load_next(tiles, number, visited.get(at + 1))?;
             let mut stage = |label: &str| stage(label, at as f32 / (2 * visited.len()) as f32);
             self.search_tile(block, (&points, number, &first[number]), engines, &mut lists, &mut stage)?;
         }
         let groups = QueryGroups::new(&block.problem, |query| lists.farthest(query));
         // Begins with the tile that is in memory.
-        let order: Vec<usize> =
-            order.into_iter().rev().filter(|&number| groups.are_near(&tiles[number])).collect();
+        let order = groups.near(tiles, order.into_iter().rev());
         for (at, &number) in order.iter().enumerate() {
             let wanting = groups.wanting(&block.problem, &tiles[number], |query| {
                 if nearest[query] == number as u32 { f32::NEG_INFINITY } else { lists.farthest(query) }
@@ -382,21 +398,12 @@ impl TileRun<'_> {
             if queries.is_empty() {
                 continue;
             }
-            let points = wanting.near(&tiles[number], self.load(number, order.get(at + 1))?);
+            let points =
+                wanting.near(&tiles[number], self.loader.load_next(tiles, number, order.get(at + 1))?);
             let mut stage = |label: &str| stage(label, 0.5 + at as f32 / (2 * order.len()) as f32);
             self.search_tile(block, (&points, number, &queries), engines, &mut lists, &mut stage)?;
         }
         Ok(lists)
-    }
-
-    /// Reads a tile, and begins to read the next.
-    fn load(&mut self, number: usize, next: Option<&usize>) -> Result<Arc<Points>, RunError> {
-        let tiles = &self.search.tiles;
-        let points = self.loader.load(number, &tiles[number].rows)?;
-        if let Some(&next) = next {
-            self.loader.read_ahead(next, &tiles[next].rows);
-        }
-        Ok(points)
     }
 
     /// Searches points of a tile for some queries of a block.

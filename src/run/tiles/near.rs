@@ -104,10 +104,14 @@ impl QueryGroups {
         Self(groups.collect())
     }
 
-    /// Whether a query may want points of a tile, by the boxes only.
-    pub fn are_near(&self, tile: &Tile) -> bool {
-        let mut near = self.0.iter().filter(|group| group.is_near(&tile.extents));
-        near.any(|group| tile.groups.iter().any(|(_, extents)| group.is_near(extents)))
+    /// Those of some tiles whose points a query may want, by the boxes only.
+    pub fn near(&self, tiles: &[Tile], numbers: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let is_near = |number: &usize| {
+            let Tile { extents, groups, .. } = &tiles[*number];
+            let mut near = self.0.iter().filter(|group| group.is_near(extents));
+            near.any(|group| groups.iter().any(|(_, extents)| group.is_near(extents)))
+        };
+        numbers.into_iter().filter(is_near).collect()
     }
 
     /// The queries that want points of a tile; `within` as before.
@@ -156,5 +160,54 @@ impl Wanting {
         });
         let near: Vec<u32> = positions.collect();
         if near.len() > points.len() / 2 { points } else { Arc::new(points.rearranged(&near)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knn::NONE;
+    use crate::run::testing::{cloud, spec};
+    use crate::run::{LoadedSpec, QuerySpec, RunSpec, build_problem};
+
+    /// Clusters of 100 rows, which are far from each other, and many queries for each of which distances differ.
+    #[test]
+    fn near_points_are_all_points_within_the_distances_and_few_others() {
+        let value = |at: u32| f64::from(at / 300 * 5 % 7) * 100.0 + f64::from(at * 7919 % 977) / 97.7;
+        let cloud = cloud(3, (0..3 * 2000).map(value).collect());
+        let spec = RunSpec { queries: QuerySpec::All, k: 1, ..spec() };
+        let problem = build_problem(LoadedSpec::new(&spec, &cloud, None)).unwrap();
+        let points = Arc::clone(problem.shared_points());
+        let tile = Tile::new(0..2000, &points);
+        assert_eq!((tile.groups.len(), tile.groups[0].0.start, tile.groups[255].0.end), (250, 0, 2000));
+        let within = |query: usize| if query % 3 == 0 { f32::NEG_INFINITY } else { (query % 5) as f32 };
+        let groups = QueryGroups::new(&problem, within);
+        assert_eq!(groups.near(&[tile], [0]), [0]);
+        let tile = Tile::new(0..2000, &points);
+        let wanting = groups.wanting(&problem, &tile, within);
+        let (queries, near) = (wanting.queries(), wanting.near(&tile, Arc::clone(&points)));
+        let mut pairs = 0;
+        for query in 0..2000 {
+            for position in 0..2000 {
+                let point = &points.coordinates()[position * 3..][..3];
+                let exact = [[point[0]; 2], [point[1]; 2], [point[2]; 2]];
+                if squared_distance_to_box(problem.query(query), &exact) <= within(query) {
+                    let row = position as u32;
+                    assert!(queries.contains(&(query as u32)), "query {query}");
+                    assert!(
+                        (0..near.len() as u32).any(|at| near.row(at) == row && row != NONE),
+                        "{position}"
+                    );
+                    pairs += 1;
+                }
+            }
+        }
+        assert!(pairs > 2000, "only {pairs} pairs");
+        // Nothing is within −∞, and nothing of one cluster near another.
+        assert!(queries.iter().all(|query| query % 3 != 0));
+        let only = |query: usize| if query < 100 { 4.0 } else { f32::NEG_INFINITY };
+        let wanting = QueryGroups::new(&problem, only).wanting(&problem, &tile, only);
+        let near = wanting.near(&tile, points);
+        assert!((100..500).contains(&near.len()), "{} points", near.len());
     }
 }

@@ -31,7 +31,7 @@ impl TiledSearch {
     }
 
     /// The query's row, where it is left out of its neighbours.
-    fn own(&self, block: &Block, query: usize) -> Option<u32> {
+    pub(super) fn own(&self, block: &Block, query: usize) -> Option<u32> {
         self.spec.exclude_self.then(|| block.rows[query])
     }
 }
@@ -123,6 +123,6 @@ impl TileRun<'_> {
 }
 
 /// Replaces rows of a cloud by their records, which are rows of all points.
-fn to_records(rows: &mut [u32], cloud: &PointCloud) {
+pub(super) fn to_records(rows: &mut [u32], cloud: &PointCloud) {
     rows.par_iter_mut().filter(|row| **row != NONE).for_each(|row| *row = cloud.record(*row as usize) as u32);
 }

@@ -103,17 +103,6 @@ struct StreamedSearch<'a> {
 }
 
 impl StreamedSearch<'_> {
-    /// Halves the tiles, then the chunks of queries; `false` if both are as small as possible.
-    fn shrink(&mut self) -> bool {
-        if self.tile > self.least {
-            self.tile = (self.tile / 2).max(self.least);
-            return true;
-        }
-        let before = self.chunk;
-        self.chunk = before.div_ceil(2);
-        self.chunk < before
-    }
-
     /// The best neighbours of some queries, from one pass over the tiles.
     fn pass(&mut self, queries: &Problem) -> Result<BestLists> {
         let Self { problem, tile, ref parameters, ref log, .. } = *self;
@@ -191,16 +180,19 @@ impl PreparedSearch for StreamedSearch<'_> {
 
     /// The milliseconds are the host's.
     fn search(&mut self, queries: Range<usize>, _build: KernelBuild) -> Result<f64> {
-        let (start, k, mut first) = (Instant::now(), self.problem.k(), queries.start);
-        while first < queries.end {
+        let (start, k) = (Instant::now(), self.problem.k());
+        for first in queries.clone().step_by(self.chunk) {
             let chunk = first..queries.end.min(first + self.chunk);
             let part = self.problem.query_range(chunk.clone());
-            let lists = match self.pass(&part) {
-                // The size of an index or of scratch memory was only estimated.
-                Err(error) if error.is_short_of_memory() && self.shrink() => continue,
-                result => result?,
+            let lists = loop {
+                match self.pass(&part) {
+                    // The size of an index or of scratch memory was only estimated.
+                    Err(error) if error.is_short_of_memory() && self.tile > self.least => {
+                        self.tile = (self.tile / 2).max(self.least);
+                    }
+                    result => break result?,
+                }
             };
-            first = chunk.end;
             let found = lists.neighbors(0..part.q(), None);
             let range = chunk.start * k..chunk.end * k;
             self.found.indices[range.clone()].copy_from_slice(&found.indices);

@@ -1,6 +1,6 @@
 // From the point of each pixel to its colour. After look.wgsl.
 
-// Not a uniform, as in splat.wgsl.
+// Storage, not uniform: see splat.wgsl.
 @group(0) @binding(0) var<storage, read> look: Look;
 @group(0) @binding(1) var<storage, read> values: array<f32>;
 @group(0) @binding(2) var<storage, read> counts: array<u32>;

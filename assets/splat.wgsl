@@ -19,7 +19,7 @@ struct View {
     step: u32,
 }
 
-// Not a uniform: Mesa's lavapipe compiles a shader anew for each value of a uniform in a condition, and keeps all of them.
+// Storage, not uniform: Mesa's lavapipe compiles and caches a shader for each uniform value in a condition.
 @group(0) @binding(0) var<storage, read> view: View;
 @group(0) @binding(1) var<storage, read> places: array<f32>;
 // The nearness of the nearest point, or how many points there are; 0 where there is none.

@@ -34,8 +34,8 @@ pub fn answer(engines: &mut EnginePool, job: &Job, arithmetic: Arithmetic) -> an
     Ok(answered)
 }
 
-/// One thread in four converts and writes answers. A file system writes little faster on more.
-const WRITING: usize = 4;
+/// Search threads per thread that converts and writes answers. More of these hardly speed up a file system.
+const THREADS_PER_WRITER: usize = 4;
 
 /// How long a GPU driver takes to start, in milliseconds (bench/README.md, "One answer from a shell").
 const GPU_START_MS: f64 = 400.0;
@@ -181,9 +181,9 @@ fn nearest(
         let (sender, receiver) = crossbeam_channel::bounded(0);
         let first_error = &first_error;
         let taking = move || receiver.iter().try_for_each(take).map_err(|why| first_error.set(why));
-        // In a pool of its own: threads finish the tasks of one batch before they begin those of the next.
-        let pool =
-            rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads().div_ceil(WRITING));
+        // A separate pool: in a shared one, writing tasks would delay the search for the next batch.
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(rayon::current_num_threads().div_ceil(THREADS_PER_WRITER));
         let thread = thread::Builder::new().name("warpscope-answers".to_owned());
         let spawned = (pool.build().context("cannot spawn threads")).and_then(|pool| {
             let taking = move || pool.install(taking);
@@ -235,7 +235,7 @@ fn search_each(
         // Later batches reuse the index of the first.
         let last = AnswerStats::new(&batch.record, batch.distances_on.take(), seconds);
         // The first batch prepares the points in any case.
-        is_long = first > 0 && !batch.record.resident;
+        is_long = answered.is_some() && !batch.record.resident;
         take((first, batch))?;
         answered = Some(match answered {
             Some(before) => AnswerStats {

@@ -9,7 +9,7 @@ use anyhow::bail;
 use super::bar::Bar;
 use super::usage::UsageError;
 use super::{output, paths};
-use crate::cloud::formats::{self, ColumnGuess, Reason, RowBlocks};
+use crate::cloud::formats::{self, ColumnGuess, FormatError, Reason, RowBlocks};
 use crate::cloud::{
     self, AutoColumns, Axis, CloudError, ColumnChoice, GlobeAxes, PointCloud, Source, TiledCloud,
 };
@@ -200,12 +200,17 @@ fn store_decoded(blocks: &mut RowBlocks, outputs: &[&Path], bar: &Bar) -> Result
     if let Some(half) = room.map(|room| room / 2).filter(|&half| needed > half) {
         let half = text::bytes(half);
         output::note(&format!(
-            "decoded rows need {size}, but only {half} may be used; they are decoded for every tile: {shown}"
+            "decoded rows need {size}, but a scratch file may use only {half}; decoding again per tile: {shown}"
         ));
         return Ok(());
     }
     output::note(&format!("rows are decoded once, into a scratch file of {size}: {shown}"));
-    Ok(blocks.store(&folder, bar)?)
+    match blocks.store(&folder, bar) {
+        // Other processes may have filled the disk.
+        Err(FormatError::Scratch(why)) => output::note(&format!("{why}; decoding again per tile")),
+        result => result?,
+    }
+    Ok(())
 }
 
 /// Notes that the first line of a file was skipped.

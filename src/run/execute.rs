@@ -102,7 +102,7 @@ pub(super) fn search(
             |_| Ok(true),
         )?;
     }
-    // Those of warm-ups.
+    // The spans of warm-up passes are discarded.
     run.search.take_stream_spans(began);
     let mut neighbors = Neighbors::unanswered(problem.q(), problem.k());
     for repeat in 0..spec.repeats {
@@ -114,6 +114,8 @@ pub(super) fn search(
         run.pass(&label, KernelBuild::Timed, Some((Phase::Search, repeat)), &mut chunks, |_| Ok(true))?;
         run.download(&mut neighbors, repeat)?;
     }
+    stream_spans.extend(run.search.take_stream_spans(began));
+    stream_spans.truncate(MAX_STREAM_SPANS);
     // More threads than cores wait for each other, which is not other work on the machine.
     if let Some(machine) = &mut machine
         && on_cpu
@@ -142,8 +144,6 @@ pub(super) fn search(
         }
     }
     let mut execution = Execution::new(descriptor, run.search.as_ref(), started_unix);
-    stream_spans.extend(run.search.take_stream_spans(began));
-    stream_spans.truncate(MAX_STREAM_SPANS);
     let samples = run.finish()?;
     answer.stream_spans = stream_spans;
     answer.neighbors = neighbors;

@@ -1,4 +1,4 @@
-//! Neighbours within a radius, by the file's values: which points they are, and their order.
+//! Finds and sorts neighbours within a radius, by the file's values.
 
 use std::ops::Range;
 
@@ -148,7 +148,7 @@ pub fn too_many(found: u64, needed: u64, counted: usize, (radius, queries): (f64
     BatchError::WithinMemory { found, counted, queries, radius, needed, free }
 }
 
-/// How many of the first queries have at most `most` neighbours together; at least one, if there is one.
+/// Length of the longest prefix of queries with at most `most` neighbours in total; at least 1 unless empty.
 pub fn fitting(counts: &[u64], most: u64) -> usize {
     let mut total = 0;
     let fits = |&&count: &&u64| {
@@ -158,7 +158,7 @@ pub fn fitting(counts: &[u64], most: u64) -> usize {
     counts.iter().take_while(fits).count().max(1).min(counts.len())
 }
 
-/// A search for all neighbours within a radius, in the metric's own unit. Points are decided by their f32
+/// A search for all neighbours within a radius, in the metric's own unit. Membership is decided by f32
 /// distance where rounding cannot matter, otherwise in f64 or exactly, so that 0.3 is within 0.3.
 pub struct RadiusSearch<'a> {
     pub problem: &'a Problem,

@@ -44,7 +44,7 @@ pub struct Timeline {
     /// The times before and between phases, in which the host prepares points and queries, starts the device
     /// or runs warm-up passes.
     pub untimed: Vec<[f64; 2]>,
-    /// Streams by device, and then the host; empty for engines on one device.
+    /// Lanes by device, the CPU last; empty unless the run used several devices or streams.
     pub lanes: Vec<LaneTrack>,
     /// The kind of unit of each entry of [`Self::multiprocessors`].
     pub unit: UnitKind,

@@ -32,8 +32,8 @@ pub fn squared_distance_to_box(query: &[f32], extents: &[[f32; 2]]) -> f32 {
     sum
 }
 
-/// The squared distance between the nearest places of two boxes, by the same rule: no points of them have a
-/// smaller squared distance.
+/// The squared distance between two boxes, by the same rule: no pair of their points has a smaller squared
+/// distance.
 #[multiversion(targets("x86_64+avx+fma", "aarch64+neon"))]
 pub fn squared_gap(one: &[[f32; 2]], other: &[[f32; 2]]) -> f32 {
     let mut sum = 0.0f32;

@@ -56,12 +56,12 @@ impl StreamPhase {
 
     fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Copy => ("copy", "Reserves memory on the device, and copies points and queries to it."),
+            Self::Copy => ("copy", "Allocates device memory and copies points and queries to it."),
             Self::Index => ("index", "Builds an index, such as a tree, over the points."),
-            Self::Search => ("search", "Searches the queries among the points on the device."),
+            Self::Search => ("search", "Finds the neighbours of each query among the points on the device."),
             Self::Download => ("download", "Copies the neighbours from the device to the host."),
             Self::Wait => ("wait", "Waits for another stream to merge its neighbours."),
-            Self::Merge => ("merge", "Merges the neighbours into the nearest so far, on the host."),
+            Self::Merge => ("merge", "Merges the neighbours into the best lists, on the host."),
         }
     }
 }

@@ -114,7 +114,7 @@ impl<'a> Work<'a> {
             queries.finish(),
             job.ranking.name()
         );
-        let (mut limit, batch) = batches.limits();
+        let (mut limit, [usual, most]) = batches.limits();
         if rank == 0 {
             (1..world).try_for_each(|rank| team.tell(rank, &(limit, &mine)))?;
         } else {
@@ -127,8 +127,10 @@ impl<'a> Work<'a> {
         let turns = Turns::new(batches.queries(), world, limit);
         batches.answer_only(turns.of(rank));
         // Rows, squared and true distances of k neighbours, and the row of the query.
-        let bytes = turns.queries(0).len().min(batch) as u64 * (16 * batches.k() as u64 + 4);
-        let waiting = memory::available().unwrap_or(u64::MAX) / 8 / bytes.max(1);
+        let each = 16 * batches.k() as u64 + 4;
+        let bytes = |batch: usize| (turns.queries(0).len().min(batch) as u64 * each).max(1);
+        let free = memory::available().unwrap_or(u64::MAX);
+        let waiting = (free / 8 / bytes(usual)).min(free / 2 / bytes(most));
         Ok(Self { team, turns, waiting: waiting.min(256) as usize })
     }
 

@@ -120,12 +120,13 @@ impl BatchSearch {
         }
     }
 
-    /// The most queries to answer without interruption, and the most that are passed on at a time.
-    pub fn limits(&self) -> (usize, usize) {
+    /// The most queries to answer without interruption, and the most that are passed on at a time: usually,
+    /// and at most.
+    pub fn limits(&self) -> (usize, [usize; 2]) {
         match self {
-            Self::Nearest(batches) => (batches.max_long, batches.max_long),
+            Self::Nearest(batches) => (batches.max_long, [batches.max_queries, batches.max_long]),
             Self::Tiled(tiled) => tiled.limits(),
-            Self::Within(_) | Self::LargestProduct(_) => (usize::MAX, usize::MAX),
+            Self::Within(_) | Self::LargestProduct(_) => (usize::MAX, [usize::MAX; 2]),
         }
     }
 

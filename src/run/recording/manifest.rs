@@ -91,7 +91,7 @@ pub(super) struct RunEntry {
     /// Whether the spans exist without cycles, as for a CPU.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub spans: bool,
-    /// Absent for runs on one device.
+    /// Absent unless the run used several devices or streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamsEntry>,
     pub run: RunFile,

@@ -45,7 +45,7 @@ pub struct TiledSearch {
     pub arithmetic: Arithmetic,
     /// Whether the lists are ranked by the file's values.
     is_refined: bool,
-    /// All neighbours within this are searched, rather than k.
+    /// Search radius; `None` to search for k neighbours.
     pub radius: Option<Radius>,
 }
 
@@ -219,8 +219,8 @@ impl TiledSearch {
     }
 
     /// The most queries of a block, and the most that are passed on at a time.
-    pub(super) fn limits(&self) -> (usize, usize) {
-        (self.plan.block, self.plan.ranked)
+    pub(super) fn limits(&self) -> (usize, [usize; 2]) {
+        (self.plan.block, [self.plan.ranked; 2])
     }
 
     /// The blocks of queries. If all rows are queried, each is within a tile.
@@ -287,7 +287,7 @@ impl TiledSearch {
         Ok(run.answer)
     }
 
-    /// A search that has not read a tile.
+    /// Initial statistics, before any tile is read.
     fn stats(&self, query_blocks: usize) -> TileStats {
         TileStats {
             tiles: self.tiles.len(),
@@ -298,7 +298,7 @@ impl TiledSearch {
         }
     }
 
-    /// Passes the neighbours of queries from number `first` on, with these rows, to `take`.
+    /// Passes the neighbours of consecutive queries to `take`: `first` is their first number, `rows` their rows.
     fn pass_on<E: From<RunError>>(
         &self,
         first: usize,
@@ -390,18 +390,23 @@ impl TileRun<'_> {
         let groups = QueryGroups::new(&block.problem, |query| lists.farthest(query));
         // Begins with the tile that is in memory.
         let order = groups.near(tiles, order.into_iter().rev());
-        for (at, &number) in order.iter().enumerate() {
-            let wanting = groups.wanting(&block.problem, &tiles[number], |query| {
-                if nearest[query] == number as u32 { f32::NEG_INFINITY } else { lists.farthest(query) }
-            });
-            let queries = wanting.queries();
-            if queries.is_empty() {
-                continue;
-            }
-            let points =
-                wanting.near(&tiles[number], self.loader.load_next(tiles, number, order.get(at + 1))?);
-            let mut stage = |label: &str| stage(label, 0.5 + at as f32 / (2 * order.len()) as f32);
-            self.search_tile(block, (&points, number, &queries), engines, &mut lists, &mut stage)?;
+        let (count, mut order) = (order.len(), order.into_iter().enumerate());
+        // One tile is found ahead, for which lists may become nearer meanwhile.
+        let mut find_next = |lists: &BestLists| {
+            order.find_map(|(at, number)| {
+                let near = groups.near_queries(&block.problem, &tiles[number], |query| {
+                    if nearest[query] == number as u32 { f32::NEG_INFINITY } else { lists.farthest(query) }
+                });
+                (!near.is_empty()).then_some((at, number, near))
+            })
+        };
+        let mut next = find_next(&lists);
+        while let Some((at, number, near)) = next {
+            next = find_next(&lists);
+            let ahead = next.as_ref().map(|(_, number, _)| number);
+            let points = near.near(&tiles[number], self.loader.load_next(tiles, number, ahead)?);
+            let mut stage = |label: &str| stage(label, 0.5 + at as f32 / (2 * count) as f32);
+            self.search_tile(block, (&points, number, &near.queries()), engines, &mut lists, &mut stage)?;
         }
         Ok(lists)
     }

@@ -15,6 +15,12 @@ use crate::knn::{Points, Problem};
 /// Groups of a tile, and of a block of queries.
 const GROUPS: usize = 256;
 
+/// Minimum size of a group, so that boxes need little memory.
+const LEAST_ROWS: usize = 64;
+
+/// In more dimensions, boxes of groups are hardly smaller than that of all.
+const GROUPED_DIMS: usize = 16;
+
 /// Minimum and maximum of each axis.
 type Extents = Vec<[f32; 2]>;
 
@@ -41,7 +47,7 @@ pub struct Tile {
 impl Tile {
     pub fn new(rows: Range<u32>, points: &Points) -> Self {
         let (coordinates, dims) = (points.coordinates(), points.dims());
-        let size = 2 * group_size(points.len());
+        let size = 2 * group_size(points.len(), dims);
         let groups = (0..points.len()).into_par_iter().step_by(size).flat_map_iter(|first| {
             let end = points.len().min(first + size);
             // Cut at the longest step, where a curve enters another cell: a box of both sides would be large.
@@ -62,15 +68,15 @@ impl Tile {
     }
 }
 
-fn group_size(rows: usize) -> usize {
-    rows.div_ceil(GROUPS).max(1)
+fn group_size(rows: usize, dims: usize) -> usize {
+    if dims > GROUPED_DIMS { rows.max(1) } else { rows.div_ceil(GROUPS).max(LEAST_ROWS) }
 }
 
-/// Consecutive queries of a block that want points within a distance of each.
+/// Consecutive queries of a block, each with a search distance.
 struct QueryGroup {
     queries: Vec<u32>,
     extents: Extents,
-    /// The largest squared distance.
+    /// The largest squared search distance of the queries.
     within: f32,
 }
 
@@ -89,22 +95,22 @@ impl QueryGroup {
     }
 }
 
-/// The queries of a block. Their distances are upper bounds, if they have become smaller since.
+/// The queries of a block in groups. A group's distance is still an upper bound after its queries' shrink.
 pub struct QueryGroups(Vec<QueryGroup>);
 
 impl QueryGroups {
-    /// `within` is the squared distance in which a query wants points; negative if it wants none.
+    /// `within` is each query's squared search distance; a negative value skips the query.
     pub fn new(problem: &Problem, within: impl Fn(usize) -> f32 + Sync) -> Self {
-        let (q, size) = (problem.q() as u32, group_size(problem.q()));
+        let (q, size) = (problem.q() as u32, group_size(problem.q(), problem.dims()));
         let groups = (0..q).into_par_iter().step_by(size).map(|first| {
             let queries = first..q.min(first + size as u32);
-            let wanting = queries.filter(|&query| within(query as usize) >= 0.0).collect();
-            QueryGroup::new(problem, wanting, &within)
+            let queries = queries.filter(|&query| within(query as usize) >= 0.0).collect();
+            QueryGroup::new(problem, queries, &within)
         });
         Self(groups.collect())
     }
 
-    /// Those of some tiles whose points a query may want, by the boxes only.
+    /// Filters the tiles in `numbers`: those that may have points within a query's distance, judged by boxes.
     pub fn near(&self, tiles: &[Tile], numbers: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let is_near = |number: &usize| {
             let Tile { extents, groups, .. } = &tiles[*number];
@@ -114,37 +120,46 @@ impl QueryGroups {
         numbers.into_iter().filter(is_near).collect()
     }
 
-    /// The queries that want points of a tile; `within` as before.
-    pub fn wanting(&self, problem: &Problem, tile: &Tile, within: impl Fn(usize) -> f32 + Sync) -> Wanting {
+    /// The queries that may have points of a tile within their distances; `within` as in [`Self::new`].
+    pub fn near_queries(
+        &self,
+        problem: &Problem,
+        tile: &Tile,
+        within: impl Fn(usize) -> f32 + Sync,
+    ) -> NearQueries {
         let near = self.0.par_iter().filter(|group| group.is_near(&tile.extents));
         let groups = near.filter_map(|group| {
             let is_near = |group: &QueryGroup, number: &usize| group.is_near(&tile.groups[*number].1);
             let mut numbers: Vec<usize> =
                 (0..tile.groups.len()).filter(|number| is_near(group, number)).collect();
-            let wants = |query: &u32| {
+            let is_near_tile = |query: &u32| {
                 let (place, within) = (problem.query(*query as usize), within(*query as usize));
                 numbers.iter().any(|&number| squared_distance_to_box(place, &tile.groups[number].1) <= within)
             };
-            let wanting = group.queries.iter().copied().filter(wants).collect();
-            let group = QueryGroup::new(problem, wanting, &within);
+            let queries = group.queries.iter().copied().filter(is_near_tile).collect();
+            let group = QueryGroup::new(problem, queries, &within);
             numbers.retain(|number| is_near(&group, number));
             (!group.queries.is_empty()).then_some((group, numbers))
         });
-        Wanting(groups.collect())
+        NearQueries(groups.collect())
     }
 }
 
-/// The queries that want points of a tile, in groups, with the tile's groups near each.
-pub struct Wanting(Vec<(QueryGroup, Vec<usize>)>);
+/// Queries that may have neighbours in a tile, in groups, with the nearby groups of the tile's points.
+pub struct NearQueries(Vec<(QueryGroup, Vec<usize>)>);
 
-impl Wanting {
+impl NearQueries {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The numbers of the queries, ascending.
     pub fn queries(&self) -> Vec<u32> {
         self.0.iter().flat_map(|(group, _)| group.queries.iter().copied()).collect()
     }
 
-    /// The points of the tile that queries may want. Usually they are the few next to a common face, for which
-    /// an index of the tile would be a waste.
+    /// The points of the tile that may be within the distance of a query. Usually they are the few next to a
+    /// common face, for which an index of the tile would be a waste.
     pub fn near(&self, tile: &Tile, points: Arc<Points>) -> Arc<Points> {
         let (coordinates, dims) = (points.coordinates(), points.dims());
         let mut near: Vec<Vec<&QueryGroup>> = vec![Vec::new(); tile.groups.len()];
@@ -166,11 +181,10 @@ impl Wanting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::knn::NONE;
     use crate::run::testing::{cloud, spec};
     use crate::run::{LoadedSpec, QuerySpec, RunSpec, build_problem};
 
-    /// Clusters of 100 rows, which are far from each other, and many queries for each of which distances differ.
+    /// Clusters of 100 rows that are far from each other; search distances differ.
     #[test]
     fn near_points_are_all_points_within_the_distances_and_few_others() {
         let value = |at: u32| f64::from(at / 300 * 5 % 7) * 100.0 + f64::from(at * 7919 % 977) / 97.7;
@@ -179,13 +193,15 @@ mod tests {
         let problem = build_problem(LoadedSpec::new(&spec, &cloud, None)).unwrap();
         let points = Arc::clone(problem.shared_points());
         let tile = Tile::new(0..2000, &points);
-        assert_eq!((tile.groups.len(), tile.groups[0].0.start, tile.groups[255].0.end), (250, 0, 2000));
-        let within = |query: usize| if query % 3 == 0 { f32::NEG_INFINITY } else { (query % 5) as f32 };
+        assert_eq!((tile.groups.len(), tile.groups[0].0.start, tile.groups[31].0.end), (32, 0, 2000));
+        assert!(tile.groups.iter().zip(&tile.groups[1..]).all(|(one, next)| one.0.end == next.0.start));
+        let within =
+            |query: usize| if query.is_multiple_of(3) { f32::NEG_INFINITY } else { (query % 5) as f32 };
         let groups = QueryGroups::new(&problem, within);
         assert_eq!(groups.near(&[tile], [0]), [0]);
         let tile = Tile::new(0..2000, &points);
-        let wanting = groups.wanting(&problem, &tile, within);
-        let (queries, near) = (wanting.queries(), wanting.near(&tile, Arc::clone(&points)));
+        let found = groups.near_queries(&problem, &tile, within);
+        let (queries, near) = (found.queries(), found.near(&tile, Arc::clone(&points)));
         let mut pairs = 0;
         for query in 0..2000 {
             for position in 0..2000 {
@@ -194,20 +210,17 @@ mod tests {
                 if squared_distance_to_box(problem.query(query), &exact) <= within(query) {
                     let row = position as u32;
                     assert!(queries.contains(&(query as u32)), "query {query}");
-                    assert!(
-                        (0..near.len() as u32).any(|at| near.row(at) == row && row != NONE),
-                        "{position}"
-                    );
+                    assert!((0..near.len() as u32).any(|at| near.row(at) == row), "{position}");
                     pairs += 1;
                 }
             }
         }
         assert!(pairs > 2000, "only {pairs} pairs");
         // Nothing is within −∞, and nothing of one cluster near another.
-        assert!(queries.iter().all(|query| query % 3 != 0));
+        assert!(queries.iter().all(|query| !query.is_multiple_of(3)));
         let only = |query: usize| if query < 100 { 4.0 } else { f32::NEG_INFINITY };
-        let wanting = QueryGroups::new(&problem, only).wanting(&problem, &tile, only);
-        let near = wanting.near(&tile, points);
+        let found = QueryGroups::new(&problem, only).near_queries(&problem, &tile, only);
+        let near = found.near(&tile, points);
         assert!((100..500).contains(&near.len()), "{} points", near.len());
     }
 }

@@ -90,7 +90,7 @@ impl TileRun<'_> {
         }
         let groups = QueryGroups::new(&block.problem, |query| limits[query]);
         for (number, tile) in search.tiles.iter().enumerate() {
-            let wanted = groups.wanting(&block.problem, tile, |query| limits[query]).queries();
+            let wanted = groups.near_queries(&block.problem, tile, |query| limits[query]).queries();
             if wanted.is_empty() {
                 continue;
             }

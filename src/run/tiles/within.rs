@@ -61,9 +61,10 @@ impl TiledSearch {
             self.pass_on(0, &all_rows, all.answers(metric), take)?;
         }
         Ok(TiledAnswer {
-            engine: run.engine.map(|engine| engine.id.to_string()).unwrap_or_default(),
+            // No tile is near if all queries are far from all points.
+            engine: run.engine.map_or("none", |engine| engine.id.as_str()).to_owned(),
             device: Some("CPU".to_owned()),
-            index: true,
+            index: run.engine.is_some(),
             fallback: None,
             stats: TileStats { tiles_read: run.loader.reads, ..self.stats(blocks.len()) },
         })
@@ -104,8 +105,12 @@ impl<'a> RadiusRun<'a> {
         self.visit(
             (block, 0..q),
             &mut |share| stage(0.4 * share),
-            |rows| rows.len() as u64,
-            |query, count| counts[query] += count,
+            |within, query, own, _| {
+                let mut count = 0;
+                within.visit(query, own, &mut |_| count += 1);
+                count
+            },
+            |query, count: u64| counts[query] += count,
         )?;
         let most = MAX_BATCH_NEIGHBORS.min(PER_QUERY.saturating_mul(self.search.plan.ranked as u64));
         while start < q {
@@ -126,13 +131,13 @@ impl<'a> RadiusRun<'a> {
         Ok(())
     }
 
-    /// Searches some queries in each tile that may have neighbours of theirs, and passes what `each` makes of
-    /// their rows to `take`.
+    /// Searches each tile that may contain neighbours of `queries`: `find` gets the search, the number of a query
+    /// in it, the query's own row if it is left out, and the first row of the tile. Passes the result to `take`.
     fn visit<T: Send>(
         &mut self,
         (block, queries): (&Block, Range<usize>),
         stage: &mut dyn FnMut(f32) -> bool,
-        each: impl Fn(Vec<u32>) -> T + Sync,
+        find: impl Fn(&RadiusSearch<'_>, usize, Option<u32>, u32) -> T + Sync,
         mut take: impl FnMut(usize, T),
     ) -> Result<(), BatchError> {
         let (search, radius) = (self.search, self.radius);
@@ -141,14 +146,19 @@ impl<'a> RadiusRun<'a> {
         let within = |query: usize| if queries.contains(&query) { limit } else { f32::NEG_INFINITY };
         let groups = QueryGroups::new(&block.problem, within);
         let order = groups.near(&search.tiles, block.nearest_tiles(&search.tiles));
-        for (at, &number) in order.iter().enumerate() {
-            let tile = &search.tiles[number];
-            let wanting = groups.wanting(&block.problem, tile, within);
-            let queries = wanting.queries();
-            if queries.is_empty() {
-                continue;
-            }
-            let points = wanting.near(tile, self.loader.load_next(&search.tiles, number, order.get(at + 1))?);
+        let (count, mut order) = (order.len(), order.into_iter().enumerate());
+        let mut find_next = || {
+            order.find_map(|(at, number)| {
+                let near = groups.near_queries(&block.problem, &search.tiles[number], within);
+                (!near.is_empty()).then_some((at, number, near))
+            })
+        };
+        let mut next = find_next();
+        while let Some((at, number, near)) = next {
+            next = find_next();
+            let (tile, queries) = (&search.tiles[number], near.queries());
+            let ahead = next.as_ref().map(|(_, number, _)| number);
+            let points = near.near(tile, self.loader.load_next(&search.tiles, number, ahead)?);
             if points.is_empty() {
                 continue;
             }
@@ -158,13 +168,11 @@ impl<'a> RadiusRun<'a> {
             self.engine = Some(engine);
             let within = RadiusSearch::new(&problem, &block.cloud, engine, radius)?;
             for part in TilePlan::parts(0..queries.len(), BLOCK) {
-                continue_if(stage(at as f32 / order.len() as f32))?;
+                continue_if(stage(at as f32 / count as f32))?;
                 let rows = |at: usize| {
                     // Rows of a tile are counted from its first one.
                     let (own, first) = (search.own(block, queries[at] as usize), tile.rows.start);
-                    let mut rows = within.rows(at, own.and_then(|own| own.checked_sub(first)));
-                    rows.iter_mut().for_each(|row| *row += first);
-                    each(rows)
+                    find(&within, at, own.and_then(|own| own.checked_sub(first)), first)
                 };
                 let found: Vec<T> = part.clone().into_par_iter().map(rows).collect();
                 queries[part].iter().zip(found).for_each(|(&query, found)| take(query as usize, found));
@@ -191,7 +199,11 @@ impl<'a> RadiusRun<'a> {
         self.visit(
             (block, queries),
             stage,
-            |rows| rows,
+            |within, query, own, first| {
+                let mut rows = within.rows(query, own);
+                rows.iter_mut().for_each(|row| *row += first);
+                rows
+            },
             |query, found| {
                 let at = &mut next[query - first];
                 rows[*at..*at + found.len()].copy_from_slice(&found);

@@ -212,7 +212,7 @@ impl RowBlocks {
         }
         Err(FormatError::Malformed {
             what: "the rows".to_owned(),
-            why: "their number differs from that declared".to_owned(),
+            why: format!("found {found} values, expected {declared}"),
             path: self.stamp.path().to_owned(),
         })
     }

@@ -1,4 +1,4 @@
-//! Collects what several devices and streams do, from their threads.
+//! Records the spans of several devices and streams, from their threads.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use crate::knn::{Lane, MAX_STREAM_SPANS, PreparedSearch, SetupPhase, StreamPhase
 /// Shorter spans, such as a wait for a lock that is free, are not stored.
 const SHORTEST: Duration = Duration::from_micros(1);
 
-/// The spans of all lanes, in milliseconds since `began`. Each costs a lock and two readings of the clock.
+/// The spans of all lanes, in milliseconds since `began`. Recording one takes a lock.
 pub struct SpanLog {
     began: Instant,
     spans: Mutex<Vec<StreamSpan>>,

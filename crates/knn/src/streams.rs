@@ -1,4 +1,4 @@
-//! What each device and stream did when, by the host's clock, in searches that use several.
+//! Host-timed spans of work on each device and stream, for searches that use several.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl fmt::Display for Lane {
     }
 }
 
-/// What a stream does at a time.
+/// A kind of work on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StreamPhase {
